@@ -1,4 +1,4 @@
-"""The people of a demonstration, whose PIN everybody knows."""
+"""Users of a demonstration, whose PIN is public."""
 
 from typing import Final
 
@@ -15,16 +15,16 @@ _US: Final = Actor("demonstration")
 
 
 async def let_in(users: Users) -> None:
-    """Add a demonstration's people, except those whom an earlier run or another service added.
+    """Add a demonstration's users, unless an earlier run or another service has added them.
 
-    Their PIN is everybody's, and stays: nobody has to choose another.
+    Their PIN is public and permanent: nobody has to choose another.
     """
     try:
         present = {row.name: row for row in await users.rows()}
         for name, role in PEOPLE:
             if name not in present:
                 await _add(users, name, Role(role))
-            elif present[name].pin_by == _US.name:  # by a release before this was so
+            elif present[name].pin_by == _US.name:  # an earlier release added them with a day's PIN
                 await users.set_pin(name, PIN, _US, own=True)
     except UsersError as error:
         log.warning("people not let in", reason=error.message)

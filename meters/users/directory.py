@@ -1,4 +1,4 @@
-"""The people of a facility, put together."""
+"""Users, sessions and operators' log of a facility in one object."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -15,12 +15,12 @@ from meters.users.users import Users
 
 @dataclass(frozen=True, slots=True)
 class UserDirectory:
-    """Everything that the web side and the commands ask about people.
+    """Access of the web side and the commands to users, sessions and the log.
 
     Attributes:
-        users: who there is.
-        sessions: who has signed in.
-        log: who did what.
+        users: the users.
+        sessions: the sessions.
+        log: the operators' log.
     """
 
     users: Users
@@ -29,14 +29,14 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, service: Service) -> Self:
-        """The people of a floor, as a command asks about them, which keeps nobody signed in.
+        """Return the directory of a floor for a command, which keeps nobody signed in.
 
         Args:
-            redis: the facility's.
-            service: what the floor file says.
+            redis: the facility's Redis.
+            service: the service's settings in the floor file.
 
         Raises:
-            UserError: the keys are not there, or cannot be used.
+            UserError: the keys are missing, or cannot be used.
         """
         return cls.of(redis, service.idle_minutes, log_secrets=LogSecrets.of(service))
 
@@ -49,15 +49,14 @@ class UserDirectory:
         secret: bytes = b"",
         log_secrets: LogSecrets | None = None,
     ) -> Self:
-        """The people whom a Redis keeps.
+        """Return the directory of the users in a Redis.
 
         Args:
-            redis: the facility's.
-            idle_minutes: for how long a signed-in person may do nothing.
-            pins: how PINs are kept, where it is not as usual.
-            secret: what sessions are sealed with; empty where they are not.
-            log_secrets: of which the MACs of the operators' log are made; none where there are
-                none.
+            redis: the facility's Redis.
+            idle_minutes: the longest time without an act of a signed-in user.
+            pins: the hashing of PINs, if it is not the default.
+            secret: the secret that seals sessions; empty if they are not sealed.
+            log_secrets: the secrets for the operators' log's MACs; none if there are none.
         """
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         return cls(

@@ -1,4 +1,4 @@
-"""The users as the operators' log makes them, to be compared with those that the store keeps."""
+"""The users that result from the operators' log, to be compared with those in the store."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""For how long the store keeps who set a PIN, as far as the clocks' difference lets us tell."""
+"""The time for which the store keeps who set a PIN, less the largest difference of the clocks."""
 
 
 @dataclass
 class ExpectedUser:
-    """A user as the log makes them.
+    """A user that results from the log.
 
     Attributes:
-        name: as it is written.
+        name: the name as it is written.
         added_at: when they were added, by `added_by`.
-        pin_by: who knows their PIN: they, or who set it last.
+        pin_by: the person who knows their PIN: they, or the last person who set it.
         enabled: whether they can sign in.
-        role: what they are; None where an earlier release did not write it down.
-        pin: the digest of what is kept of their PIN; None where it was not written down.
-        choose_by: until when that PIN serves to choose another, empty where it is their own; None
-            where it was not written down.
-        generation: how often what ends their sessions was done, and once more; None where they were
-            added by an earlier release.
-        signed_in_at: when they signed in last, empty where they never did.
+        role: their role; None if an earlier release did not log it.
+        pin: the digest of their stored PIN hash; None if it was not logged.
+        choose_by: the time until which that PIN serves to choose another, empty if it is their own;
+            None if it was not logged.
+        generation: 1 plus the number of acts that ended their sessions; None if an earlier release
+            added them.
+        signed_in_at: the time of their last sign-in, empty if they never signed in.
     """
 
     name: str
@@ -53,13 +53,13 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """All users as the entries so far make them.
+    """All users that result from the entries so far.
 
     Attributes:
         users: by their folded names.
-        setters: whose PIN was set, and by whom, with the last moment in ms.
-        accounts: the entries on each account, by folded name; from the first on that was written
-            by a release that keeps them.
+        setters: the user whose PIN was set and the person who set it, with the last time in ms.
+        accounts: the numbers of the entries on each account, by folded name; from the first one
+            that was written by a release that keeps them.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class ExpectedUsers:
     _accounts_since: int = 0
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
-        """Take an entry of the log; what of it cannot be, in words."""
+        """Apply an entry of the log, and return an impossibility in it as text, or None."""
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         impossible = self._impossible(entry)
         self._note_accounts(number, entry)
@@ -95,7 +95,7 @@ class ExpectedUsers:
         if what in {"user_enabled", "user_disabled"}:
             user.enabled = what == "user_enabled"
         elif what == "user_noted":
-            # It adds what was not known, and overrides nothing that was.
+            # It adds facts that were unknown, and overrides no known ones.
             user.role = user.role or entry.get("role")
             if user.pin is None:
                 _set_pin(user, user.pin_by, entry)
@@ -104,10 +104,10 @@ class ExpectedUsers:
         return None
 
     def _impossible(self, entry: Fields) -> str | None:
-        """Why the users, as the log makes them, could not do what an entry says, or None.
+        """Return why the users of the log could not do what an entry says, or None.
 
-        Who changes a user in the store for a moment, and has a service act on it, is found so. What
-        an earlier release wrote does not say enough.
+        This finds an attacker who changes a user in the store for a moment and lets a service act
+        on it. An earlier release's entries do not have enough data for it.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in" and "pin" in entry:
@@ -121,9 +121,9 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Why somebody could not change a user, or None."""
+        """Return why a person could not change a user, or None."""
         actor = self.users.get(fold_name(by))
-        # No command and no demonstration has a name that a user can have.
+        # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
             return f"is by {by!r}, who was never added" if client else None
         if not actor.enabled or actor.role not in {ADMINISTRATOR, None}:
@@ -131,7 +131,7 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Why somebody could not do something with a PIN, in a role where there is one."""
+        """Return why a user could not act with a PIN, and in a role if one is given, or None."""
         user = self.users.get(fold_name(name))
         if user is None:
             return f"says that {name!r} {does}, who was never added"
@@ -145,13 +145,13 @@ class ExpectedUsers:
 
     @property
     def unnoted(self) -> list[str]:
-        """The folded names of users of whom an earlier release did not write down everything."""
+        """The folded names of users for whom an earlier release did not log everything."""
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
         )
 
     def _note_moments(self, entry: Fields) -> None:
-        """Note when somebody signed in, and when somebody set another's PIN."""
+        """Note the time of a sign-in, and of a PIN set by another person."""
         about, at = entry.get("about", ""), entry.get("at", "")
         if _sets_anothers_pin(entry):
             at_ms = datetime.fromisoformat(at).timestamp() * 1_000
@@ -160,7 +160,7 @@ class ExpectedUsers:
             user.signed_in_at = at
 
     def _note_accounts(self, number: int, entry: Fields) -> None:
-        """Note whose accounts an entry is about; earlier releases kept no index of them."""
+        """Note the accounts that an entry is about; earlier releases kept no index of them."""
         self._accounts_since = self._accounts_since or (number if "pin" in entry else 0)
         if entry.get("what") not in _ON_ACCOUNTS or not self._accounts_since:
             return
@@ -168,7 +168,7 @@ class ExpectedUsers:
             self.accounts.setdefault(folded, []).append(number)
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
-        """Where the index of entries on an account is not what the log makes, in words.
+        """Return the differences between the log and the index of entries on accounts, as texts.
 
         Args:
             stored: the numbers of entries on each account with their order, by folded name.
@@ -197,13 +197,13 @@ class ExpectedUsers:
         stored: Mapping[str, Fields],
         administrators: Collection[str] | None,
     ) -> list[str]:
-        """Where the users in the store are not those of the log, in words.
+        """Return the differences between the users in the store and those of the log, as texts.
 
         Args:
             listed: the folded names in the store's list of users.
-            stored: each user's hash, by folded name; of those in the log too.
-            administrators: the folded names of those that can sign in, by the store; None where
-                they cannot be read.
+            stored: each user's hash, by folded name, including the users of the log.
+            administrators: the folded names of the administrators that can sign in, according to
+                the store; None if they cannot be read.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -234,13 +234,14 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Who set whose PIN in the last hours, which the store does not have, in words.
+        """Return the PINs set in the last hours whose setter the store does not have, as texts.
 
-        Without it they would count as two people.
+        Without this record the two would count as two different persons.
 
         Args:
-            stored: whose PIN was set and by whom, with the moment in ms, by the store.
-            now_ms: the present.
+            stored: the user whose PIN was set and the person who set it, with the time in ms,
+                according to the store.
+            now_ms: the current time.
         """
         return [
             f"the store does not have that the PIN of {whose!r} was set by {setter!r}"
@@ -251,7 +252,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Say whether the store must have who set a PIN; not of users added by command."""
+    """Check if the store must have who set a PIN; it does not for users added by command."""
     if entry.get("pin_by", entry.get("about")) == entry.get("about"):
         return False
     what = entry.get("what")
@@ -277,7 +278,7 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
         due["choose_by"] = user.choose_by
     if user.generation is not None:
         due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
-    # A user kept by an early release has no more than who added them.
+    # A user stored by an early release has only the name of the person who added them.
     stored_fields = {"pin_by": fields.get("added_by", "")} | dict(fields)
     found = [
         f"user {user.name!r}: {name} is {stored_fields.get(name, '')!r}, the log says {value!r}"
@@ -290,5 +291,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """The digest by which the log tells what is kept of a PIN, which is a salted hash itself."""
+    """Return the digest of a stored PIN in the log; the stored PIN is a salted hash itself."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

@@ -1,7 +1,7 @@
-"""Auditing the operators' log and the users (duty D17).
+"""Audit of the operators' log and the users (duty D17).
 
-The log must be as it was written, entry by entry, and as it was seen before from outside the store;
-and the users must be those that its entries make: who was added, enabled, disabled or given a PIN.
+Every log entry must be as it was written, and as the mark outside the store has it. The users must
+be those that result from its entries, which add, enable and disable users and set their PINs.
 """
 
 import time
@@ -21,27 +21,28 @@ from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 
 PROBLEMS_MAX: Final = 20
-"""After so many the log is plainly altered, and more would not help to find out how."""
+"""Largest number of problems reported. After so many the log is plainly altered, and more would not
+help to find out how."""
 
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""So often the users are read again because somebody signed in meanwhile."""
+"""Largest number of repeated reads of the users because somebody signed in meanwhile."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
-"""An entry of the log, as Redis gives it."""
+"""An entry of the log, as Redis returns it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFinding:
-    """What an audit found.
+    """Result of an audit of the log.
 
     Attributes:
         entries: the number of the last entry.
-        chain: the chain's value there, to be held against a copy kept elsewhere.
-        problems: what does not hold, in words.
-        seal: SHA-256 over all entries, to be compared with what was published; empty for none.
-        unnoted: the folded names of users of whom the log does not have the role or the PIN yet.
+        chain: the chain's value there, to be compared with a copy kept elsewhere.
+        problems: the errors found, as text.
+        seal: SHA-256 over all entries, to be compared with the published one; empty for none.
+        unnoted: the folded names of users whose role or PIN the log does not have yet.
     """
 
     entries: int
@@ -63,7 +64,7 @@ class _Walk:
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def check_entry(self, entry: Entry, seen: Mark | None) -> None:
-        """Compare one entry with the one before, and with what was seen of it."""
+        """Compare one entry with the one before it, and with the mark."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
@@ -77,7 +78,8 @@ class _Walk:
         if unsound and number > self.covered:
             self.add(f"entry {number} {unsound}")
         elif unsound:
-            # Another service, which has the secret, may have sealed what cannot be checked here.
+            # Another service that has the secret may have sealed entries that cannot be checked
+            # here.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
         if stored_chain:
@@ -94,21 +96,21 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        """Compare the last entry with what was seen of it before, outside the store."""
+        """Compare the last entry with the mark kept outside the store."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
             self.add(f"the entries up to {self.entries} are not those that were sealed")
 
     def add(self, problem: str) -> None:
-        """Add what does not hold."""
+        """Add a problem."""
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(f"the operators' log: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Users:
-    """The users as the store keeps them, with the head of the log at that same moment."""
+    """The users in the store, with the head of the log at the same moment."""
 
     entries: int | None
     chain: str
@@ -121,11 +123,11 @@ class _Users:
 
 
 class LogAudit:
-    """An audit that goes on from where it was, so that a running service can make it often.
+    """An audit that continues from its last entry, so that a running service can repeat it often.
 
     Args:
-        everywhere: where the people's keys are, or all.
-        secrets: of which the MACs of the log are made; none where there are none.
+        everywhere: the Redis with the users' keys, or the whole store.
+        secrets: the secrets for the log's MACs; none if there are none.
     """
 
     def __init__(self, everywhere: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -135,18 +137,19 @@ class LogAudit:
         self._again: _Walk | None = None
 
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
-        """Walk the log to its end, and compare the users with what it says of them.
+        """Check the log to its end, and compare the users with it.
 
-        Entries of a release that did not chain yet, at the beginning, are taken as they are; so are
-        those without a MAC up to the first that has one, and what an audit has sealed before.
+        Some entries are accepted without a check: those at the beginning from a release that did
+        not chain them, those without a MAC before the first that has one, and those that an audit
+        has sealed before.
 
         Args:
-            seen: what was seen of the log before, kept outside the store.
-            again: how many of the entries that were passed before are read once more.
+            seen: the mark of the log, kept outside the store.
+            again: the number of earlier entries to read once more.
 
         Raises:
             RedisError: the store failed.
-            ValueError: an entry's id or its chain is no text of ours, or a key no kind of ours.
+            ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
         """
         with as_altered():
             return await self._run(seen, again)
@@ -189,7 +192,7 @@ class LogAudit:
         return _Walk(MacCheck(self._secrets))
 
     async def _read_on(self, seen: Mark | None) -> _Users:
-        """Walk on until nobody wrote to the log between its end and the look at the users."""
+        """Check entries until nobody writes between the log's end and the read of the users."""
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
@@ -203,7 +206,7 @@ class LogAudit:
         try:
             return await self._read(names, administrators=True)
         except NoPermissionError:
-            # Redis's list of users of an earlier release: `pitlink check` says what to do.
+            # Redis has the access list of an earlier release; `pitlink check` says what to do.
             return await self._read(names, administrators=False)
 
     async def _read(self, names: list[str], *, administrators: bool) -> _Users:
@@ -236,7 +239,7 @@ class LogAudit:
         )
 
     async def _read_again(self, count: int) -> None:
-        """Read some of what was passed once more: somebody may have changed it since."""
+        """Read some earlier entries once more, because somebody may have changed them since."""
         again = self._again = self._again or self._begin()
         again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
@@ -247,7 +250,7 @@ class LogAudit:
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:
-        """Have a walk go on to an entry, or to the end."""
+        """Continue a walk to an entry, or to the end."""
         redis: Redis = self._redis
         until = "+" if last is None else f"{last}-0"
         after = f"({walk.entries}-0" if walk.entries else "-"
@@ -267,23 +270,23 @@ async def check_log(
     """Audit the operators' log of a facility from its first entry, and its users.
 
     Args:
-        everywhere: where the people's keys are, or all.
-        seen: what was seen of the log before, kept outside the store.
-        secrets: of which the MACs of the log are made; none where there are none.
+        everywhere: the Redis with the users' keys, or the whole store.
+        seen: the mark of the log, kept outside the store.
+        secrets: the secrets for the log's MACs; none if there are none.
 
     Raises:
         RedisError: the store failed.
-        ValueError: an entry's id or its chain is no text of ours, or a key no kind of ours.
+        ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
     """
     return await LogAudit(everywhere, secrets).run(seen)
 
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Have a key of another kind than a service makes it be an alteration, and no failed store.
+    """Treat a key of an unexpected kind as an alteration, not as a failed store.
 
     Raises:
-        ValueError: in place of Redis's error.
+        ValueError: instead of Redis's error.
     """
     try:
         yield
@@ -294,7 +297,7 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """The number of an entry as an account has it; what is none is beyond every entry."""
+    """Return the number of an entry in an account; text that is not one is above all entries."""
     return int(member) if member.isdigit() else 2**63
 
 

@@ -1,8 +1,8 @@
-"""The MACs of the operators' log: who has a service's bundle of keys wrote the entry (duty D17).
+"""MACs of the operators' log, which prove that a holder of a service's key bundle wrote an entry.
 
-The digests that chain the entries can be worked out by anybody. Therefore each entry bears an HMAC
-too, of a key that is made for what follows one head of the log alone. Redis is given that key and
-never the secret of which it is made; its script refuses where the log has gone on meanwhile.
+Duty D17. Anybody can calculate the digests that chain the entries. Therefore each entry also has an
+HMAC. Its key is valid only for the entries after one head of the log. Redis receives that key, and
+never the secret from which it is made. The script refuses if the log has a new head meanwhile.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from meters.floor.facility import Service
 from meters.redis_client.credentials import log_secrets
 
 MAC: Final = b"mac"
-"""The field of an entry that carries its MAC, before the digest of the chain."""
+"""The field of an entry with its MAC, before the digest of the chain."""
 
 _ID_DIGITS: Final = 16
 _READ_AGAIN_S: Final = 1.0
@@ -40,7 +40,7 @@ class LogHead:
 
 @dataclass(frozen=True, slots=True)
 class _Secret:
-    """A secret; `age` is 0 for the first that there was, 1 for the next."""
+    """A secret; `age` is 0 for the oldest, 1 for the next."""
 
     id: str
     age: int
@@ -52,11 +52,11 @@ class _Secret:
 
 
 class LogSecrets:
-    """The secrets of which the MACs are made: the newest writes, and all can be checked.
+    """The secrets for the MACs: the newest one writes, and all of them check.
 
     Args:
-        read: gives them, the newest first; none where there is no bundle of keys. It is asked again
-            when the log has the MAC of an unknown one, since they may have been renewed.
+        read: returns them, the newest first; none if there is no key bundle. It is called again
+            when the log has the MAC of an unknown secret, because they may have been renewed.
 
     Raises:
         UserError: they cannot be read.
@@ -71,7 +71,7 @@ class LogSecrets:
 
     @classmethod
     def of(cls, service: Service) -> Self:
-        """Those of the bundle that a floor file names.
+        """Return the secrets of the bundle that a floor file names.
 
         Raises:
             UserError: they cannot be read.
@@ -84,16 +84,16 @@ class LogSecrets:
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
-        """Give the secret of that name, or none if it is not known yet."""
+        """Return the secret of that name, or None if it is not known yet."""
         if of not in self._secrets and time.monotonic() >= self._again_s:
-            # While the bundle is being replaced it cannot be read.
+            # The bundle cannot be read while it is being replaced.
             with contextlib.suppress(UserError):
                 self._take(self._read())
             self._again_s = time.monotonic() + _READ_AGAIN_S
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Give the last arguments of a script that adds entries after a head of the log."""
+        """Return the last arguments of a script that adds entries after a head of the log."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]
@@ -112,13 +112,13 @@ def _id_of(text: str) -> str:
 
 @dataclass(slots=True)
 class MacCheck:
-    """Checks the MACs of a log, entry by entry from the first.
+    """Check of the MACs of a log, entry by entry from the first.
 
-    What was written before there were secrets has none; from the first entry on that has one of a
-    known secret, each must have one, and none of a secret that was renewed by then.
+    Entries from before there were secrets have no MAC. From the first entry with the MAC of a known
+    secret, every entry must have one, and none may be of a secret that was already renewed.
 
     Attributes:
-        last: the name of the secret of the last MAC that was taken.
+        last: the name of the secret of the last accepted MAC.
     """
 
     secrets: LogSecrets
@@ -133,7 +133,7 @@ class MacCheck:
         fields: Sequence[tuple[bytes, bytes]],
         mac: str,
     ) -> str | None:
-        """Say why no service or command wrote an entry, or give None.
+        """Return why no service or command can have written an entry, or None.
 
         Args:
             head: the entry before.
@@ -147,7 +147,7 @@ class MacCheck:
             return self._unknown(of)
         own = secret.key_after(head)
         text = entry_text(head.chain, entry_id, fields)
-        # Of several entries of one step all have the key of the first.
+        # All entries of one step have the key of the first of them.
         keys = [own, self._step[1]] if self._step[0] == of else [own]
         for key in keys:
             due = hmac.new(key, text, "sha1").hexdigest()

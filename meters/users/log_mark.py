@@ -1,4 +1,4 @@
-"""How far the operators' log had come, kept outside the store, as the mark of a ledger is."""
+"""The mark of the operators' log: its last known end, kept outside the store as for a ledger."""
 
 from pathlib import Path
 from typing import Final
@@ -7,14 +7,14 @@ from meters.books.ledger_mark import LedgerMark
 from meters.users.operators_log import LogSeal
 
 _NAME: Final = "@people"
-"""What stands in the file for a link's id, and which no link's id can be."""
+"""The name in the file where a ledger's mark has its link's id. No link can have this id."""
 
 
 class LogMark(LedgerMark):
     """The mark of the operators' log, a file under the data directory.
 
     Raises:
-        UserError: the file is there and cannot be read.
+        UserError: the file exists and cannot be read.
     """
 
     def __init__(self, data: Path) -> None:
@@ -22,11 +22,11 @@ class LogMark(LedgerMark):
 
     @property
     def log_seal(self) -> LogSeal:
-        """The seal over the log as an audit found it last."""
+        """The seal of the log from the last audit."""
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Why a log with so many entries is not the one that the mark was set on, or None."""
+        """Return why a log with so many entries cannot be the one of the mark, or None."""
         if entries >= had:
             return None
         return (

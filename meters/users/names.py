@@ -1,4 +1,4 @@
-"""What a user may be called."""
+"""Rules for users' names."""
 
 import re
 import unicodedata
@@ -10,16 +10,16 @@ _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""With these words begin the names under which the ledger and the log have what no person did."""
+"""First words of the names for acts of no person in the ledger and the log. No user has one."""
 
 
 def clean_name(text: str) -> str:
-    """A user's name in the one spelling that is kept.
+    """Return a user's name in the one spelling that is stored.
 
-    Letters are those of the Western European languages: every one of them prints on a slip.
+    Letters are those of the Western European languages: all of them can be printed on a slip.
 
     Raises:
-        UsersError: ``bad_name``, with what a name is.
+        UsersError: ``bad_name``, with the rule.
     """
     name = unicodedata.normalize("NFC", text).strip()
     least, most = _LENGTHS
@@ -37,5 +37,5 @@ def clean_name(text: str) -> str:
 
 
 def fold_name(text: str) -> str:
-    """What is alike for all spellings of a name."""
+    """Return the form of a name that is the same for all its spellings."""
     return unicodedata.normalize("NFC", text).strip().casefold()

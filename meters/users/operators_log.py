@@ -1,4 +1,4 @@
-"""The operators' log: who signed in, changed the users or printed a slip, and when the service ran.
+"""The operators' log: sign-ins, user changes, printed slips, and starts and stops of the service.
 
 Duty D17; each entry is chained to the one before it.
 """
@@ -22,23 +22,23 @@ What = Literal[
 _OF_USERS: Final = frozenset({
     "chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account",
 })  # fmt: skip
-"""What of an entry the audit needs, and people are not shown."""
+"""Fields of an entry that only the audit needs; people do not see them."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]
-"""What is noted of acts that change nothing else in the store."""
+"""Acts that are noted and change nothing else in the store."""
 
 
 class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One entry; a PIN stands in none.
+    """One entry; no entry contains a PIN.
 
     Attributes:
         entry: its number, from 1 without a gap.
-        at: when, RFC 3339 in UTC.
-        what: what was done, or refused.
-        by: who did it; empty where nobody had signed in.
-        about: about which user, which claim's slip, or which version of the service; empty where
-            no such user is.
-        client: from which network address; empty where it was done by command.
+        at: the time, RFC 3339 in UTC.
+        what: the act, or the refused act.
+        by: the actor; empty if nobody had signed in.
+        about: the user, the claim of a slip, or the version of the service; empty if no such user
+            exists.
+        client: the network address; empty for a command.
     """
 
     entry: int
@@ -50,7 +50,7 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The seal over the log, kept outside the store; empty before the first audit.
+    """The seal of the log, kept outside the store; empty before the first audit.
 
     Attributes:
         sealed_entry: the last entry that an audit found in order.
@@ -68,7 +68,7 @@ class OperatorsLog:
         self._store = store
 
     async def page(self, before: int | None, limit: int) -> Sequence[LogRow]:
-        """Entries of a lower number than `before`, latest first, `limit` at most.
+        """Return at most `limit` entries with a number below `before`, latest first.
 
         Raises:
             UsersError: ``store_failed``.
@@ -79,7 +79,7 @@ class OperatorsLog:
         ]
 
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
-        """What was done with somebody's account and PIN, and by them with others', latest first.
+        """Return acts on a user's account and PIN, and the user's acts on others, latest first.
 
         Raises:
             UsersError: ``store_failed``.
@@ -90,13 +90,13 @@ class OperatorsLog:
         ]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
-        """Note something that changes nothing else.
+        """Note an act that changes nothing else.
 
         Args:
-            what: was done.
-            by: who did it; the service itself is ``service``.
-            about: which claim, or which version of the service.
-            client: from which network address.
+            what: the act.
+            by: the actor; the service itself is ``service``.
+            about: the claim, or the version of the service.
+            client: the network address.
 
         Raises:
             UsersError: ``store_failed``.
@@ -107,5 +107,5 @@ class OperatorsLog:
 
 
 def _shown(fields: dict[str, str]) -> dict[str, str]:
-    """What people read of an entry; its digests are for the audit."""
+    """Return the fields of an entry that people read, without the digests for the audit."""
     return {name: value for name, value in fields.items() if name not in _OF_USERS}

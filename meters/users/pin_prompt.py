@@ -1,4 +1,4 @@
-"""The PIN that somebody types at a command: never an argument, since those are seen by others."""
+"""Prompt for a PIN in a command. It is never an argument, since other users can see those."""
 
 import getpass
 import sys
@@ -9,10 +9,10 @@ from meters.users.pins import check_pin
 
 
 def ask_new_pin() -> str:
-    """A PIN to be set, asked for twice on a terminal.
+    """Ask twice on a terminal for a PIN to set, and return it.
 
     Raises:
-        UserError: it is none, or the second is another.
+        UserError: it is not a valid PIN, or the second one differs.
     """
     pin = ask_pin()
     try:
@@ -25,10 +25,10 @@ def ask_new_pin() -> str:
 
 
 def ask_pin() -> str:
-    """A PIN, asked for on a terminal; elsewhere the first line of standard input.
+    """Ask for a PIN on a terminal; otherwise read the first line of standard input.
 
     Raises:
-        UserError: there is none.
+        UserError: there is no input.
     """
     if sys.stdin is None:
         raise UserError("the PIN is read from standard input, and there is none")

@@ -1,4 +1,4 @@
-"""PINs: what one is, and how one is kept and compared."""
+"""PINs: their format, their generation, and their storage as hashes."""
 
 import asyncio
 import base64
@@ -24,10 +24,10 @@ _HASH_BYTES: Final = 32
 
 
 def check_pin(pin: str) -> None:
-    """Refuse what would be guessed first.
+    """Refuse PINs that an attacker would guess first.
 
     Raises:
-        UsersError: ``bad_pin``, with what a PIN is; the PIN itself is never told.
+        UsersError: ``bad_pin``, with the rule; the message never contains the PIN.
     """
     if not _DIGITS.fullmatch(pin):
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
@@ -37,7 +37,7 @@ def check_pin(pin: str) -> None:
 
 
 def generate_pin() -> str:
-    """A PIN that nobody could guess first."""
+    """Return a random PIN that `check_pin` accepts."""
     while True:
         pin = f"{secrets.randbelow(10**_GENERATED_DIGITS):0{_GENERATED_DIGITS}}"
         with suppress(UsersError):
@@ -46,12 +46,12 @@ def generate_pin() -> str:
 
 
 class PinHashing:
-    """PINs as argon2id hashes, made and compared in threads so that the service never waits.
+    """PINs as argon2id hashes, calculated and compared in threads so that the service never waits.
 
     Args:
         time_cost: passes over the memory. Three passes over 64 MiB on one lane take about 0.15 s
-            of a core: above what OWASP asks at the least, and bearable at the sign-in.
-        memory_kib: the memory that one hash takes, in KiB.
+            of a core. That is above OWASP's minimum, and short enough for a sign-in.
+        memory_kib: the memory that one hash needs, in KiB.
     """
 
     def __init__(self, *, time_cost: int = 3, memory_kib: int = 65_536) -> None:
@@ -62,7 +62,7 @@ class PinHashing:
             hash_len=_HASH_BYTES,
             salt_len=_SALT_BYTES,
         )
-        # Of the same cost as a true one, and matched by no PIN: nobody knows what makes it.
+        # A hash of the same cost as a real one. No known PIN matches it, because it is random.
         self._nobodys = (
             f"$argon2id$v=19$m={memory_kib},t={time_cost},p=1"
             f"${_base64(_SALT_BYTES)}${_base64(_HASH_BYTES)}"
@@ -70,7 +70,7 @@ class PinHashing:
         self._places = _HashingSlots()
 
     async def hash(self, pin: str) -> str:
-        """The hash to keep.
+        """Return the hash of a PIN, to be stored.
 
         Raises:
             UsersError: ``bad_pin``, ``busy``.
@@ -80,7 +80,7 @@ class PinHashing:
             return await asyncio.to_thread(self._hasher.hash, pin)
 
     async def matches(self, pin: str, stored: str | None) -> bool:
-        """Whether a PIN is the one that was kept; without one it takes as long, and is not.
+        """Check if a PIN matches a stored hash; without a hash, take as long and return False.
 
         Raises:
             UsersError: ``busy``.
@@ -96,7 +96,7 @@ class PinHashing:
 
 
 class _HashingSlots:
-    """The few places where hashes are reckoned; too long a queue is turned away."""
+    """The few places in which hashes are calculated; callers beyond a long queue are refused."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_AT_ONCE)

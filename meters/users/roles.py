@@ -1,4 +1,4 @@
-"""What each role may do, in one table (duty D4: no one role does both halves of everything)."""
+"""Rights of each role, in one table (duty D4: no role does both halves of everything)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from meters.users.errors import UsersError
 
 
 class Role(StrEnum):
-    """What somebody is on the floor."""
+    """The role of a person on the floor."""
 
     DEALER = "dealer"
     FLOORPERSON = "floorperson"
@@ -18,10 +18,10 @@ class Role(StrEnum):
 
 
 def parse_role(text: str) -> Role:
-    """A role as the store has it.
+    """Return a role from its name in the store.
 
     Raises:
-        UsersError: ``store_failed``: there is no such role, so somebody else wrote it.
+        UsersError: ``store_failed``: there is no such role, so another program wrote it.
     """
     try:
         return Role(text)
@@ -31,13 +31,13 @@ def parse_role(text: str) -> Role:
 
 
 class Right(StrEnum):
-    """What somebody may do.
+    """A permission.
 
     Attributes:
-        WAITING: see what waits for a floorperson.
-        WINS: see wins with their evidence, their history and slips, the links and what was done.
+        WAITING: see the wins and requests that wait for a floorperson.
+        WINS: see wins with their evidence, their history and slips, the links and the acts on them.
         DECIDE: validate, reject and pay.
-        LINKS: open and close links, propose, confirm and withdraw changes.
+        LINKS: open and close links; propose, confirm and withdraw changes.
         USERS: see the users and the operators' log.
         PEOPLE: add users, disable and enable them, set PINs.
     """
@@ -62,11 +62,11 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 
 
 def roles_in_words(right: Right) -> str:
-    """The roles that have a right, as a message names them: "a floorperson or a supervisor"."""
+    """Return the roles that have a right, for a message: "a floorperson or a supervisor"."""
     names = [in_words(role) for role, rights in RIGHTS.items() if right in rights]
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def in_words(role: Role) -> str:
-    """A role as a message names it: "an auditor"."""
+    """Return a role with its article, for a message: "an auditor"."""
     return f"{'an' if role.value[0] in 'aeiou' else 'a'} {role.value}"

@@ -1,4 +1,4 @@
-"""Signing in and out, and the sessions between, shared by all workers."""
+"""Signing in and out, and the sessions, which all workers share."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""For how long after its last sign-in a device is known."""
+"""The time after its last sign-in for which a device is known."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -29,14 +29,14 @@ _EXPIRED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who has signed in.
+    """A signed-in user.
 
     Attributes:
-        name: as it is written everywhere.
-        role: what they may do.
-        csrf: what their page sends along with every act.
-        must_choose: somebody else set their PIN: they may do nothing but choose one of their own.
-        setters: who set whose PIN lately, as far as it concerns them; empty where they only look.
+        name: the name as it is written everywhere.
+        role: their role.
+        csrf: the token that their page sends with every act.
+        must_choose: somebody else set their PIN: they may only choose their own.
+        setters: who set whose PIN recently, as far as it concerns them; empty if they only read.
     """
 
     name: str
@@ -46,7 +46,7 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Whether they may use a right: their role has it, and their PIN is their own."""
+        """Check if they may use a right: their role has it, and their PIN is their own."""
         return right in RIGHTS[self.role] and not self.must_choose
 
 
@@ -62,11 +62,11 @@ class Sessions:
     """The sessions of the facility.
 
     Args:
-        store: where they are kept, by the digest of their token.
-        pins: how PINs are compared.
-        idle_ms: for how long a person may do nothing, in milliseconds.
-        secret: what all services know and the store does not; empty where there is none. Each
-            session is sealed with it, so that none holds that was written into the store by others.
+        store: the store of the sessions, by the digest of their token.
+        pins: the hashing that compares PINs.
+        idle_ms: the longest time without an act of the user, in milliseconds.
+        secret: a secret that all services have and the store does not; empty if there is none. Each
+            session is sealed with it. So a session that others wrote into the store is not valid.
     """
 
     def __init__(
@@ -81,13 +81,13 @@ class Sessions:
     async def sign_in(
         self, name: str, pin: str, caller: Caller, old_token: str | None
     ) -> OpenedSession:
-        """Begin a session, and end the one that the browser had.
+        """Begin a session, and end the previous one of the browser.
 
-        A try is counted before the PIN is looked at, and taken back when it was right. A name that
-        nobody has, a disabled user and a wrong PIN take as long and are told alike.
+        An attempt is counted before the PIN is checked, and removed if it was right. An unknown
+        name, a disabled user and a wrong PIN take equally long and get the same answer.
 
         Raises:
-            UsersError: ``wrong_name_or_pin``; ``pin_expired`` where it is right, and another had
+            UsersError: ``wrong_name_or_pin``; ``pin_expired`` if it is right, but another person
                 set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
@@ -116,27 +116,28 @@ class Sessions:
                 if opened == "pin_expired":
                     await self._attempts.refuse(begun, "sign_in_refused", user["name"])
                     raise UsersError("pin_expired", _EXPIRED)
-            # A name that nobody has may be a PIN typed into the wrong field.
+            # An unknown name may be a PIN typed into the wrong field.
             await self._attempts.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise UsersError("wrong_name_or_pin", "the name or the PIN is wrong")
 
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
     ) -> None:
-        """Give somebody who has signed in the PIN that he chooses, and end his other sessions.
+        """Set the PIN that a signed-in user chooses, and end their other sessions.
 
-        The old PIN is guessed here no longer than at the sign-in.
+        Wrong guesses of the old PIN are limited as at the sign-in.
 
         Args:
-            token: of his session, which goes on.
-            person: who he is.
-            old: the PIN that he has, as it was typed.
-            new: the PIN that he shall have; another one, since whoever set the old one knows it.
-            caller: from where.
+            token: the token of their session, which continues.
+            person: the user.
+            old: their current PIN, as it was typed.
+            new: the PIN that they choose; it must differ, because another person may know the old
+                one.
+            caller: the origin of the request.
 
         Raises:
             UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
-                ``store_failed``; his PIN is as it was.
+                ``store_failed``; the PIN is then unchanged.
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)
@@ -148,7 +149,7 @@ class Sessions:
             if new == old:
                 await self._attempts.drop(begun)
                 raise UsersError("bad_pin", "this is the PIN that you have: choose another")
-            # The session goes on with the user's next generation.
+            # The session continues with the user's next generation.
             following = str(int(user["generation"]) + 1)
             status = await store.record(
                 "choose_pin",
@@ -168,13 +169,13 @@ class Sessions:
     async def find(
         self, token: str | None, *, keep_alive: bool, acts: bool = False
     ) -> SignedIn | None:
-        """Whose session a token is of, or None where it is of none that still holds.
+        """Return the user of a token's session, or None if no session is valid for it.
 
         Args:
-            token: as the browser showed it.
-            keep_alive: whether the person is doing something, rather than his page by itself.
-            acts: whether the person changes something: then it matters who set their PIN, which
-                is read in the same step (`two_people.py` says why).
+            token: the token as the browser sent it.
+            keep_alive: whether the user does something, rather than their page by itself.
+            acts: whether the user changes something. Then it matters who set their PIN, which is
+                read in the same step (`two_people.py` says why).
 
         Raises:
             UsersError: ``store_failed``.
@@ -215,7 +216,7 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """What proves that a service made this session of this user; empty without a secret."""
+        """Return the proof that a service made a session for a user; empty without a secret."""
         if not self._secret:
             return ""
         text = "\n".join((token, folded, role, generation))

@@ -1,4 +1,4 @@
-"""Tries to sign in: counted before a PIN is looked at, so that nobody guesses for long."""
+"""Sign-in attempts, counted before a PIN is checked, to limit guessing."""
 
 import hashlib
 import ipaddress
@@ -16,7 +16,7 @@ from meters.wire.clock import now_text
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""For how long a try may be undecided: far longer than a PIN is looked at."""
+"""The longest time for which an attempt may be undecided: far longer than a PIN check."""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -25,7 +25,7 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """How many tries may fail within a time, and for how long it is locked then."""
+    """A limit on failed attempts within a time, and the duration of the lock after it."""
 
     most: int
     within_ms: int
@@ -33,26 +33,26 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""As one name from one address: a stranger locks the name for their own address alone."""
+"""For one name from one address. So a stranger locks the name only for their own address."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""From one address, whatever the name."""
+"""For one address, with any name."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
-"""As one name from all addresses, by devices that have not signed in so: 480 a day, no more."""
+"""For one name from all addresses, on devices on which it has not signed in: at most 480 a day."""
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""As one name by a device that has signed in so. It is forgotten then, so a stolen one serves for
-five guesses."""
+"""For one name on a device on which it has signed in. The device is then forgotten, so a stolen one
+serves for five guesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """From where somebody signs in.
+    """Origin of a sign-in.
 
     Attributes:
         client: the network address.
-        device: the token that the browser was given when somebody signed in with it, if it has one.
+        device: the token that the browser received when a user signed in with it, if it has one.
     """
 
     client: str
@@ -60,21 +60,21 @@ class Caller:
 
     @property
     def device_digest(self) -> str:
-        """By what the device is kept; empty where there is no token."""
+        """The digest by which the device is stored; empty if there is no token."""
         return hashlib.sha256(self.device.encode()).hexdigest()[:32] if self.device else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A try whose PIN may be looked at.
+    """An attempt whose PIN may be checked.
 
     Attributes:
-        number: tells it from all others.
+        number: its unique number.
         folded: the name.
-        bounds: what it counts against, by label; first what is the name's own.
-        keys: what the lock-out knows of each of them, as the scripts take it.
-        client: the network address it came from.
-        device: the digest of a device that had signed in as that name; empty for any other.
+        bounds: the limits against which it counts, by label; the name's own one is first.
+        keys: the lock-out keys of each of them, as the scripts expect them.
+        client: the network address of the attempt.
+        device: the digest of a device on which that name has signed in; empty for any other.
     """
 
     number: str
@@ -86,11 +86,11 @@ class SignInAttempt:
 
 
 class SignInAttempts:
-    """The tries of the facility, by name and network address, or by device.
+    """The attempts of the facility, by name and network address, or by device.
 
-    A device that has signed in as a name counts for itself alone, so that nobody else's failures
-    keep its person out. Every other counts against its name at its address, against its address,
-    and against all new devices of the name together.
+    An attempt on a device on which the name has signed in counts only against that device. So other
+    people's failures do not lock its user out. Every other attempt counts against its name at its
+    address, against its address, and against all new devices of the name together.
     """
 
     def __init__(self, store: UserStore) -> None:
@@ -98,10 +98,10 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """A try as a name, from an address; whoever begins it decides it.
+        """Begin an attempt; the caller decides it.
 
-        As many as might yet fail are looked at at once, and no more: the rest are told to come
-        again, for nothing is known against them.
+        Attempts are checked in parallel only up to the number that may still fail. Further ones are
+        refused as ``busy``, because nothing is known against them.
 
         Raises:
             UsersError: ``locked_out``, ``busy``, ``store_failed``.
@@ -125,7 +125,7 @@ class SignInAttempts:
             raise
 
     async def drop(self, begun: SignInAttempt) -> None:
-        """Take back a try that was neither wrong nor used.
+        """Remove an attempt that was neither wrong nor used.
 
         Raises:
             UsersError: ``store_failed``.
@@ -139,10 +139,10 @@ class SignInAttempts:
         about: str,
         by: str = "",
     ) -> None:
-        """Record that a try failed.
+        """Record that an attempt failed.
 
         Raises:
-            UsersError: ``locked_out`` where it was one too many, ``store_failed``.
+            UsersError: ``locked_out`` if it was one too many, ``store_failed``.
         """
         keys = self._store.keys
         wait_ms = await self._store.record(
@@ -172,12 +172,12 @@ class SignInAttempts:
 
 
 def new_device() -> str:
-    """The token of a device with which nobody has signed in yet."""
+    """Return a new token for a device on which nobody has signed in yet."""
     return secrets.token_urlsafe(32)
 
 
 def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
-    """Where all that is known of labels of a name's tries is kept."""
+    """Return the keys that store the attempts and locks for the labels of a name."""
     return [
         key
         for label in labels
@@ -186,7 +186,7 @@ def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
 
 
 def _terms(of: SignInAttempt) -> list[str | int]:
-    """What a try counts against, as the scripts take it."""
+    """Return the limits of an attempt as script arguments."""
     return [
         term
         for label, bound in of.bounds.items()
@@ -195,9 +195,11 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 
 
 def site(client: str) -> str:
-    """What of a client's address is his: of global IPv6 he has a whole network to choose from.
+    """Return the part of a client's address that identifies its site.
 
-    In a local network of IPv6 all hosts share the one network, so there it is the whole address.
+    A client with global IPv6 can choose any address of a whole network, so it counts as that
+    network. In a local IPv6 network all hosts share the one network, so there the whole address
+    counts.
     """
     try:
         address = ipaddress.ip_address(client)

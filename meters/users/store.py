@@ -1,4 +1,4 @@
-"""The people's side of Redis: one script call for each change."""
+"""Store of users, sessions and the operators' log in Redis: one script call for each change."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -17,7 +17,7 @@ _NAMES: Final = (
 )  # fmt: skip
 
 PEOPLE: Final = "the store of the people and the operators' log is"
-"""What they are called where their layout is another's."""
+"""Their name in messages about the version of their layout."""
 
 _TRIES: Final = 500
 _BUSY_MS: Final = 1_000
@@ -27,18 +27,18 @@ _OTHER_KEYS: Final = (
 )
 
 Answer = int | str | list[str] | None
-"""What a script gives."""
+"""An answer of a script."""
 
 
 class UserStore:
-    """Calls the scripts, and reads hashes as text.
+    """Store of the users that calls the scripts, and reads hashes as text.
 
     Args:
-        redis: where the people's keys are, or all.
-        secrets: of which the MACs of the log are made; none where there are none.
+        redis: the Redis with the users' keys, or the whole store.
+        secrets: the secrets for the log's MACs; none if there are none.
 
     Attributes:
-        keys: where everything is.
+        keys: the names of all keys.
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -53,20 +53,21 @@ class UserStore:
         }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Carry out one script whole, or nothing of it; one that notes nothing in the log.
+        """Run one script as a whole, or none of it; for scripts that note nothing in the log.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` where another release's layout is there.
+            UsersError: ``store_failed``; ``other_schema`` if the store has another release's
+                layout.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))
 
     async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Carry out one script that notes something in the log, whole or nothing of it.
+        """Run one script that notes something in the log, as a whole or none of it.
 
         Raises:
-            UsersError: as `call`; ``other_keys`` where the log was written with secrets that are
-                not here, ``busy``.
+            UsersError: as `call`; ``other_keys`` if the log was written with secrets that are
+                missing here, ``busy``.
         """
         await self._check_schema()
         return await self._record(script, keys, arguments)
@@ -78,10 +79,10 @@ class UserStore:
             self._fits = True
 
     async def schema(self) -> int | None:
-        """The version of the keys' layout; None where nothing was ever noted.
+        """Return the version of the keys' layout; None if nothing was ever noted.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` where what is noted is no version.
+            UsersError: ``store_failed``; ``other_schema`` if the stored value is not a version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
@@ -91,7 +92,7 @@ class UserStore:
             raise UsersError("other_schema", f"{PEOPLE} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
-        """Bring the keys to the present layout, a version a step; without effect where they are.
+        """Upgrade the keys to the current layout, one version at a time, unless they have it.
 
         Raises:
             UsersError: ``store_failed``.
@@ -105,9 +106,9 @@ class UserStore:
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Carry out a script after the head of the log that is known, or else the one it tells.
+        """Run a script after the known head of the log, or else after the one that it returns.
 
-        So it takes one round trip, unless another process has written to the log meanwhile.
+        So it needs one round trip, unless another process has written to the log meanwhile.
         """
         for _ in range(_TRIES):
             by = self._secrets.newest
@@ -119,7 +120,8 @@ class UserStore:
                     self._head = LogHead(int(entries), chain.decode(), by)
                     return _text(told)
                 case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
-                    # What an unknown secret wrote is followed by nothing of ours: it may be newer.
+                    # We write nothing after an entry of an unknown secret, because that one may be
+                    # newer.
                     if wrote and self._secrets.find(wrote.decode()) is None:
                         raise UsersError("other_keys", _OTHER_KEYS)
                     self._head = LogHead(int(entries), chain.decode(), wrote.decode())
@@ -135,7 +137,7 @@ class UserStore:
         return answer
 
     async def fields(self, key: str) -> dict[str, str]:
-        """A hash as it is, empty where there is none.
+        """Return the fields of a hash, empty if there is none.
 
         Raises:
             UsersError: ``store_failed``.
@@ -145,7 +147,7 @@ class UserStore:
         return {name.decode(): value.decode() for name, value in found.items()}
 
     async def has_signed_in(self, device: str, folded: str) -> bool:
-        """Whether somebody has signed in with a device.
+        """Check if a name has signed in on a device.
 
         Raises:
             UsersError: ``store_failed``.
@@ -154,7 +156,7 @@ class UserStore:
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
     async def locks(self, folded: str) -> list[tuple[str, int]]:
-        """Where signing in as somebody failed, and until when it is locked there, in ms.
+        """Return the labels of a name's failed sign-ins, with the end of each lock in ms.
 
         Raises:
             UsersError: ``store_failed``.
@@ -167,7 +169,7 @@ class UserStore:
         return [(label.decode(), int(until)) for label, until in found]
 
     async def every_user(self) -> list[dict[str, str]]:
-        """All users' hashes, by name.
+        """Return all users' hashes, by name.
 
         Raises:
             UsersError: ``store_failed``.
@@ -181,7 +183,7 @@ class UserStore:
         return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Entries of the log below a number, latest first.
+        """Return entries of the log below a number, latest first.
 
         Raises:
             UsersError: ``store_failed``.
@@ -195,15 +197,15 @@ class UserStore:
         return [_entry(each) for each in found]
 
     async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Entries of the log on somebody's account, latest first.
+        """Return entries of the log on a user's account, latest first.
 
         Raises:
             UsersError: ``store_failed``.
         """
         account = self.keys.account(folded)
         with as_store_failure():
-            # ZREVRANGE, which is what ZRANGE by descending rank comes to, our user at Redis may not
-            # use: nothing else needs it.
+            # Our Redis user may not use ZREVRANGE, which a ZRANGE by descending rank becomes:
+            # nothing else needs it.
             numbers = cast(
                 "list[bytes]",
                 await self._redis.zrevrangebyscore(account, "+inf", "-inf", start=0, num=limit),

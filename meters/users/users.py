@@ -1,4 +1,4 @@
-"""The users: added, disabled, enabled, never deleted, since the ledger names them."""
+"""The users: added, disabled and enabled, but never deleted, because the ledger names them."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ _REFUSED: Final = {
 
 
 class SignInLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where somebody cannot sign in for a while.
+    """A lock that prevents sign-in for a time.
 
     Attributes:
-        where: ``name`` where it is their name at an address, ``address`` where it is everybody
-            there, ``new_devices`` where it is every device with which they have not signed in.
+        where: ``name`` for a user's name at one address, ``address`` for everybody at an address,
+            ``new_devices`` for every device with which the user has not signed in.
         address: the address; empty for ``new_devices``.
-        until: when it ends, RFC 3339 in UTC.
+        until: the end of the lock, RFC 3339 in UTC.
     """
 
     where: Literal["name", "address", "new_devices"]
@@ -46,18 +46,18 @@ _WHERE: Final[Mapping[str, Literal["name", "address", "new_devices"]]] = {
 
 
 class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user as people see him.
+    """A user as other people see them.
 
     Attributes:
-        name: as he is written everywhere; unique without regard to case.
-        role: what he may do.
-        enabled: whether he can sign in.
-        added_at: since when he is a user, RFC 3339 in UTC; `added_by` added him.
-        pin_by: who set their PIN and so knows it, they themselves or another.
-        choose_by: until when a PIN that another set serves to choose their own; null where they
-            have one, and where an earlier release kept it.
-        locked: where too many tries failed, so that they cannot sign in for a while.
-        signed_in_at: when he last signed in.
+        name: the name as it is written everywhere; unique without regard to case.
+        role: their role.
+        enabled: whether they can sign in.
+        added_at: when they were added, RFC 3339 in UTC; `added_by` added them.
+        pin_by: the person who set their PIN and so knows it: they themselves or another.
+        choose_by: the time until which a PIN set by another serves to choose their own; null if
+            they have their own, or if an earlier release stored it.
+        locked: the places where too many attempts failed, so they cannot sign in for a time.
+        signed_in_at: the time of their last sign-in.
     """
 
     name: str
@@ -73,13 +73,13 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes something.
+    """A person or command that changes something.
 
     Attributes:
         name: for the log.
-        client: the network address that they do it from; empty where it is done by command.
-        token: of the session that they do it in, which must still hold when it is done; None where
-            it is done by command.
+        client: their network address; empty for a command.
+        token: the token of their session, which must still be valid when the change is made; None
+            for a command.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Users:
         self._pins = pins
 
     async def rows(self) -> Sequence[UserRow]:
-        """Every user, by name.
+        """Return every user, by name.
 
         Raises:
             UsersError: ``store_failed``.
@@ -107,7 +107,7 @@ class Users:
     ) -> UserRow:
         """Add a user, whose PIN serves for a day, to choose their own.
 
-        With `own` the PIN is one that everybody knows and keeps, at a demonstration.
+        With `own`, the PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
@@ -141,7 +141,7 @@ class Users:
         return await self._done(status, name)
 
     async def disable(self, name: str, doer: Actor) -> UserRow:
-        """Let a user sign in no more, and end his sessions at once.
+        """Disable a user's sign-in, and end their sessions immediately.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
@@ -152,7 +152,7 @@ class Users:
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Actor) -> UserRow:
-        """Let a disabled user sign in again; a lock-out of his name ends.
+        """Let a disabled user sign in again, and remove a lock of their name.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
@@ -160,7 +160,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Let a user sign in again wherever too many tries had failed.
+        """Remove the locks of a user after too many failed attempts.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -168,9 +168,9 @@ class Users:
         return await self._change(name, "unlock", "", doer)
 
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
-        """Give a user another PIN, and end their sessions and a lock-out of their name at once.
+        """Set a new PIN for a user, end their sessions, and remove a lock of their name.
 
-        The PIN serves for a day, to choose their own; as in `add`, unless it is their own.
+        The PIN serves for a day, to choose their own; `own` is as in `add`.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
@@ -202,18 +202,18 @@ class Users:
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     async def _locked(self, folded: str) -> list[str]:
-        """All that is kept of failures to sign in as somebody."""
+        """Return the keys that store a name's failed sign-in attempts and locks."""
         keys = self._store.keys
         labels = [label for label, _ in await self._store.locks(folded)]
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
-        """Whose accounts an act concerns: those of the user and of who does it."""
+        """Return the account keys of an act: that of the user and that of the actor."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
     def _by(self, doer: Actor) -> tuple[str, str]:
-        """Whose session is looked at once more, as the scripts take it."""
+        """Return the actor's session key and the users' key prefix, as script arguments."""
         keys = self._store.keys
         return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
 
@@ -250,12 +250,12 @@ def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
 
 
 def _pin_by(fields: dict[str, str]) -> str:
-    # A user kept by an earlier release has no more than who added him.
+    # A user stored by an earlier release has only the name of the person who added them.
     return fields.get("pin_by", fields.get("added_by", ""))
 
 
 def _moment(at_ms: str | None) -> str | None:
-    """A moment as it is told, RFC 3339 in UTC."""
+    """Return a time as RFC 3339 in UTC."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)

@@ -1,10 +1,9 @@
 -- Adds a user.
--- KEYS: the user, the users, the administrators, the log, its head; the PINs that were set; what was
---       done with the user's account, and with that of who does it.
--- ARGV: the folded name, the name, the role, the PIN's hash; at, by, client; the session of who does
---       it, empty where it is done by command; the prefix of users' keys; '1' where the PIN is the
---       user's own already.
--- Gives a status.
+-- KEYS: the user, the users, the administrators, the log, its head; the PINs that were set; the
+--       acts on the user's account, and on the actor's account.
+-- ARGV: the folded name, the name, the role, the PIN's hash; at, by, client; the actor's session,
+--       empty for a command; the prefix of users' keys; '1' if the PIN is already the user's own.
+-- Returns a status.
 
 local USER, USERS, ADMINISTRATORS, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local PINS_SET, ACCOUNT_ACTS, ACTOR_ACTS = KEYS[6], KEYS[7], KEYS[8]
@@ -30,7 +29,7 @@ redis.call('ZADD', USERS, 0, FOLDED)
 if ROLE == 'administrator' then
   redis.call('SADD', ADMINISTRATORS, FOLDED)
 end
--- Who adds users by command keeps the machine, and is none of the users.
+-- A person who adds users by command has access to the machine, and is not one of the users.
 if SESSION ~= '' then
   keep_setter(PINS_SET, NAME, BY)
 end

@@ -1,8 +1,9 @@
--- Notes a try to sign in before the PIN is looked at, unless what it counts against is locked.
--- KEYS: the user, the locks of the name; tries, lock and undecided tries of each that it counts against.
--- ARGV: the try, how long a try may be undecided in ms; of each: its label, the most tries, the window
---       and the lock-out in ms.
--- Gives 0, how long it is locked out in ms, or -1 where as many are undecided as may yet fail.
+-- Notes a sign-in attempt before its PIN is checked, unless one of its limits is locked.
+-- KEYS: the user, the locks of the name; for each limit its attempts, lock and undecided attempts.
+-- ARGV: the attempt, the longest time undecided in ms; for each limit its label, the most attempts,
+--       the window and the lock-out in ms.
+-- Returns 0, the rest of the lock-out in ms, or -1 if as many attempts are undecided as may yet
+-- fail.
 
 local USER, LOCKS = KEYS[1], KEYS[2]
 local ATTEMPT, UNDECIDED_MS = ARGV[1], ARGV[2]
@@ -24,8 +25,8 @@ if wait > 0 then
   return wait
 end
 
--- Tries that are not yet decided count too: many at once are no way round the count. They are no
--- failures, though; one that is never decided, since its worker died, told nobody anything.
+-- Undecided attempts count too, so many attempts in parallel cannot bypass the limit. But they are
+-- not failures: an attempt that is never decided, because its worker died, revealed nothing.
 local busy = false
 for _, counter in ipairs(counters) do
   local tries, undecided = counter.tries, counter.undecided

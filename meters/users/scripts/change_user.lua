@@ -1,12 +1,13 @@
--- Disables or enables a user, sets their PIN, or unlocks their name. Their sessions end, unless they
--- are only unlocked: they are of an earlier generation. A user who is enabled or has another PIN is
--- unlocked as well.
--- KEYS: the user, the administrators, the log, its head, the PINs that were set, what was done with the
---       user's account, and with that of who does it, the devices of the name; whatever is locked.
--- ARGV: the folded name, 'disable', 'enable', 'pin' or 'unlock', the PIN's hash or ''; at, by, client; the
---       session of who does it, empty where it is done by command; the prefix of users' keys; '1'
---       where the PIN is the user's own.
--- Gives a status.
+-- Disables or enables a user, sets their PIN, or unlocks their name. Their sessions end, because
+-- they belong to an earlier generation, unless the user is only unlocked. A user who is enabled or
+-- has a new PIN is unlocked as well.
+-- KEYS: the user, the administrators, the log, its head, the PINs that were set, the acts on the
+--       user's account and on the actor's account, the devices of the name; then all keys of its
+--       locks.
+-- ARGV: the folded name, 'disable', 'enable', 'pin' or 'unlock', the PIN's hash or ''; at, by,
+--       client; the actor's session, empty for a command; the prefix of users' keys; '1' if the PIN
+--       is the user's own.
+-- Returns a status.
 
 local USER, ADMINISTRATORS, LOG, HEAD, PINS_SET = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ACCOUNT_ACTS, ACTOR_ACTS, DEVICES = KEYS[6], KEYS[7], KEYS[8]
@@ -65,7 +66,7 @@ else
   end
 end
 local kept = ACT == 'pin' and user_fields(USER, false) or {}
--- The name is what the user's hash says; this is whose account was asked for.
+-- `about` has the name from the user's hash; `account` has the one that was requested.
 kept[#kept + 1] = 'account'
 kept[#kept + 1] = FOLDED
 note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT, kept = kept},

@@ -1,10 +1,10 @@
--- Gives somebody the PIN that he has chosen, the old one having been right. His other sessions end:
--- they are of an earlier generation.
--- KEYS: the user, the session, the log, its head, what was done with the user's account; tries, lock
---       and undecided tries of each that the try counts against, first what is the name's own.
--- ARGV: the try, the user's generation when the old PIN was looked at, the PIN's hash; at, client; the
---       session's seal from then on; the digest of what is kept of the old PIN.
--- Gives a status.
+-- Sets the PIN that a user has chosen, after the old one was right. Their other sessions end,
+-- because they belong to an earlier generation.
+-- KEYS: the user, the session, the log, its head, the acts on the user's account; for each limit of
+--       the attempt its attempts, lock and undecided attempts, the name's own limit first.
+-- ARGV: the attempt, the user's generation when the old PIN was checked, the PIN's hash; at,
+--       client; the session's new seal; the digest of the old PIN's hash.
+-- Returns a status.
 
 local USER, SESSION, LOG, HEAD, ACCOUNT_ACTS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ATTEMPT, GENERATION, PIN, AT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

@@ -1,5 +1,5 @@
--- Takes back a try that was neither wrong nor used.
--- KEYS: tries, lock and undecided tries of each that it counts against. ARGV: the try.
+-- Removes an attempt that was neither wrong nor used.
+-- KEYS: for each limit its attempts, lock and undecided attempts. ARGV: the attempt.
 
 local ATTEMPT = ARGV[1]
 

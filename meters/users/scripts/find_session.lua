@@ -1,9 +1,9 @@
--- Finds a session that still holds, and keeps it alive where its person is doing something.
+-- Finds a session that is still valid, and keeps it alive if its user does something.
 -- KEYS: the session, the PINs that were set.
 -- ARGV: the prefix of users' keys, the longest idle time and the least time between two touches, in
---       ms; '1' to keep it alive; '1' where the person acts.
--- Gives the user's name, role and csrf token, '1' where they must choose a PIN first, the session's
--- generation and seal, and where the person acts whose PIN was set by whom in the last 24 hours; or
+--       ms; '1' to keep it alive; '1' if the user acts.
+-- Returns the user's name, role and csrf token, '1' if they must choose a PIN first, the session's
+-- generation and seal, and, if the user acts, whose PINs were set by whom in the last 24 hours; or
 -- nothing.
 
 local SESSION, PINS_SET = KEYS[1], KEYS[2]

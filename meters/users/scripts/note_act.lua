@@ -1,4 +1,4 @@
--- Notes something in the operators' log that changes nothing else.
+-- Notes an act in the operators' log that changes nothing else.
 -- KEYS: the log, its head. ARGV: at, what, by, about, client.
 
 local LOG, HEAD = KEYS[1], KEYS[2]

@@ -1,6 +1,6 @@
--- Notes in the operators' log what an earlier release did not write down of a user.
+-- Notes in the operators' log the data of a user that an earlier release did not log.
 -- KEYS: the user, the log, its head. ARGV: at, by.
--- Gives 'ok', or 'unknown_user'.
+-- Returns 'ok', or 'unknown_user'.
 
 local USER, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3]
 local AT, BY = ARGV[1], ARGV[2]

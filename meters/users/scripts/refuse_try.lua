@@ -1,10 +1,11 @@
--- Records that a try failed, and locks what has failed too often. A device that had signed in before
--- is not locked then, but forgotten: from then on it is as any other.
--- KEYS: the log, its head, the user, the locks of the name, the devices of the name; tries, lock and
---       undecided tries of each that it counts against.
--- ARGV: the try; at, what, by, about, client; the digest of the device, empty where it is none that
---       had signed in; of each: its label, the most tries, the window and the lock-out in ms.
--- Gives 0, or how long it is now locked out, in ms.
+-- Records that an attempt failed, and locks each limit with too many failures. A device on which
+-- the name has signed in is not locked but forgotten: from then on it is like any other.
+-- KEYS: the log, its head, the user, the locks of the name, the devices of the name; for each limit
+--       its attempts, lock and undecided attempts.
+-- ARGV: the attempt; at, what, by, about, client; the digest of the device, empty if the name has
+--       not signed in on it; for each limit its label, the most attempts, the window and the
+--       lock-out in ms.
+-- Returns 0, or the duration of the lock-out in ms.
 
 local LOG, HEAD, USER, LOCKS, DEVICES = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ATTEMPT, AT, WHAT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

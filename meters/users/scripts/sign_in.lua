@@ -1,11 +1,12 @@
--- Opens a session for somebody whose PIN was right, and ends the one that the browser had.
--- KEYS: the user, the new session, the old session, the log, its head, the devices of the name; tries,
---       lock and undecided tries of each that the try counts against, first what is the name's own.
--- ARGV: the try, the user's generation, the folded name, the csrf token, the session's longest life
---       idle in ms; at, client; the device, the most devices, for how long one is known in ms;
---       the prefix of users' keys; the session's seal; the role that it is for, and the digest of
---       what is kept of the PIN that was right.
--- Gives the user's name and role, and '1' where they must choose a PIN first; or nothing where they
+-- Opens a session for a user whose PIN was right, and ends the previous one of the browser.
+-- KEYS: the user, the new session, the old session, the log, its head, the devices of the name; for
+--       each limit of the attempt its attempts, lock and undecided attempts, the name's own limit
+--       first.
+-- ARGV: the attempt, the user's generation, the folded name, the csrf token, the session's longest
+--       idle time in ms; at, client; the device, the most devices, the time for which one is known
+--       in ms; the prefix of users' keys; the session's seal; the role of the seal, and the digest
+--       of the right PIN's hash.
+-- Returns the user's name and role, and '1' if they must choose a PIN first; or nothing if they
 -- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
 
 local USER, SESSION, OLD_SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -61,7 +62,7 @@ if DEVICE ~= '' then
 end
 redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
--- As they were when the PIN was looked at: the audit tells where they were not those of the log.
+-- The values from the PIN check: the audit reports them if they are not those of the log.
 entry.kept = {'pin', PIN, 'role', SEALED_ROLE}
 note(LOG, HEAD, entry)
 return answered({name, role, given and '1' or ''})

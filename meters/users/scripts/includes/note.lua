@@ -1,16 +1,17 @@
--- Writes entries of the operators' log (duty D17), numbered without a gap, each chained to the one
--- before: `chain` is the SHA-1 over the chain before, the entry's id and its fields in order, each
--- with its length before it. The head, beside the log, keeps the last number and the last chain,
--- so that an entry taken off the end is missed too. What begins is of the present layout.
+-- Writes entries of the operators' log (duty D17), numbered without a gap and each chained to the
+-- one before: `chain` is the SHA-1 over the previous chain, the entry's id and its fields in order,
+-- each with its length before it. The head, next to the log, keeps the last number and the last
+-- chain, so a removed last entry is detected too. A new log has the current layout.
 --
--- Where the services have a secret, `mac` is an HMAC of the same, before the chain's digest is. Last
--- among ARGV are then the head after which the caller has made the key: number, chain, whose MAC;
--- whose MACs are to be made, empty for none; and that key, as the inner and the outer block of HMAC.
+-- If the services have a secret, `mac` is an HMAC over the same data; it is added before the
+-- chain's digest. The last arguments in ARGV are then the head for which the caller has made the
+-- key: number, chain, secret of its MAC; the name of the secret for new MACs, empty for none; and
+-- that key, as the inner and the outer block of HMAC.
 
 local KNOWN_NUMBER, KNOWN_CHAIN, KNOWN_MAC_BY = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2]
 local MAC_BY, BLOCKS = ARGV[#ARGV - 1], ARGV[#ARGV]
 
--- The number and chain of the last entry, and whose MAC it has.
+-- The number and chain of the last entry, and the secret of its MAC.
 local function head_of(log, head)
   local entries, chain, mac_by = unpack(redis.call('HMGET', head, 'entries', 'chain', 'mac_by'))
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
@@ -21,8 +22,8 @@ local function head_of(log, head)
   return string.format('%.0f', number), chain or '', mac_by or '', entries
 end
 
--- The answer where the log has another head than the caller's key is for, or nothing. Whoever notes
--- something looks at this before anything is written.
+-- The answer if the log's head is not the one of the caller's key, or nothing. A script that notes
+-- something checks this before it writes anything.
 local function moved(log, head)
   local number, chain, by = head_of(log, head)
   local same = number == KNOWN_NUMBER and chain == KNOWN_CHAIN and by == KNOWN_MAC_BY
@@ -50,12 +51,12 @@ end
 
 local after = nil
 
--- The answer of a script that may have noted something, with the head that the log has then.
+-- The answer of a script that may have noted something, with the log's new head.
 local function answered(answer)
   return after and {'noted', after.number, after.chain, answer} or answer
 end
 
--- Further keys are those of the accounts that the entry is about, where its number is kept as well.
+-- Further keys are those of the accounts that the entry is about; they keep its number as well.
 local function note(log, head, entry, ...)
   local before, last_chain, _, begun = head_of(log, head)
   local number = string.format('%.0f', tonumber(before) + 1)
@@ -85,10 +86,10 @@ local function note(log, head, entry, ...)
   after = {number = number, chain = chain}
 end
 
--- What an entry says of a user, so that the users can be made again from the log: a digest of what is
--- kept of the PIN, who set it, until when it serves to choose another, and the role where it is set.
--- The step that calls this has just set the PIN, and with `with_role` all of the user: what somebody
--- wrote behind the service's back is not taken into the log.
+-- The fields of an entry about a user, from which an audit can derive the users: a digest of the
+-- stored PIN, who set it, until when it serves to choose another, and the role if it is set. The
+-- calling step has just set the PIN, and with `with_role` the whole user. So a value that somebody
+-- wrote into Redis directly does not get into the log.
 local function user_fields(user, with_role)
   local pin, pin_by, choose_by, role = unpack(redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role'))
   local fields = {

@@ -1,17 +1,18 @@
--- Whether a session still holds: its user is enabled, has the PIN that they began it with, and has
--- not been away for too long. The user's key is made here, since only the session knows whose it is;
--- it has the same hash tag. Gives what is kept of the session and of its user, or nothing.
+-- Checks if a session is still valid: its user is enabled, has the PIN with which it began, and has
+-- not been idle for too long. The user's key is built here, because only the session has the user's
+-- name; it has the same hash tag. Returns the data of the session and of its user, or nothing.
 
--- A PIN that somebody else set serves to choose one's own, and only until a moment: whether that is
--- over. One that was set by an earlier release has no such moment.
+-- A PIN set by somebody else serves to choose the user's own, and only until a time; checks if it
+-- has passed. A PIN set by an earlier release has no such time.
 local function too_late(choose_by)
   return choose_by ~= nil and choose_by ~= false and now_ms() >= tonumber(choose_by)
 end
 
-local LONGEST_MS = 12 * 3600 * 1000 -- however busy its user is
+local LONGEST_MS = 12 * 3600 * 1000 -- however active its user is
 
--- Whether a user is in the list of users, which the audit compares with the log: a user's hash that
--- somebody put beside it lets nobody in. The list's key is the prefix of users' keys in the plural.
+-- Checks if a user is in the list of users, which the audit compares with the log. So a user's hash
+-- that somebody added without the list lets nobody in. The list's key is the prefix of users' keys
+-- in the plural.
 local function is_listed(user_prefix, folded)
   return redis.call('ZSCORE', string.sub(user_prefix, 1, -2) .. 's', folded)
 end
@@ -28,8 +29,8 @@ local function session_of(key, user_prefix)
     return nil
   end
   local now = now_ms()
-  -- Last used a while after now: the clock was set back, and with it every time-out. Nobody knows
-  -- for how long the user has done nothing.
+  -- If the last use is later than now, the clock was set back, and with it every time-out. The
+  -- user's idle time is then unknown.
   local set_back = tonumber(touched) > now + 60000
   local left_ms = tonumber(created) + LONGEST_MS - now
   local given = pin_by ~= name
@@ -43,8 +44,8 @@ local function session_of(key, user_prefix)
   }
 end
 
--- Whether an administrator may still do what they asked for when their session was looked at: it may
--- have ended since, or the user be disabled. What is done by command has no session.
+-- Checks if an administrator may still do what they requested. Their session may have ended since
+-- it was checked, or they may be disabled. A command has no session.
 local function may_keep_users(key, user_prefix)
   if key == '' then
     return true
@@ -53,17 +54,17 @@ local function may_keep_users(key, user_prefix)
   return session ~= nil and session.role == 'administrator' and not session.must_choose
 end
 
--- For how long it matters who set a PIN (duty D4), in ms.
+-- The time during which it matters who set a PIN (duty D4), in ms.
 local PIN_SET_MS = 24 * 3600 * 1000
 
--- Keeps that somebody set a user's PIN.
+-- Records that somebody set a user's PIN.
 local function keep_setter(pins_set, whose, setter)
   local now = now_ms()
   redis.call('ZREMRANGEBYSCORE', pins_set, '-inf', '(' .. string.format('%.0f', now - PIN_SET_MS))
   redis.call('ZADD', pins_set, now, whose .. '\n' .. setter)
 end
 
--- Keeps who knows a user's PIN; unless it is the user, it serves for a day, to choose another.
+-- Records who knows a user's PIN; unless it is the user, it serves for a day, to choose another.
 local function set_by(user, setter, name)
   redis.call('HSET', user, 'pin_by', setter)
   if setter == name then

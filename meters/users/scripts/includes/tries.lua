@@ -1,10 +1,10 @@
--- What a try to sign in counts against comes last among the keys: of each its tries, its lock and its
--- undecided tries. Where a script needs its terms, they come last in ARGV, in the same order: its
--- label, the most tries, the window and the lock-out in ms.
+-- The limits of a sign-in attempt are the last of the keys: for each its attempts, its lock and its
+-- undecided attempts. If a script needs their terms, those are last in ARGV, in the same order: the
+-- label, the most attempts, the window and the lock-out in ms.
 
 local KEYS_PER_COUNTER, ARGS_PER_COUNTER = 3, 4
 
--- Reads what a try counts against from the first of its keys and, where there are any, of its terms.
+-- Reads the limits of an attempt from the first of their keys and, if there are any, their terms.
 local function counters_from(first_key, first_arg)
   local counters = {}
   for key = first_key, #KEYS, KEYS_PER_COUNTER do
@@ -17,15 +17,15 @@ local function counters_from(first_key, first_arg)
   return counters
 end
 
--- Takes a try back from those that are not decided yet.
+-- Removes an attempt from those that are not decided yet.
 local function decide_try(counters, try)
   for _, counter in ipairs(counters) do
     redis.call('ZREM', counter.undecided, try)
   end
 end
 
--- Notes where signing in as a user failed, and until when it is locked there, which is what
--- administrators see, and lift.
+-- Notes where sign-in as a user failed, and until when it is locked there. Administrators see this,
+-- and can remove it.
 local function note_lock(user, locks, label, until_ms)
   if redis.call('EXISTS', user) == 1 then
     redis.call('ZREMRANGEBYSCORE', locks, '-inf', now_ms() - 3600 * 1000)
