@@ -1,4 +1,4 @@
-"""What a link tells everybody: meter values, the controller's beat, hits and their outcome."""
+"""Public messages of a link: meter values, the controller's beat, wins and decisions on them."""
 
 import time
 from typing import Final, Protocol
@@ -18,28 +18,28 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
-    """Publishes a payload under a topic; does nothing while there is no broker."""
+    """Publishes a payload under a topic; does nothing without a broker."""
 
     def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Publish, retained or not, and go on; whether there is a broker."""
+        """Publish, retained or not, without waiting; return whether there is a broker."""
         ...
 
 
 _TOLD_AGAIN_BEATS: Final = 10
-"""So often each meter is told again: what is retained may have been overtaken on its way."""
+"""Interval of repeated meter messages, in beats: a retained message may have been overtaken."""
 
 _STOPPED: Final = "the service was stopped"
 
 COALESCE_S: Final = 0.1
-"""A meter is published at most once in so many seconds, and its last value always."""
+"""A meter is published at most once in this time, and always with its last value."""
 
 
 class Announcer:
-    """Speaks for one link, on the broker and on the board.
+    """Publishes the messages of one link, to the broker and to the service's own displays.
 
     Attributes:
-        others: the other services of the link: nothing is said against one that operates it.
-        topics: what the meter topics hold, by whichever service.
+        others: the other services of the link; nothing contradicts one that operates it.
+        topics: the values on the meter topics, from any service.
     """
 
     def __init__(
@@ -59,24 +59,25 @@ class Announcer:
         self.topics = MeterTopics()
 
     def publish_all_again(self) -> None:
-        """Have every meter published again: the broker may have lost what it retained."""
+        """Publish every meter again: the broker may have lost its retained messages."""
         self.topics.forget()
 
     def adopt(self, link: Link) -> None:
-        """Show the meters and their paytables as the link has them from now on."""
+        """Show the meters and paytables of the link from now on."""
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def tell_meters(self, state: LinkState, since: int) -> float | None:
-        """Publish the meters of an operable link that are not as their topics hold them.
+        """Publish the meters of an operable link that differ from their topics.
 
         Args:
-            state: the link as its books have it.
-            since: how many values had been heard on the topics when it was read.
+            state: the link's state in its books.
+            since: the number of values received on the topics before it was read.
 
         Returns:
-            After how many seconds the books are to be read again, since another service speaks or
-            what we said before is still under way; None where all is said.
+            The seconds after which the books must be read again, because another service publishes
+                or
+            our last value is still in flight; None if everything is published.
         """
         waits = []
         for meter in state.meters:
@@ -90,19 +91,19 @@ class Announcer:
             )
             last = self._last.get(value.meter)
             if last is not None and value.version < last.version:
-                continue  # it was read before the last one, and came later
+                continue  # it was read before the last one, but arrived later
             value = self._show_meter(value)
             if wait_s := self._tell_meter(value, since):
                 waits.append(wait_s)
         return min(waits, default=None)
 
     def tell_inoperable(self, *, of_all: bool = False) -> None:
-        """Publish that no meter can be played, where the store cannot be asked (duty D14).
+        """Publish that no meter can be played, if the store does not answer (duty D14).
 
-        Another service may have told a later version than the last that this one read.
+        Another service may have published a later version than the last that this one read.
 
         Args:
-            of_all: what is wrong is so for whoever operates the link.
+            of_all: whether the problem exists for every service of the link.
         """
         for last in list(self._last.values()):
             value = self._show_meter(
@@ -116,7 +117,7 @@ class Announcer:
                 self._tell_meter(newest, self.topics.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
-        """Show a meter on our own displays; the value as of no moment before the last one."""
+        """Show a meter on our own displays; return it with a time no earlier than the last."""
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
             self._last[value.meter] = value
@@ -125,7 +126,7 @@ class Announcer:
         return value
 
     def _tell_meter(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """Publish a meter unless it waits or need not be told; for how many seconds it waits."""
+        """Publish a meter unless it must wait or is published already; return the wait in s."""
         if self._ended:
             return None
         wait_s = self.topics.wait_s(value, since, urgent=urgent)
@@ -139,10 +140,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """A value as of no moment before the last one told of its version.
+        """Return a value with a time no earlier than the last published one of its version.
 
-        Whoever shows meters tells the states of one version apart by their moments, and the
-        machine's clock may have been set back between them.
+        Displays order the states of one version by their times, and the machine's clock may have
+        been set back between them.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -150,17 +151,18 @@ class Announcer:
         return msgspec.structs.replace(value, at=last.at)
 
     def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
-        """Publish the controller's state; its silence is taken for failure (duty D13).
+        """Publish the controller's state; if it stops, readers treat that as a failure (duty D13).
 
-        That we cannot operate the link is said to all where no other service operates it; our own
-        displays and metrics have it in any case (duty D14).
+        Our failure to operate the link is published only if no other service operates it. Our own
+        displays and metrics show it in any case (duty D14).
 
         Args:
             problem: why the link is inoperable, or None.
             closed: why people have closed it, or None.
-            of_all: the problem is one for whoever operates the link, and said against any other.
+            of_all: whether the problem exists for every service of the link, so it is published
+                even if another operates the link.
         """
-        # A number that goes on rising over restarts and with every worker of the link.
+        # This number increases over restarts and across all workers of the link.
         self._beat = max(self._beat + 1, int(time.time()))
         beat = ControllerBeat(
             state="inoperable" if problem else "operable" if closed is None else "closed",
@@ -181,16 +183,16 @@ class Announcer:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Leave the beat to another service that may operate the link, and listen for it anew.
+        """Leave the beat to another service that may operate the link, and listen for it again.
 
-        Of two that stop at once each would else take the other for the one that goes on.
+        Otherwise, two services that stop together would each expect the other to continue.
         """
         if self.others.may_operate:
             self._silent = True
             self.others.listen_anew()
 
     def tell_end(self) -> None:
-        """Say that the link is inoperable, unless another service operates it; nothing follows."""
+        """Publish that the link is inoperable, unless another service operates it; then stop."""
         if not self.others.may_operate:
             self._silent = False
             self.tell_beat(_STOPPED, None)
@@ -198,29 +200,29 @@ class Announcer:
         self._silent = self._ended = True
 
     def tell_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal over the ledger, so that others can keep it too (duty D17)."""
+        """Publish the seal of the ledger, so that others can store it too (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
-        """Show a hit that waits, unless it is shown: one of before this service, or another's (D8).
+        """Show a waiting win, unless it is shown: from before this service, or from another (D8).
 
         Args:
-            jackpot: the hit.
-            news: it has just happened.
+            jackpot: the win.
+            news: whether it has just happened.
         """
         self._displays.put_jackpot(self._link, jackpot, news=news)
 
     def show_decision(self, jackpot: Jackpot) -> None:
-        """Show what became of a hit where another service has told it (duty D8)."""
+        """Show a decision on a win that another service has published (duty D8)."""
         self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
-        """The claims of the hits that displays show as pending."""
+        """Return the claims of the wins that displays show as pending."""
         return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
-        """Publish a hit or what became of it; displays show those that took from the meter (D8)."""
+        """Publish a win or a decision on it; displays show it if it is paid from the meter (D8)."""
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

@@ -1,4 +1,4 @@
-"""The hits of a link as its books have them, whichever worker opened or decided them (duty D8)."""
+"""Display of a link's meter wins from its books, whichever worker recorded them (duty D8)."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -11,11 +11,11 @@ from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 
 LATEST_MAX: Final = 25
-"""So many of a meter's last wins are looked at: far more than are won in a second."""
+"""The number of a meter's last wins that are read: far more than are won in a second."""
 
 
 class JackpotDisplay:
-    """Has displays show the hits that other workers of the link have brought about."""
+    """Shows the wins that other workers of the link have recorded."""
 
     def __init__(self, store: LinkStore, announcer: Announcer) -> None:
         self._store = store
@@ -24,7 +24,7 @@ class JackpotDisplay:
         self._desk = -1
 
     async def show_waiting(self) -> None:
-        """Show all that wait, from before this worker operated the link: they are no news.
+        """Show all waiting wins from before this worker operated the link, not as news.
 
         Raises:
             RedisError: the store failed.
@@ -35,7 +35,7 @@ class JackpotDisplay:
                 self._announcer.show_hit(hit, news=False)
 
     async def refresh(self, state: LinkState) -> None:
-        """Show what was won, and what was decided, since the last look; call it every second.
+        """Show the wins and decisions since the last call; call it every second.
 
         Raises:
             RedisError: the store failed.

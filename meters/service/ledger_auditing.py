@@ -1,4 +1,4 @@
-"""The audits of an operating link: before it operates, every minute, and after every failure."""
+"""Audits of an operating link: before it operates, every minute, and after every failure."""
 
 import asyncio
 import contextlib
@@ -20,21 +20,21 @@ log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
-"""So often between two audits what is new is read, so that an audit after a failure has little left
-to read: until it ends, the link does not operate."""
+"""Interval of reads of new entries between two audits. So an audit after a failure has little left
+to read; until it ends, the link does not operate."""
 AUDITED_AGAIN: Final = 1_000
-"""So many entries that were found in order are read once more each time: a constant load."""
+"""Number of correct entries that each audit reads again: a constant load."""
 NOT_AUDITED: Final = "the ledger is being compared with the books"
 
 _AUDIT_AGAIN_S: Final = 1.0
 
 
 class LedgerAuditing:
-    """Knows whether a link's ledger and books are in order.
+    """Repeated audits of a link's ledger and books.
 
     Attributes:
-        problem: why the link may not operate, or None where all holds.
-        books_differ: whether that is what an audit found, and not that none could be made.
+        problem: the reason why the link may not operate, or None if there is no error.
+        books_differ: whether an audit found that problem; false if no audit could be made.
     """
 
     def __init__(
@@ -61,20 +61,20 @@ class LedgerAuditing:
         self._log = log.bind(link=self._link)
 
     def want(self) -> None:
-        """Have the ledger compared again; until then nothing is known of it."""
+        """Request a new audit; until it ends, the state of the ledger is unknown."""
         self.problem = NOT_AUDITED
         self._times_wanted += 1
         self.hurry()
 
     def hurry(self) -> None:
-        """Have the next audit begin now."""
+        """Start the next audit now."""
         self._wanted.set()
 
     async def run(self) -> None:
-        """Replay the ledger again and again, for ever.
+        """Audit the ledger repeatedly until canceled.
 
-        A meter that does not equal its ledger is never repaired in silence (duty D19). What was
-        found in order is read again from time to time, so that what is changed later is found too.
+        A meter that does not equal its ledger is never repaired silently (duty D19). Correct
+        entries are read again from time to time, so later changes of them are found too.
         """
         while True:
             self._wanted.clear()
@@ -94,7 +94,7 @@ class LedgerAuditing:
             await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
-        """Wait until the next audit is due or wanted, and read meanwhile what is new."""
+        """Wait until the next audit is due or requested, and read new entries meanwhile."""
         loop = asyncio.get_running_loop()
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:
@@ -109,11 +109,11 @@ class LedgerAuditing:
                 except ValueError:
                     return
                 except (RedisError, OSError):
-                    # The link's checks stop it, and say why.
+                    # The link's checks stop it, and report the reason.
                     continue
 
     async def _find(self) -> list[str]:
-        """What does not hold; where all does, it is sealed."""
+        """Return the problems of the ledger; if there are none, seal it."""
         seen = self._mark.seen
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.stored, seen.entries)
@@ -125,7 +125,7 @@ class LedgerAuditing:
         return problems
 
     async def _seal(self, finding: Finding) -> None:
-        """Keep and publish the seal over a ledger that was found in order (duty D17)."""
+        """Store and publish the seal of a ledger that an audit found correct (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self._announcer.tell_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

@@ -1,4 +1,4 @@
-"""One link in operation: its intake, its announcements, and whether it may operate at all."""
+"""One link in operation: its intake, its announcements, and the checks that allow it to operate."""
 
 import asyncio
 import contextlib
@@ -33,23 +33,23 @@ log = structlog.get_logger()
 
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
-"""A store that has not answered by then is said to be gone, before displays lose patience."""
+"""The time after which a silent store counts as gone, before displays time out."""
 OLD_AFTER_S: Final = 0.5
-"""An answer of the store that took longer to come is not told as what the books hold now."""
+"""A store's answer that took longer than this is not published as the books' current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVICE: Final = "service"
-"""The actor of what the service does by itself."""
+"""The name of the service as the actor of its own acts."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
-"""What passes by itself, at each start and after each failure: nobody need be called."""
+"""Problems that end by themselves, at each start and after each failure: nobody need be called."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""What the store raises where it fails; a value that is none is what it should not hold."""
+"""Exceptions of a failed store; a ValueError or KeyError means that its data is invalid."""
 
 
 def _told(error: Exception) -> str:
-    """A failure of the store as displays and logs give it."""
+    """Return a failure of the store as text for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
@@ -57,21 +57,21 @@ def _told(error: Exception) -> str:
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it is done; a cancellation may be lost in the Redis client."""
+    """Cancel a task until it is done; the Redis client may lose a cancellation."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_HELD_UP_S)
 
 
 class LinkService:
-    """Runs one link. It operates only while every check passes (duties D9, D10).
+    """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    `unfit` says why no link of this service may operate, or gives None. `adopt` is given the link
-    as it operates, each time that its parameters were read. `ring` is called when something has
-    changed that floorpersons see.
+    `unfit` returns why no link of this service may operate, or None. `adopt` receives the link each
+    time its parameters were read. `ring` is called when something visible to floorpersons has
+    changed.
 
     Attributes:
-        auditing: whether its ledger and books are in order.
+        auditing: the audits of its ledger and books.
     """
 
     def __init__(
@@ -117,19 +117,19 @@ class LinkService:
 
     @property
     def problem(self) -> str | None:
-        """Why the link is inoperable, or None while it operates."""
+        """The reason why the link is inoperable, or None while it operates."""
         return self._problem
 
     @property
     def seen(self) -> Mark:
-        """What was seen of the ledger, and up to which entry it was found in order."""
+        """The mark of the ledger, with the last entry that an audit found correct."""
         return self._mark.seen
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Take a batch of this link's events.
+        """Apply a batch of this link's events.
 
-        While the link is inoperable, and where the store or the mark fails, nothing is answered:
-        the tables keep their events and repeat them.
+        While the link is inoperable, and if the store or the mark fails, nothing is answered: the
+        tables keep their events and repeat them.
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
@@ -144,7 +144,7 @@ class LinkService:
         except Exception:
             if len(arrivals) > 1:
                 return await self._apply_singly(arrivals)
-            # A defect of ours must not stop the other tables; this one stays unanswered.
+            # A defect in our code must not stop the other tables; this event stays unanswered.
             self._log.exception(
                 "event not taken",
                 table=arrivals[0].known.table.id,
@@ -157,25 +157,25 @@ class LinkService:
         return outcome
 
     def tell_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
-        """Say of each event that it was answered, where each is followed.
+        """Log for each event that it was answered, at the debug level.
 
         Args:
             replies: the replies.
-            sent: whether there was a broker to take them; else the tables repeat their events.
+            sent: whether there was a broker to send them; otherwise the tables repeat their events.
         """
         if self._log.is_enabled_for(logging.DEBUG):
             for address, reply in replies:
                 self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
     async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Take each event by itself, so that the one that cannot be taken holds up no other."""
+        """Apply each event separately, so one that fails does not delay the others."""
         whole = BatchResult()
         for arrival in arrivals:
             whole.add(await self.apply_batch([arrival]))
         return whole
 
     async def reload(self) -> None:
-        """Take in what people changed in the books, and tell every display at once.
+        """Load the changes that people made in the books, and publish them immediately.
 
         Raises:
             TermsError: the link's terms are not those of the floor file.
@@ -190,14 +190,15 @@ class LinkService:
         self.tell_beat()
 
     async def keep_mark(self) -> None:
-        """Note outside the store how far its ledger has come, before anybody is told of an entry.
+        """Write the ledger's end to the mark outside the store, before an entry is answered.
 
-        So a store that loses what was answered is found out, however soon it happens (duty D10).
+        So the loss of an answered event in the store is detected, however soon it happens (duty
+        D10).
 
         Raises:
             MarkError: the mark cannot be written.
             TermsError: the link's terms are no longer those that it opened with.
-            RedisError: the store failed, or may not have on disk what was written.
+            RedisError: the store failed, or may not have its writes on disk.
         """
         head = (await self.store.state()).head
         await must_keep(self.store.redis)
@@ -205,31 +206,31 @@ class LinkService:
 
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
-            # A mark of an entry that never was would say for ever that it was lost.
+            # A mark of an entry that never existed would report it as lost forever.
             raise MarkError(f"entry {head.entry}, which the books name, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
-        """Take in a beat of this link, ours or another service's.
+        """Process a beat of this link, ours or another service's.
 
-        That another cannot operate the link is no word on us, who do: our next beat says so, and
-        the meters are told anew.
+        Another service's report that it cannot operate the link does not apply to us, if we operate
+        it: our next beat says so, and the meters are published again.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
-        """Take in a value from a meter's topic, ours or another service's."""
+        """Process a value from a meter's topic, ours or another service's."""
         if self.announcer.topics.hear(payload, retained=retained):
             self.meters_changed()
 
     def meters_changed(self) -> None:
-        """Have the meters published soon."""
+        """Publish the meters soon."""
         self._changed.set()
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
-        """What runs the link, by name; each goes on until it is cancelled."""
+        """Return the tasks of the link, by name; each runs until it is canceled."""
         return {
             "beat": self._beat(),
             "redis": self._listen_to_redis(),
@@ -239,7 +240,7 @@ class LinkService:
         }
 
     async def _beat(self) -> None:
-        """Say every second whether the link operates, however long the checks take."""
+        """Publish every second if the link operates, however long the checks take."""
         loop = asyncio.get_running_loop()
         last_s = loop.time()
         while True:
@@ -249,11 +250,11 @@ class LinkService:
             self._show_beat(took_s)
 
     async def _listen_to_redis(self) -> None:
-        """Ask Redis every second for any answer: its silence is told from work that takes long."""
+        """Ping Redis every second, so a silent Redis is distinguished from slow work."""
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
-            # Why it answers with an error, or not at all, is the check's to say.
+            # The check reports why Redis answers with an error, or not at all.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(CHECK_WITHIN_S):
                     await self.store.redis.ping()
@@ -261,7 +262,7 @@ class LinkService:
             await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
 
     async def _keep_checking(self) -> None:
-        """Check every second, and as soon as an audit has ended; publish what others changed."""
+        """Check every second, and after each audit; publish changes made by others."""
         loop = asyncio.get_running_loop()
         while True:
             due_s, problem = loop.time() + BEAT_S, self._problem
@@ -274,7 +275,7 @@ class LinkService:
                     await self._check_now.wait()
 
     async def _publish(self) -> None:
-        """Publish the meters when they changed, coalesced, for ever."""
+        """Publish the meters after changes, at most once per interval, until canceled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -288,11 +289,12 @@ class LinkService:
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
-        """Look whether the link may operate; a Redis that is silent meanwhile is said to be gone.
+        """Check if the link may operate; if Redis is silent meanwhile, stop the link.
 
-        A look asks Redis many times. That all of it takes long, where Redis is slow or this
-        process busy, is no failure: it would end in another comparison, and that in the next one.
-        But no step of it may take longer than `_STEP_WITHIN_S`, whatever Redis answers to others.
+        A check calls Redis many times. If the whole check is slow, because Redis is slow or this
+        process is busy, that is not a failure: it would cause another audit, and that the next
+        failure. But no step of it may take longer than `_STEP_WITHIN_S`, whatever Redis answers to
+        other calls.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -310,7 +312,7 @@ class LinkService:
                 if looking.done() or late_s < 0:
                     continue
                 if late_s > _HELD_UP_S:
-                    # So were we, and what Redis has answered meanwhile may not be read yet.
+                    # This process was delayed too, and may not have read Redis's answers yet.
                     await asyncio.wait({looking}, timeout=_HELD_UP_S)
                 if due_s == due():
                     break
@@ -329,7 +331,7 @@ class LinkService:
                 self._fail(problem, audit=audit)
 
     async def _check_state(self) -> tuple[str | None, bool]:
-        """What `_find_problem` finds; where that is nothing, the link operates."""
+        """Return the result of `_find_problem`; if there is no problem, operate the link."""
         problem, audit = await self._find_problem()
         if problem is not None:
             return problem, audit
@@ -342,10 +344,10 @@ class LinkService:
             await self._hits.show_waiting()
         self._note_step()
         state, values_seen = await self._read()
-        # First, so that no wager of today is counted with a day that is over.
+        # This is first, so that no wager of today is counted with the day before.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
-            # Something failed since it was looked at.
+            # Something has failed since the last check.
             return unknown, False
         self._set_mark(state.head)
         self._set_problem(None)
@@ -361,9 +363,9 @@ class LinkService:
         self._step_s = asyncio.get_running_loop().time()
 
     async def _find_problem(self) -> tuple[str | None, bool]:
-        """Why the link may not operate, and whether its ledger is to be compared again then.
+        """Return why the link may not operate, and whether its ledger must be audited again then.
 
-        What an audit has found comes before the configuration, which is of no use on such books.
+        An audit's problem has priority over the configuration, which does not matter on such books.
         """
         if unfit := self._unfit():
             return unfit, False
@@ -377,7 +379,7 @@ class LinkService:
             self._may_differ = True
             return other, False
         if self._may_differ:
-            # What was compared before the cause was gone says nothing of what was done until then.
+            # An audit from before the cause was gone does not cover what happened until then.
             self._may_differ = False
             self.auditing.want()
         unbalanced = self.auditing.problem
@@ -391,15 +393,15 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> None:
-        """Open the books, under the parameters that are in force."""
+        """Open the books with the current parameters."""
         await self.store.open(SERVICE)
         self.announcer.adopt(self.store.link)
         self._adopt(self.store.link)
 
     async def _read(self) -> tuple[LinkState, int]:
-        """The link as its books have it, and how many meter values had been heard before.
+        """Return the link's state in its books, and the number of meter values received before.
 
-        What took long to come, as to a service that was frozen, may be old: it is read again.
+        If the answer took long, as in a frozen service, the state may be old, so it is read again.
 
         Raises:
             TermsError: the link's terms are no longer those that it opened with.
@@ -414,7 +416,7 @@ class LinkService:
         return state, values_seen
 
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
-        """Tell what the books hold, and whoever watches the desks where they changed."""
+        """Publish the state of the books, and signal changes to floor pages."""
         self._closed = state.closure.reason if state.closure else None
         if (wait_s := self.announcer.tell_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
@@ -426,15 +428,15 @@ class LinkService:
             self._ring()
 
     def tell_beat(self) -> None:
-        """Say now whether the link operates."""
+        """Publish now if the link operates."""
         self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
-        """Whether the link is inoperable for what an audit found, whoever else operates it.
+        """True if an audit's finding makes the link inoperable, for every service of it.
 
-        All else may be wrong with this service alone, its way to the store or its floor file. Where
-        it is not, the others find it too.
+        All other problems may concern this service alone: its way to the store or its floor file.
+        If not, the other services find them too.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 
@@ -454,7 +456,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link; once the cause is gone, its ledger is compared again before it goes on."""
+        """Stop the link; its ledger is audited again before it continues."""
         message, again = (
             problem if isinstance(problem, str) else _told(problem),
             self._problem is None,
@@ -467,7 +469,7 @@ class LinkService:
             self.auditing.want()
 
     def _note_outage(self, problem: str, *, again: bool) -> None:
-        """Keep that the link does not operate, which it does where another service operates it."""
+        """Record an outage, unless another service operates the link."""
         others = self.announcer.others
         operated = not self._of_all and (others.operate if again else others.may_operate)
         if problem != NOT_AUDITED and not operated:

@@ -1,4 +1,4 @@
-"""The audits of the operators' log and the users in a running service (duty D17)."""
+"""Audits of the operators' log and the users in a running service (duty D17)."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,20 +26,20 @@ from meters.wire.messages import LedgerSeal
 log = structlog.get_logger()
 
 MARK_EVERY_S: Final = 1.0
-"""So often it is noted outside the store how far the log has come."""
+"""Interval at which the end of the log is noted outside the store."""
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 
 
 class LogAuditing:
-    """Keeps the mark of the operators' log, audits it, and publishes its seal.
+    """Audits of the operators' log, with its mark and its published seal.
 
     Args:
-        redis: where the people's keys are.
-        mark: how far the log had come.
+        redis: the Redis with the users' keys.
+        mark: the mark of the log.
         post: publishes on the broker.
-        show: is told whether log and users were found in order.
-        secrets: of which the MACs of the log are made; none where there are none.
+        show: receives whether log and users are correct.
+        secrets: the secrets for the log's MACs; none if there are none.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class LogAuditing:
         self._unposted = b""
 
     async def run(self) -> None:
-        """Note how far the log is, every second, and audit it from time to time, for ever."""
+        """Note the end of the log every second, and audit it from time to time, until canceled."""
         audited_s: float | None = None
         loop = asyncio.get_running_loop()
         while True:
@@ -77,39 +77,41 @@ class LogAuditing:
             except ValueError as error:
                 self._tell((f"the operators' log cannot be read: {error}",))
             except (RedisError, UsersError, OSError) as error:
-                # That the store fails is said by the links, and the log is audited when it is back.
+                # The links report that the store fails; the log is audited when the store is back.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
-                # Before Python 3.12 asyncio.wait_for, with which redis sends, may lose one.
+                # Before Python 3.12 asyncio.wait_for, which redis uses to send, may lose a
+                # cancellation.
                 raise asyncio.CancelledError
             await asyncio.sleep(MARK_EVERY_S)
 
     async def _note_head(self) -> bool:
-        """Note how far the log has come; whether it goes on from where it was noted last.
+        """Note the end of the log; return whether it continues from the last note.
 
-        Otherwise it is audited at once: what came after the last seal would be forgotten by a mark
-        that follows a log that was written anew.
+        If it does not, it is audited immediately. Otherwise the mark would follow a rewritten log
+        and forget the entries after the last seal.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
             head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
-            # A log that had entries has a head: without one the mark would see nothing more.
+            # A log that had entries has a head; without one, the mark would never change again.
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
-            # Once it is known to be altered it is audited from time to time, as any log is.
+            # A log that is known to be altered is audited from time to time, like any log.
             return bool(self._problems)
-        # The head alone would have the mark say for ever that entries were lost that never were.
+        # The head alone could make the mark report the loss of entries that never existed.
         if await self._chain_at(int(entries)) != (chain or b""):
             return bool(self._problems)
-        # It follows a log that goes on also while an audit found something: who alters a user
-        # would otherwise have time to act, and to take the log back to before that.
+        # The mark follows a log that continues even while an audit reports a problem. Otherwise
+        # somebody who alters a user would have time to act, and then to reset the log to before
+        # that.
         self._mark.note(int(entries), (chain or b"").decode())
         return True
 
     async def _chain_at(self, number: int) -> bytes | None:
-        """The chain of an entry as the log has it; None where there is no such entry."""
+        """Return the chain of an entry in the log; None if there is no such entry."""
         here = f"{number}-0"
         with as_altered():
             noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
@@ -132,19 +134,19 @@ class LogAuditing:
             await self._seal(finding)
 
     def _tell(self, problems: tuple[str, ...]) -> None:
-        """Say what does not hold, once, and show whether all does."""
+        """Log new problems once, and show whether there are any."""
         if problems and problems != self._problems:
             log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
         self._problems = problems
         self._show(not problems)
 
     def _publish(self) -> None:
-        """Publish the last seal, once there is a broker to take it."""
+        """Publish the last seal, once there is a broker."""
         if self._unposted and self._post(topics.OPERATORS_LOG, self._unposted, retain=True):
             self._unposted = b""
 
     async def _seal(self, finding: LogFinding) -> None:
-        """Keep and publish the seal over a log that was found in order."""
+        """Store and publish the seal of a log that an audit found correct."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         message = LedgerSeal(entries=finding.entries, seal=finding.seal, at=now_text())
         self._unposted = msgspec.json.encode(message)

@@ -1,9 +1,9 @@
-"""The meter topics of a link as the broker has them, and when this service publishes on them.
+"""The meter topics of a link at the broker, and the times when this service publishes to them.
 
-Several services publish the same meters. The broker puts what they say in one order, and each of
-them hears it. So the one that spoke last goes on to speak, and another leaves the topic to it as
-long as it keeps up; nobody says a value of which it has heard a newer one since it was read; and
-each has one value of a meter under way at most, so that none waits in a queue until it is old.
+Several services publish the same meters. The broker puts their messages in one order, and each
+service receives them. The service that published last continues, and the others leave the topic to
+it as long as it keeps up. No service publishes a value if it has received a newer one since it read
+it. Each has at most one value of a meter in flight, so none waits in a queue until it is old.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ from meters.wire.messages import METER_VALUE, UNREADABLE, MeterValue
 
 _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
-"""So long after its last value another service is taken to go on speaking."""
+"""The time after its last value for which another service counts as the publisher."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""So long it may take to say what we have read; chance says which of several speaks next."""
+"""The time for it to publish what we have read; a random part decides who publishes next."""
 BACK_WITHIN_S: Final = 1.0
-"""A value that the broker has not given back for so long is not waited for."""
+"""The longest wait for the broker to send a value back."""
 
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """The last value heard on a topic; `speaks` where it is another service's that goes on."""
+    """The last value received on a topic; `speaks` if another service is its publisher."""
 
     value: MeterValue
     number: int
@@ -35,7 +35,7 @@ class _HeardValue:
 
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
-    """A value that we published and that the broker has not given back."""
+    """A value that we published and that the broker has not sent back."""
 
     value: MeterValue
     payload: bytes
@@ -43,13 +43,13 @@ class _UnderWay:
 
 
 class MeterTopics:
-    """What one link's meter topics hold.
+    """The values on one link's meter topics.
 
-    A service that hears nothing, as with a broker that it has for itself, publishes at once.
+    A service that receives nothing, for example with its own broker, publishes immediately.
 
     Attributes:
-        heard: how many values were heard; noted before the books are read, it says which of them
-            the reading does not know of.
+        heard: the number of received values. Read before the books, it shows which values are newer
+            than the books' state.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class MeterTopics:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget what the topics hold: the connection is another, or they are to be told again."""
+        """Forget the topics' values, after a new connection or before they are published again."""
         self._hears = False
         self._last.clear()
         self._under_way.clear()
@@ -69,7 +69,7 @@ class MeterTopics:
         self._waiting.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Take in a value from a topic, ours or another's; whether to look at the books again."""
+        """Process a value received from a topic; return whether to read the books again."""
         try:
             value = METER_VALUE.decode(payload)
         except UNREADABLE:
@@ -88,24 +88,24 @@ class MeterTopics:
             self._waiting.discard(meter)
             return waiting
         if under_way is not None:
-            return False  # what we have under way comes after it
+            return False  # our value in flight comes after it
         if (behind := self._behind.get(meter)) is not None and value.version >= behind[0]:
             del self._behind[meter]
         went_back = before is not None and value.version < before.value.version
         return went_back or inoperable
 
     def newest(self, value: MeterValue) -> MeterValue:
-        """The newer of a value and the one that the topic holds."""
+        """Return the newer of a value and the one on the topic."""
         last = self._last.get(value.meter)
         return last.value if last is not None and last.value.version > value.version else value
 
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """For how many seconds a value waits before it is published; None where it need not be.
+        """Return the seconds until a value may be published; None if it need not be.
 
         Args:
-            value: what the books hold.
-            since: how many values had been heard when they were read.
-            urgent: it waits for nobody.
+            value: the value in the books.
+            since: the number of values received before it was read.
+            urgent: whether it waits for no other service.
         """
         meter, now_s = value.meter, _now_s()
         last, under_way = self._last.get(meter), self._under_way.get(meter)
@@ -130,12 +130,12 @@ class MeterTopics:
         return 0.0
 
     def note_posted(self, value: MeterValue, payload: bytes) -> None:
-        """Note that a value was published by us."""
+        """Note that this service has published a value."""
         self._under_way[value.meter] = _UnderWay(value, payload, _now_s())
         self._behind.pop(value.meter, None)
 
     def ours(self, meter: str) -> MeterValue | None:
-        """The value of a meter that we published last, where nobody has spoken since."""
+        """Return the last value of a meter if this service published it, or None."""
         if (under_way := self._under_way.get(meter)) is not None:
             return under_way.value
         last = self._last.get(meter)
@@ -143,7 +143,7 @@ class MeterTopics:
 
 
 def same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Whether a meter's value is another one, whatever the moment."""
+    """Check if two values of a meter are equal, whatever their time."""
     return other is not None and (value.version, value.state) == (other.version, other.state)
 
 

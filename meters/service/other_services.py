@@ -1,8 +1,8 @@
-"""The other services of a link, as their beats tell.
+"""Other services of a link, known from their beats.
 
-Tables, displays and whatever else listens hear one controller, whoever speaks for it. So a service
-that cannot operate a link keeps silent while another operates it, and says so once it hears none:
-then the tables have locked themselves already, or are about to (duty D13).
+Tables, displays and other readers see one controller, whichever service sends its beats. So a
+service that cannot operate a link is silent while another operates it. It reports the failure once
+it hears no other. By then the tables have locked themselves, or are about to (duty D13).
 """
 
 import asyncio
@@ -12,13 +12,13 @@ from typing import Final
 from meters.wire.messages import CONTROLLER_BEAT, UNREADABLE
 
 HEARD_FOR_S: Final = 3.0
-"""So long another's beat counts here: as long as the tables count it as life."""
+"""The time for which another service's beat counts: as long as for the tables."""
 
 _OWN_KEPT: Final = 64
 
 
 class OtherServices:
-    """What is heard of the others on one link."""
+    """The other services heard on one link."""
 
     def __init__(self) -> None:
         self._own: deque[bytes] = deque(maxlen=_OWN_KEPT)
@@ -26,22 +26,22 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Note that we begin to listen: whoever there is has not been heard yet."""
+        """Note that listening begins: existing services have not been heard yet."""
         self._listening_since_s = _now_s()
 
     def listen_anew(self) -> None:
-        """Forget whom we heard: only who is heard from now on counts."""
+        """Forget the services heard so far: only those heard from now on count."""
         self._heard_s = None
         self.listen_first()
 
     def note_own(self, payload: bytes) -> None:
-        """Note a beat of ours, which the broker gives back to us."""
+        """Note a beat of this service, which the broker sends back."""
         self._own.append(payload)
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Take in a beat as it came; whether another says that it cannot operate the link.
+        """Process a received beat; return whether another service cannot operate the link.
 
-        A retained one is of any age, and a sign of nobody's life.
+        A retained beat is of any age, so it does not prove that a service is alive.
         """
         if retained or payload in self._own:
             return False
@@ -56,18 +56,18 @@ class OtherServices:
 
     @property
     def operate(self) -> bool:
-        """Whether another was heard of late that operates the link."""
+        """True if another service that operates the link was heard recently."""
         return self._heard_s is not None and _now_s() - self._heard_s < HEARD_FOR_S
 
     @property
     def may_operate(self) -> bool:
-        """The same, or we have not listened for long enough to tell."""
+        """True if another service operates the link, or if listening was too short to know."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 
     @property
     def are_known(self) -> bool:
-        """Whether another is heard that operates the link, or we have listened for long enough."""
+        """True if another service operates the link, or if listening was long enough to know."""
         return self.operate or not self.may_operate
 
 

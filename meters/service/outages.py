@@ -1,9 +1,9 @@
-"""What made a link inoperable, and since when: kept in a file until its ledger has it (duty D17).
+"""Outages of a link: their reasons and start, kept in a file until the ledger has them (duty D17).
 
-While a link is inoperable its store may be gone, or may hold what nobody wrote: nothing is written
-to it then. So each outage waits in a file under the data directory, which a killed service finds
-again, and becomes one entry of the ledger once the link operates. A link that comes and goes makes
-an entry a minute at the most: what happened between is counted in the next.
+While a link is inoperable, its store may be missing or altered, so nothing is written to it. Each
+outage waits in a file under the data directory, which survives a kill of the service. It becomes
+one ledger entry once the link operates. A link that fails and recovers repeatedly adds at most one
+entry a minute; the next entry counts the failures in between.
 """
 
 import asyncio
@@ -37,11 +37,12 @@ class Outages:
         self._waiting = self._read()
 
     def begin(self, reason: str, *, again: bool) -> None:
-        """Keep that the link does not operate.
+        """Record that the link does not operate.
 
         Args:
-            reason: why.
-            again: it operated until now; not so where one reason follows another, or at the start.
+            reason: the reason.
+            again: whether it operated until now; false if one reason follows another, or at the
+                start.
         """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
@@ -55,10 +56,10 @@ class Outages:
             self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
 
     async def note(self) -> None:
-        """Write what waits into the ledger of the link, which operates, unless one just was.
+        """Write the waiting outage to the operating link's ledger, unless one was just written.
 
         Raises:
-            RedisError: the store failed; it waits still.
+            RedisError: the store failed; the outage still waits.
             TermsError: the link's terms changed.
         """
         now_s = asyncio.get_running_loop().time()
@@ -81,7 +82,7 @@ class Outages:
         temporary.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """A file that cannot be written stops nothing: the outage is known here all the same."""
+        """Run a file operation; a failure is only logged, since the outage is also in memory."""
         try:
             act()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The service as a process: its parts opened, and stopped in good order on a signal."""
+"""The service as a process: opens its parts, and stops them in order on a signal."""
 
 import asyncio
 import gc
@@ -27,10 +27,10 @@ CANCEL_AGAIN_S: Final = 4.0
 
 
 async def serve(floor: Floor, options: ServeOptions) -> None:
-    """Run the service until SIGINT or SIGTERM; what is in flight then is finished.
+    """Run the service until SIGINT or SIGTERM, then finish the work in progress.
 
     Raises:
-        UserError: a part cannot be started or reached as the floor file says.
+        UserError: a part cannot be started or reached with the floor file's settings.
     """
     tune_collection()
     stop = asyncio.Event()
@@ -60,7 +60,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
 
 
 async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
-    """What tells where the broker is: the floor file's, or the embedded one, which is started."""
+    """Return a function that returns the broker's address; start the embedded broker if needed."""
     service = floor.service
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
@@ -71,10 +71,11 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service, and show a user's mistake as itself rather than as a group of one.
+    """End the service, and raise a user's mistake itself instead of an exception group.
 
-    A cancellation can be lost where it meets an answer inside the client library, so it is given
-    again until it is heeded: to every task, since a group passes on the first one alone.
+    A cancellation can be lost if it coincides with an answer inside the client library. So it is
+    repeated until it has an effect, and for every task, because a task group passes on only the
+    first.
     """
     serving.cancel()
     while not serving.done():
@@ -97,10 +98,10 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 
 
 def tune_collection() -> None:
-    """Have the garbage collector look less often, and never at what stays for good.
+    """Run the garbage collector less often, and never on objects that stay for good.
 
-    Each message makes many short-lived objects, none of them in a cycle: at the usual thresholds
-    the collector took a sixth of the service's time.
+    Each message creates many short-lived objects, none of them in a cycle. At the default
+    thresholds, the collector used a sixth of the service's time.
     """
     gc.collect()
     gc.freeze()

@@ -1,6 +1,6 @@
-"""Noting in the operators' log when the service started and stopped (duty D17).
+"""Notes of the service's starts and stops in the operators' log (duty D17).
 
-A service that was killed notes nothing: the next start stands there without a stop before it.
+A service that was killed notes nothing: the next start then has no stop before it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _STOP_WITHIN_S: Final = 2.0
 
 
 async def note_start(operators: OperatorsLog) -> None:
-    """Note that the service runs, as soon as the store can be written."""
+    """Note that the service runs, as soon as the store accepts writes."""
     while True:
         if await _note(operators, "service_started"):
             return
@@ -29,7 +29,7 @@ async def note_start(operators: OperatorsLog) -> None:
 
 
 async def note_stop(operators: OperatorsLog) -> None:
-    """Note that the service stops, unless the store cannot be written now."""
+    """Note that the service stops, unless the store does not accept writes now."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_STOP_WITHIN_S):
             await _note(operators, "service_stopped")

@@ -1,4 +1,4 @@
-"""The meter service: intake from the broker, the links, the web side, all in one event loop."""
+"""The meter service: intake from the broker, the links and the web side, in one event loop."""
 
 import asyncio
 import contextlib
@@ -71,13 +71,13 @@ Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How the service is run.
+    """Options of a service run.
 
     Attributes:
-        auto_floor: whether a simulated floorperson validates and pays what waits.
-        auto_floor_after_s: after how many seconds he comes.
-        demo_people: whether a demonstration's people, whose PIN everybody knows, may sign in; then
-            its floor file needs nobody's approval either.
+        auto_floor: whether a simulated floorperson validates and pays waiting wins.
+        auto_floor_after_s: the seconds after which they do so.
+        demo_people: whether a demonstration's users, whose PIN is public, may sign in; its floor
+            file then needs no approval either.
     """
 
     auto_floor: bool = False
@@ -89,7 +89,7 @@ class MeterService:
     """One worker of the meter service.
 
     Attributes:
-        identifier: its name at the broker and in the log; another at each start.
+        identifier: its name at the broker and in the log; new at each start.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class MeterService:
             topics.meter(link.id, meter.meter_id): self._links[link.id]
             for link in floor.link
             for meter in link.meter
-            if floor.service.broker != "embedded"  # whose one service has nobody to listen to
+            if floor.service.broker != "embedded"  # it has only one service
         }
         self._events = EventSubscriptions(
             self._links,
@@ -181,18 +181,18 @@ class MeterService:
         self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
-        """Judge a link's events by its parameters as they are now."""
+        """Use a link's current parameters for its tables' events."""
         known = table_topics(self._floor, link)
         self._known |= known
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def _ring(self) -> None:
-        """Have it seen that a link, or what stands on its desks, has changed."""
+        """Signal that a link, its claims or its requests have changed."""
         self._bell.ring()
         self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
-        """The links that cannot be played, each with its reason."""
+        """Return the inoperable links, each with its reason."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             reason = self._client_name.problem or "no broker"
@@ -202,7 +202,7 @@ class MeterService:
         return found
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
-        """Serve until cancelled; `broker` tells anew before each connection where it is.
+        """Serve until canceled; `broker` returns the address again before each connection.
 
         Raises:
             UserError: the web address cannot be listened on.
@@ -243,15 +243,15 @@ class MeterService:
             await self.work(broker, group)
 
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
-        """Run the links and take what the tables send, without web, until cancelled."""
+        """Run the links and apply the tables' events, without the web side, until canceled."""
         group.create_task(self._self_check.run(), name="self-check")
         group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
             link.announcer.others.listen_first()
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
-        # A display that connects after the broker's return is told what the broker had kept, until
-        # a service tells it better: within a second.
+        # After the broker's return, a new display sees what the broker had retained, until a
+        # service publishes current values: within a second.
         pace = ConnectPace(cap_s=0.5)
         while True:
             pace.begin()
@@ -259,9 +259,9 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Leave the tables' events to the other services, and answer what has arrived.
+        """Leave the tables' events to the other services, and answer those that have arrived.
 
-        Within a few seconds, whatever the parts do; then `run` may be cancelled.
+        This ends within a few seconds, whatever the parts do; then `run` may be canceled.
         """
         self._stopping = True
         connection, arrived = self._connection, self._arrived
@@ -321,22 +321,22 @@ class MeterService:
             self._metrics.running.show_broker(connected=False)
 
     def _tell_beats(self) -> None:
-        """Say at once how each link is: tables repeat what they have when they hear of us again."""
+        """Publish each link's state now: tables repeat their events when they hear of it again."""
         for link in self._links.values():
             link.tell_beat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
-        """The secret name by which the services share events: the bundle's, else the store's."""
+        """Return the secret name by which services share events: the bundle's or the store's."""
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     async def _apply_batches(
         self, connection: BrokerConnection, batches: asyncio.TaskGroup
     ) -> None:
-        """Take what arrives, a few batches at once: the next is judged while the store applies one.
+        """Apply events, a few batches at a time: one is decoded while the store applies another.
 
-        Two batches, or one, may have the same table twice only where it repeats itself, and the
-        store tells the repeat from the first. A batch outlives the connection: what the store has
-        applied is shown on the board, though the broker is gone (duty D8).
+        The same table is twice in two batches, or in one, only if it repeats an event, and the
+        store distinguishes the repeat from the first. A batch outlives the connection: displays
+        show what the store has applied, even if the broker is gone (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -360,7 +360,7 @@ class MeterService:
         )
 
     def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
-        """The batch by link."""
+        """Return the events of a batch by link."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
             topic, payload = message.topic.value, message.payload
@@ -372,15 +372,15 @@ class MeterService:
         return by_link
 
     def _lane(self, topic: str) -> str:
-        """Each table that the floor knows waits by itself, all strangers as one."""
+        """Return the queue of a topic: each known table has its own, and all others share one."""
         if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
             return topic
         return ""
 
     def _hear_aside(self, message: aiomqtt.Message) -> bool:
-        """Take in a beat or a meter's value, ours or another service's.
+        """Process a beat or a meter's value, ours or another service's.
 
-        They wait behind no table's event.
+        These do not wait behind tables' events.
         """
         topic = message.topic.value
         if (link := self._beats.get(topic)) is not None:
@@ -390,7 +390,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count what a topic brought too much of, and say so now and then."""
+        """Count an event dropped because its topic sent too many, and log it now and then."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)
@@ -398,7 +398,7 @@ class MeterService:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
     def _handle_other(self, topic: str, payload: bytes) -> None:
-        """Take what is no event of a table that the floor knows."""
+        """Process a message that is not an event of a known table."""
         if (stranger := topics.parse_table_out(topic)) is not None:
             self._refuse_stranger(stranger, payload)
         elif (table := topics.parse_table_status(topic)) is not None and table in self._known:

@@ -1,4 +1,4 @@
-"""Waiting, at a stop, for what is under way: never for longer than a stop may take."""
+"""Limited waits at a stop for work in progress."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,9 +9,9 @@ _LOOK_EVERY_S: Final = 0.01
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until something holds and goes on holding for a moment; whether it did in time.
+    """Wait until a condition is true and stays true for a moment; return whether it did in time.
 
-    What has been handed from one task to another is with neither for an instant.
+    A value that one task hands to another is with neither of them for an instant.
     """
     looks = 0
     try:
