@@ -1,4 +1,4 @@
-"""The connection to the Redis that a floor file names."""
+"""Connection to the Redis that a floor file names."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,13 +27,13 @@ _CONNECTIONS: Final = 16
 async def open_redis(
     floor: Floor, *, only_reads: bool = False, archives: bool = False
 ) -> AsyncIterator[AnyRedis]:
-    """The Redis that the floor file names, or the embedded one.
+    """Open the Redis that the floor file names, or the embedded one.
 
-    The client for the people's keys signs in as a Redis user of its own, where there is one; nobody
-    signs in as it before it is used. Whoever archives has no use for it.
+    The client for the users' keys signs in as its own Redis user, if there is one, but only when it
+    is first used. The archive command does not need it.
 
-    With `only_reads` it can be read though its replicas are gone. With `archives` it is opened by
-    the Redis user of the archive.
+    With `only_reads`, it can be read even if its replicas are gone. With `archives`, it is opened
+    by the Redis user of the archive.
 
     Raises:
         UserError: the keys or the password for it cannot be used.
@@ -56,14 +56,14 @@ async def open_redis(
         if for_people is None:
             yield books
             return
-        # What an address says goes before what the client is told, so it says nothing of the user.
+        # Credentials in an address have priority over the client's own, so they are removed.
         people = _client(without_user(url), for_people, stack)
         yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
 
 
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
-    """A client of a single Redis; its connections end with the stack."""
-    # No retries of the client's own: whether to repeat is the table's to say, by its seq.
+    """Return a client of a single Redis; its connections end with the stack."""
+    # The client must not retry: only the table decides to repeat an event, by its seq.
     pool = KeptConnections.from_url(
         url,
         max_connections=_CONNECTIONS,

@@ -1,4 +1,4 @@
-"""As whom the service speaks to Redis, and by which certificates."""
+"""Redis credentials and certificates of the service."""
 
 import hmac
 from collections.abc import Sequence
@@ -25,18 +25,18 @@ PEOPLE_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
 
 _SESSIONS: Final = b"pitlink sessions"
-"""Tells what is made of a secret for sessions from the secret itself."""
+"""Distinguishes the session key derived from a secret from the secret itself."""
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """What the Redis client is to be told beside the floor file's address.
+    """Return the Redis client's settings in addition to the floor file's address.
 
-    A user in the address goes before ours, and a password in the environment or the address before
-    the bundle's. A bundle is used with TLS and with ``unix://`` alone; with TLS its authority
-    is believed and its certificate shown. The host's name is checked in any case.
+    A user in the address has priority over ours, and a password in the environment or the address
+    over the bundle's. A bundle is used only with TLS and with ``unix://``. With TLS, its authority
+    is trusted and its certificate is sent. The host's name is checked in any case.
 
     Raises:
-        UserError: the keys are not there or cannot be used, or the password is given twice.
+        UserError: the keys are missing or cannot be used, or the password is given twice.
     """
     parts = urlsplit(with_one_host(service.redis))
     in_address = unquote(parts.password) if parts.password else None
@@ -55,12 +55,12 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def people_access(service: Service) -> dict[str, object] | None:
-    """What the client for users and operators' log is to be told; None where it is the books'.
+    """Return the client's settings for users and operators' log; None if they are the books'.
 
-    Their Redis user may do nothing with the books, and the books' user nothing with them. A bundle
-    of an earlier release has no password for it, nor has a floor without keys: the books' user
-    keeps them there. So does a user of the house's own in the address, unless the environment has
-    a password for ours.
+    Their Redis user has no access to the books, and the books' user has none to them. Without a
+    password for it, the books' user keeps them: with a bundle of an earlier release, or on a floor
+    without keys. The same holds if the address has the facility's own user, unless the environment
+    has a password for ours.
 
     Raises:
         UserError: as `redis_access`.
@@ -78,12 +78,12 @@ def people_access(service: Service) -> dict[str, object] | None:
 
 
 def session_secret(service: Service) -> bytes:
-    """What all services seal sessions with; empty where their bundles share no secret.
+    """Return the secret with which all services seal sessions; empty if their bundles share none.
 
-    It is made of the event group, which no user of Redis can read.
+    It is derived from the event group, which no user of Redis can read.
 
     Raises:
-        UserError: the keys are not there, or the secret cannot be used.
+        UserError: the keys are missing, or the secret cannot be used.
     """
     bundle = _bundle_for(service, archives=False)
     group = bundle.event_group() if bundle else None
@@ -91,22 +91,22 @@ def session_secret(service: Service) -> bytes:
 
 
 def log_secrets(service: Service) -> Sequence[str]:
-    """What the MACs of the operators' log are made of, the newest first; none without a bundle.
+    """Return the secrets for the operators' log's MACs, the newest first; none without a bundle.
 
     Args:
-        service: what the floor file says.
+        service: the service's settings in the floor file.
 
     Raises:
-        UserError: the keys are not there, or the secrets cannot be used.
+        UserError: the keys are missing, or the secrets cannot be used.
     """
     bundle = _bundle_for(service, archives=False)
     return bundle.log_secrets() if bundle else ()
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """What the client of a sentinel is to be told: a password of its own, certificates as at Redis.
+    """Return the settings of a sentinel's client: its own password, and certificates as for Redis.
 
-    With `archives` it is for who archives, on whose machine there may be no other bundle.
+    With `archives`, they are for the archive command, whose machine may have no other bundle.
 
     Raises:
         UserError: as `redis_access`.
@@ -128,7 +128,7 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
     if bundle is None:
         return checked
     files = bundle.tls_files()
-    # To no other end than that what is wrong with a file is told now, by its name.
+    # This only checks the files now, so an error names the file.
     files.context()
     checked["ssl_ca_certs"] = str(files.authority)
     if files.certificate is not None:
@@ -137,7 +137,7 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
 
 
 def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
-    """The bundle that is used at the floor file's Redis, if any."""
+    """Return the bundle for the floor file's Redis, or None."""
     keys = keys_directory(service)
     if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
         return _bundle(keys, archives=archives)
@@ -145,7 +145,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """The archive's, or that of the first worker here: at Redis all workers are the same user."""
+    """Return the archive's bundle, or that of the first worker: all workers are one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -1,4 +1,4 @@
-"""Whether a Redis keeps what it is given: the settings without which no link operates."""
+"""Checks that Redis keeps its data: the settings without which no link operates."""
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -19,24 +19,24 @@ _LEAST_VERSION: Final = (6, 2)
 
 
 class NotSyncedError(RedisError):
-    """Redis has something that it may not have on disk: nobody may be told of it yet."""
+    """Redis has data that it may not have on disk, so nothing may be answered yet."""
 
 
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
-    """Run a script and give its answer, unless Redis syncs no write before it answers.
+    """Run a script and return its answer, unless Redis does not sync every write before it answers.
 
-    Somebody may have set it so at run time. It is asked in the same round trip, after the script:
-    what Redis says then is true of the script's writes too.
+    Somebody may have changed this setting at run time. It is read in the same round trip, after the
+    script, so its value is also valid for the script's writes.
 
     Raises:
-        NotSyncedError: it does not. The script may have been run all the same.
+        NotSyncedError: Redis does not sync. The script may have been run anyway.
         RedisError: the store failed.
     """
     redis = cast("Redis", script.registered_client)
     try:
         return await _run_synced(redis, script.sha, keys, args)
     except NoScriptError:
-        # Redis was restarted, or is another one since a failover.
+        # Redis was restarted, or another one is the primary since a failover.
         await redis.script_load(script.script)
         return await _run_synced(redis, script.sha, keys, args)
 
@@ -46,7 +46,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
         pipe.evalsha(sha, len(keys), *keys, *args)
         for name in _KEEPING:
             pipe.config_get(name)
-        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        # A single error is raised, because the pipeline's own error would repeat the whole batch.
         answers = await pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
@@ -56,7 +56,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 async def must_keep(redis: Redis) -> None:
-    """Make sure that Redis has synced what it was given before this.
+    """Check that Redis has synced all data written before.
 
     Raises:
         NotSyncedError: it may not have.
@@ -79,11 +79,11 @@ def _not_as_needed(name: str, value: str | None) -> str:
 
 
 async def redis_problem(redis: Redis) -> str | None:
-    """Why no link may operate on this Redis now, or None (duty D10).
+    """Return why no link may operate on this Redis now, or None (duty D10).
 
-    It must append every write to its file at once, evict nothing, write without error, be a
-    primary and be of version 6.2 at least. Where it has replicas, enough of them must be in touch
-    with it, and it must take no writes by itself where they are not.
+    It must sync every write to its file immediately, evict nothing, write without error, be a
+    primary and be at least version 6.2. If it has replicas, enough of them must be connected, and
+    it must refuse writes by itself if they are not.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -110,22 +110,22 @@ async def redis_problem(redis: Redis) -> str | None:
 
 
 async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """What Redis is set to and says of itself, in one round trip: this is asked every second.
+    """Return Redis's settings and info, in one round trip, because this is read every second.
 
     Raises:
         RedisError: it does not answer.
     """
-    # A plain pipeline: replicas need not have what is asked here.
+    # A plain pipeline, because replicas need not have the data of this answer.
     callbacks = redis.response_callbacks
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
     ) as pipe:
-        # One name and one section at a time: before 7.0 Redis takes no more.
+        # One name and one section at a time, because Redis before 7.0 accepts no more.
         for name in _NEEDED:
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        # An error is raised as it is: the pipeline would tell the whole batch with it.
+        # A single error is raised, because the pipeline's own error would repeat the whole batch.
         answers = await pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
@@ -135,7 +135,7 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
-    """What of a primary's replicas does not let a link operate; nothing where none are asked for.
+    """Return the problems of a primary's replicas; none if no replicas are required.
 
     Raises:
         RedisError: it does not answer.
@@ -149,7 +149,7 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
         problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be {needed} at least")
     if not lag_s:
         problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be 1 at least")
-    # A Redis that demands no replicas says nothing of those that keep up.
+    # A Redis that requires no replicas does not report how many keep up.
     connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
     if connected < needed:
         problems.append(f"{connected} of {needed} replicas are in touch with Redis")

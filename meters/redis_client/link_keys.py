@@ -1,4 +1,4 @@
-"""Every Redis key, named in one place; all keys of a link share its hash tag (Redis Cluster)."""
+"""Redis keys of links, each defined here only; a link's keys share its hash tag (Redis Cluster)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,61 +38,61 @@ class LinkKeys:
 
     @cached_property
     def waiting(self) -> str:
-        """Sorted set: claims that wait for somebody, by the entry that opened them."""
+        """Sorted set: claims that wait for a decision, by the entry that opened them."""
         return self._key("waiting")
 
     @cached_property
     def wins(self) -> str:
         """Sorted set, all of score 0: ``{meter}:{entry}:{claim}`` of each win.
 
-        A percentage of the meter stands there once more, with ``!`` for the first colon.
+        A percentage of the meter has a second member, with ``!`` instead of the first colon.
         """
         return self._key("wins")
 
     @cached_property
     def slips(self) -> str:
-        """Hash: the number of each payout slip, folded, to the claim that was paid with it."""
+        """Hash: the number of each payout slip, folded, with the claim that was paid with it."""
         return self._key("slips")
 
     @cached_property
     def acts(self) -> str:
-        """Sorted set: the entries of what people did, or the service by itself, by their number."""
+        """Sorted set: the entries about acts of people or of the service itself, by number."""
         return self._key("acts")
 
     @cached_property
     def dealt(self) -> str:
-        """Hash: the last results by what was dealt, ``d:{digest}`` to table and entry, in a ring.
+        """Hash: the last results by their cards, ``d:{digest}`` with table and entry, in a ring.
 
-        ``s:{entry % DEALT_KEPT}`` is the digest that the place in the ring has.
+        ``s:{entry % DEALT_KEPT}`` is the digest at that place in the ring.
         """
         return self._key("dealt")
 
     @cached_property
     def asks(self) -> str:
-        """Hash: the correction that each table asks a floorperson for, by table.
+        """Hash: each table's correction request to a floorperson, by table.
 
-        ``{table}!`` is what was decided about it, until the table tries it again.
+        ``{table}!`` is the decision on it, until the table sends it again.
         """
         return self._key("asks")
 
     @cached_property
     def checkpoint(self) -> str:
-        """Hash: the books at the last entry that is in the archive alone, and what archived it."""
+        """Hash: the books at the last entry that is only in the archive, and what archived it."""
         return self._key("carried")
 
     @cached_property
     def approved(self) -> str:
-        """Hash: what of the floor file was last approved, by whom, and the entry that says so."""
+        """Hash: the last approved settings of the floor file, their approver, and the entry."""
         return self._key("approved")
 
     @cached_property
     def proposals(self) -> str:
-        """Sorted set: what was proposed and is not decided, by the entry that proposed it."""
+        """Sorted set: undecided proposals, by the entry that proposed them."""
         return self._key("proposals")
 
     @cached_property
     def restoring(self) -> str:
-        """Hash: that the store is being written anew, by whom and since when; gone at the end."""
+        """Hash: a restore of the store in progress, by whom and since when; deleted at its end."""
         return self._key("restoring")
 
     @cached_property
@@ -102,17 +102,17 @@ class LinkKeys:
 
     @cached_property
     def services(self) -> str:
-        """Hash: which process holds each service's keys, and which stays away because of it."""
+        """Hash: the process that holds each service's keys, and the one that waits for them."""
         return self._key("services")
 
     def proposal(self, proposal: str) -> str:
-        """Hash: what somebody proposed, and what became of it."""
+        """Return the key of a hash: a proposal, and the decision on it."""
         return self._key(f"proposal:{proposal}")
 
     def table(self, table: str) -> str:
-        """Hash: a table's last `seq`, its open round, the claims that hold it, replies kept."""
+        """Return the key of a hash: a table's last `seq`, open round, claims of a hold, replies."""
         return self._key(f"table:{table}")
 
     def claim(self, claim: str) -> str:
-        """Hash: a claim's record, amount and state."""
+        """Return the key of a hash: a claim's record, amount and state."""
         return self._key(f"claim:{claim}")

@@ -1,4 +1,4 @@
-"""Opening a Redis that has replicas, as the floor file's address has it."""
+"""Connection to a Redis with replicas, from the floor file's address."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -24,7 +24,7 @@ from meters.redis_client.shards import AnyRedis, ShardedRedis
 from meters.redis_client.user_keys import PEOPLE_TAG
 
 _ANSWER_WITHIN_S: Final = 3.0
-"""A primary that was frozen or cut off holds up nobody for longer."""
+"""The longest delay by a primary that is frozen or cut off."""
 _CONNECT_WITHIN_S: Final = 2.0
 _ASKED_WITHIN_S: Final = 1.0
 _CONNECTIONS: Final = 16
@@ -33,12 +33,12 @@ _CONNECTIONS_TO_ASK: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class RedisCredentials:
-    """As whom, and by which certificates.
+    """Users, passwords and certificates for Redis and its sentinels.
 
     Attributes:
-        redis: what the client of the Redis is told beside the address.
-        sentinel: what the client of a sentinel is told.
-        people: the same as `redis` for the people's keys; None where it is the same.
+        redis: the Redis client's settings in addition to the address.
+        sentinel: the settings of a sentinel's client.
+        people: as `redis`, for the users' keys; None if they are the same.
     """
 
     redis: Mapping[str, object]
@@ -50,12 +50,12 @@ class RedisCredentials:
 async def open_replicated(
     address: ReplicatedAddress, access: RedisCredentials, *, only_reads: bool
 ) -> AsyncIterator[AnyRedis]:
-    """The Redis at an address, gone on exit.
+    """Open the Redis at an address, and close it at the end.
 
     Args:
-        address: where it is.
-        access: as whom it is spoken to.
-        only_reads: whether nothing is written, so that no replica is waited for.
+        address: the address.
+        access: the credentials.
+        only_reads: whether nothing is written, so no replica is waited for.
     """
     async with AsyncExitStack() as stack:
         replicas = 0 if only_reads else address.replicas
@@ -86,7 +86,7 @@ async def open_replicated(
 
 
 def _noted(tag: str) -> str:
-    """The key that is written for replicas to follow, in the slot of a tag."""
+    """Return the key that is written for replicas to follow, in the slot of a tag."""
     return f"pitlink:{{{tag}}}:replicated"
 
 
@@ -112,7 +112,7 @@ def _asked(
     access: Mapping[str, object],
     stack: AsyncExitStack,
 ) -> Redis:
-    """A client for one of those that know where the primary is."""
+    """Return a client for a sentinel or node that knows the primary."""
     pool = _pool(
         SSLConnection if address.tls else Connection,
         (_CONNECTIONS_TO_ASK, _ASKED_WITHIN_S, _ASKED_WITHIN_S),
@@ -129,7 +129,10 @@ def _pool(
     address: ReplicatedAddress,
     settings: Mapping[str, object],
 ) -> BlockingConnectionPool:
-    """Connections of a kind: so many, each answering and made within so many seconds."""
+    """Return a pool of connections of a kind.
+
+    `bounds` are their number, and the limits in seconds of an answer and of connecting.
+    """
     connections, answer_within_s, connect_within_s = bounds
     tls = {
         name: value == "true" if name == "ssl_check_hostname" else value

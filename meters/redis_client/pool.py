@@ -1,4 +1,4 @@
-"""Connections to Redis that are kept for the next command."""
+"""Pool of Redis connections."""
 
 from typing import final
 
@@ -7,13 +7,13 @@ from redis.asyncio import BlockingConnectionPool
 
 @final
 class KeptConnections(BlockingConnectionPool):
-    """A pool that looks whether a connection was closed before it is used again.
+    """A pool that checks if a connection was closed before it uses it again.
 
-    Over TCP the client library leaves that out from version 8 on, since data that nobody asked for
-    may be a notice of maintenance. Then each connection that a restart of Redis has closed fails
-    one command more after its return, and stops the link once more.
+    From version 8, the client library omits this check over TCP, because unrequested data may be a
+    maintenance notice. Then, after a restart of Redis, one more command fails for each connection
+    that it has closed, and stops the link once more.
     """
 
     def maint_notifications_enabled(self) -> bool:
-        """Say that data nobody asked for is none to wait for."""
+        """Return False: unrequested data is not a maintenance notice."""
         return False

@@ -1,4 +1,4 @@
-"""Where the primary is just now, as sentinels or the nodes of a cluster have it."""
+"""Discovery of the current primary through sentinels or the nodes of a cluster."""
 
 import asyncio
 from collections import Counter
@@ -14,30 +14,31 @@ from meters.floor.redis_address import HostPort
 
 _ANSWER_WITHIN_S: Final = 1.0
 _LATER_BY_S: Final = 0.05
-"""So long is waited for the others once most agree: who is cut off each time has to come anew."""
+"""The wait for the other answers once most agree. A server cut off each time would have to connect
+again."""
 
 
 class NoPrimaryError(RedisConnectionError):
-    """Where the primary is cannot be known now."""
+    """The primary cannot be determined now."""
 
 
 class PrimaryDiscovery(Protocol):
-    """Tells where the primary is."""
+    """A lookup of the primary."""
 
     async def primary(self) -> HostPort:
-        """Where it is now.
+        """Return the primary's current address.
 
         Raises:
-            NoPrimaryError: that cannot be known.
+            NoPrimaryError: it cannot be determined.
         """
         ...
 
 
 class SentinelDiscovery:
-    """The primary as most of the sentinels have it.
+    """The primary according to most of the sentinels.
 
-    Most, since one that was cut off with an old primary goes on naming that one. And where most
-    cannot be reached, others may have promoted a replica meanwhile.
+    A majority is needed because a sentinel that was cut off with an old primary still names that
+    one. And if most cannot be reached, those may have promoted a replica meanwhile.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
@@ -45,7 +46,7 @@ class SentinelDiscovery:
         self._service = service
 
     async def primary(self) -> HostPort:
-        """Where most of them say that it is.
+        """Return the address that most sentinels name.
 
         Raises:
             NoPrimaryError: too few answer, or they do not agree.
@@ -72,9 +73,9 @@ class SentinelDiscovery:
 
 
 class ClusterDiscovery:
-    """The primary of one slot, as most of the nodes that answer have it.
+    """The primary of one slot, according to most of the nodes that answer.
 
-    A node that was cut off takes no writes after a while, by itself, so that one answer will do.
+    A node that was cut off stops accepting writes after a time, so one answer is enough.
     """
 
     def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
@@ -83,7 +84,7 @@ class ClusterDiscovery:
         self._slot = slot
 
     async def primary(self) -> HostPort:
-        """Where the node is that serves the slot.
+        """Return the address of the node that serves the slot.
 
         Raises:
             NoPrimaryError: no node answers, or none serves it.
@@ -103,7 +104,8 @@ class ClusterDiscovery:
         )
         for first, last, (host, port, *_), *_ in rows:
             if first <= self._slot <= last and isinstance(port, int):
-                # A node that knows no address of its own says nothing: it is the one asked.
+                # A node that does not know its own address returns none: it is the node that was
+                # asked.
                 named = host.decode() if isinstance(host, bytes) and host else None
                 return HostPort(named or self._places[id(node)].host, port)
         return None
@@ -112,7 +114,7 @@ class ClusterDiscovery:
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
-    """What servers answer, all asked at once, and how many say so; not for long once most agree."""
+    """Count the answers of servers, asked in parallel; wait only briefly once most agree."""
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)
@@ -138,7 +140,7 @@ async def _ask(
 async def _answer(
     server: Redis, ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Sequence[HostPort | None]:
-    """One server's answer, none where it gives none."""
+    """Return one server's answer, or an empty list if it has none."""
     try:
         return [await ask(server)]
     except (RedisError, OSError, TimeoutError, ValueError):
@@ -150,7 +152,7 @@ def _most_of(servers: Sequence[Redis]) -> int:
 
 
 class PrimaryConnection(Connection):
-    """A connection to wherever the primary is when it is made."""
+    """A connection to the primary of the moment when it is made."""
 
     def __init__(self, *, discovery: PrimaryDiscovery, **settings: object) -> None:
         super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
@@ -163,14 +165,14 @@ class PrimaryConnection(Connection):
 
 
 class PrimarySSLConnection(PrimaryConnection, SSLConnection):
-    """The same over TLS."""
+    """A TLS connection to the primary of the moment when it is made."""
 
 
 async def _reach_primary(connection: Connection) -> None:
-    """Make a new connection ready, unless the server is no primary after all.
+    """Prepare a new connection, unless the server is not the primary.
 
     Raises:
-        ReadOnlyError: it is a replica: one that was demoted, or is not promoted yet.
+        ReadOnlyError: it is a replica: demoted, or not promoted yet.
     """
     await connection.on_connect()
     await connection.send_command("ROLE", check_health=False)

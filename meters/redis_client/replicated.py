@@ -1,9 +1,9 @@
-"""A client whose answers outlive the primary: replicas have what it was told.
+"""A Redis client whose answers survive a failure of the primary, because replicas have the data.
 
-Each script call, and each pipeline of reads, goes out together with a small write and ``WAIT``. The
-write makes ``WAIT`` wait for all that the primary had written before, by whomever: what a repeat
-finds or a reader sees may be another's that no replica has yet, and ``WAIT`` promises no more than
-a connection's own writes.
+Each script call, and each pipeline of reads, is sent with a small write and ``WAIT``. The write
+makes ``WAIT`` cover everything that the primary had written before, from any connection. This is
+needed because a repeat or a reader may see a write of another connection that no replica has yet,
+and ``WAIT`` alone covers only the writes of its own connection.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ _Command = Sequence[str | bytes | int | float]
 
 
 class NotOnReplicasError(RedisError):
-    """The primary has something that too few replicas have: nobody may be told of it yet."""
+    """The primary has data that too few replicas have, so nothing may be answered yet."""
 
 
 class ReplicatedRedis(Redis):
-    """A Redis with replicas, spoken to at its primary alone.
+    """A Redis with replicas, of which only the primary is used.
 
-    After any failure every connection is made anew, wherever the primary is then.
+    After any failure every connection is made again, to the primary of that time.
 
     Attributes:
-        replicas: how many must have what is answered; 0 for one who only reads.
+        replicas: the number of replicas that must have the data of an answer; 0 for reads only.
 
     Args:
-        pool: connections that ask where the primary is.
-        discovery: tells where it is.
+        pool: connections that look up the primary.
+        discovery: the lookup of the primary.
         replicas: as above.
-        noted: a key of our own, in the slot of all that this client is for.
+        noted: a key for our own writes, in the slot of all keys of this client.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class ReplicatedRedis(Redis):
         self._place: HostPort | None = None
 
     async def has_moved(self) -> bool:
-        """Whether another Redis is the primary than when this was last asked.
+        """Check if another Redis has become the primary since the last call.
 
         Raises:
-            NoPrimaryError: where the primary is cannot be known.
+            NoPrimaryError: the primary cannot be determined.
         """
         before, self._place = self._place, await self._discovery.primary()
         moved = before not in {None, self._place}
@@ -64,10 +64,10 @@ class ReplicatedRedis(Redis):
         return moved
 
     async def execute_command(self, *args: object, **options: object) -> object:
-        """Execute a command; a script's answer is given once replicas have what it wrote.
+        """Execute a command; a script's answer is returned once replicas have its writes.
 
         Raises:
-            NotOnReplicasError: they have not, in time. It may have been done all the same.
+            NotOnReplicasError: they do not have them in time. The script may have been run anyway.
         """
         command = cast("_Command", args)
         try:
@@ -83,14 +83,14 @@ class ReplicatedRedis(Redis):
             raise
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002  (the client's own)
-        """A pipeline whose answers replicas have."""
+        """Return a pipeline whose answers replicas have."""
         return _ReplicatedPipeline(self, transaction=transaction, shard_hint=shard_hint)
 
     async def executed(self, stack: Sequence[_Command], *, whole: bool) -> Sequence[object]:
-        """What commands answer, raw, in one transaction where `whole` says so.
+        """Return the raw answers of commands, in one transaction if `whole` is true.
 
         Raises:
-            NotOnReplicasError: replicas have not in time what they saw.
+            NotOnReplicasError: replicas do not have the data in time.
         """
         if not stack:
             return []
@@ -105,7 +105,7 @@ class ReplicatedRedis(Redis):
         return cast("Sequence[object]", answers[-1]) if whole else answers
 
     async def _once_on_replicas(self, commands: Sequence[_Command]) -> Sequence[object]:
-        """Execute commands and see what they saw on the replicas, all over one connection."""
+        """Execute commands and wait until replicas have their data, over one connection."""
         pipe = Pipeline(self.connection_pool, {}, transaction=False, shard_hint=None)
         for command in commands:
             pipe.execute_command(*command)
@@ -125,7 +125,7 @@ class ReplicatedRedis(Redis):
         return answers[:-2]
 
     async def _leave(self) -> None:
-        """Have every connection ask anew where the primary is."""
+        """Make every connection look up the primary again."""
         pool = self.connection_pool
         with contextlib.suppress(RedisError, OSError):
             await pool.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
@@ -133,7 +133,7 @@ class ReplicatedRedis(Redis):
 
 
 class _ReplicatedPipeline(Pipeline):
-    """Commands that go out together; what they answer, replicas have."""
+    """Commands that are sent together; replicas have the data of their answers."""
 
     def __init__(
         self, redis: ReplicatedRedis, *, transaction: bool, shard_hint: str | None
@@ -142,10 +142,10 @@ class _ReplicatedPipeline(Pipeline):
         self._redis = redis
 
     async def execute(self, raise_on_error: bool = True) -> list[object]:  # noqa: FBT001, FBT002  (the client's own)
-        """Execute all commands and give their answers; an error is raised in any case.
+        """Execute all commands and return their answers; an error is raised in any case.
 
         Raises:
-            NotOnReplicasError: replicas have not in time what they saw.
+            NotOnReplicasError: replicas do not have the data in time.
         """
         stack = cast("list[tuple[_Command, dict[str, object]]]", self.command_stack)
         self.command_stack = []

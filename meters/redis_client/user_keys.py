@@ -1,4 +1,7 @@
-"""Every Redis key of the people's side; all share one hash tag, which no link's id can be."""
+"""Redis keys of users, sessions and the operators' log.
+
+All share one hash tag, which cannot be a link's id.
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ _PREFIX: Final = f"pitlink:{{{PEOPLE_TAG}}}:"
 
 @dataclass(frozen=True, slots=True)
 class UserKeys:
-    """The keys of a facility's people."""
+    """The keys of a facility's users."""
 
     users: str = f"{_PREFIX}users"
     """Sorted set, all of score 0: the users' folded names."""
@@ -27,54 +30,54 @@ class UserKeys:
     user_prefix: str = f"{_PREFIX}user:"
 
     pins_set: str = f"{_PREFIX}pins-set"
-    """Sorted set: whose PIN was set, and by whom, by the moment; for a day (duty D4)."""
+    """Sorted set: the user whose PIN was set and the person who set it, by time; for a day (D4)."""
 
     @property
     def log_and_head(self) -> list[str]:
-        """The log and its head, as every script that notes something takes them."""
+        """The log and its head, as every script that notes something expects them."""
         return [self.log, self.log_head]
 
     def user(self, folded: str) -> str:
-        """Hash: a user, by his folded name."""
+        """Return the key of a hash: a user, by their folded name."""
         return f"{self.user_prefix}{folded}"
 
     def account(self, folded: str) -> str:
-        """Sorted set: the numbers of the log's entries on somebody's account and PIN."""
+        """Return the key of a sorted set: the log entries' numbers on a user's account and PIN."""
         return f"{_PREFIX}account:{folded}"
 
     def session(self, token_digest: str) -> str:
-        """Hash: a session, by the digest of its token; it goes when it has been idle too long."""
+        """Return the key of a hash: a session, by its token's digest; it expires when idle."""
         return f"{_PREFIX}session:{token_digest}"
 
     def session_of(self, token: str) -> str:
-        """Hash: a session, by its token."""
+        """Return the key of a hash: a session, by its token."""
         return self.session(hashlib.sha256(token.encode()).hexdigest())
 
     def attempts(self, of: str) -> str:
-        """Sorted set: the failures to sign in as a name or from an address, by their moment."""
+        """Return the key of a sorted set: failed sign-ins of a name or an address, by time."""
         return f"{_PREFIX}tries:{_digest(of)}"
 
     def undecided(self, of: str) -> str:
-        """Sorted set: the tries whose PIN is being looked at, by the moment they began."""
+        """Return the key of a sorted set: the attempts whose PIN is being checked, by start."""
         return f"{_PREFIX}undecided:{_digest(of)}"
 
     def lock(self, of: str) -> str:
-        """String: there while nobody may sign in as a name or from an address."""
+        """Return the key of a string, which exists while a name or an address is locked."""
         return f"{_PREFIX}lock:{_digest(of)}"
 
     def devices(self, folded: str) -> str:
-        """Sorted set: the devices with which somebody signed in, by digest and last moment."""
+        """Return the key of a sorted set: a user's sign-in devices, by digest and last time."""
         return f"{_PREFIX}devices:{folded}"
 
     def locks(self, folded: str) -> str:
-        """Sorted set: where signing in as a user failed, and until when it is locked there."""
+        """Return the key of a sorted set: where a user's sign-in failed, with the lock's end."""
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:
-        """All that the lock-out knows of a name or an address, as the scripts take it."""
+        """Return all lock-out keys of a name or an address, as the scripts expect them."""
         return [self.attempts(of), self.lock(of), self.undecided(of)]
 
 
 def _digest(of: str) -> str:
-    """A key's part of bounded length, whatever a stranger gives for a name."""
+    """Return a part of a key with a limited length, whatever name was typed."""
     return hashlib.sha256(of.encode()).hexdigest()[:32]
