@@ -27,8 +27,8 @@ RawHeaders = MutableSequence[tuple[bytes, bytes]]
 def secure(headers: RawHeaders, *, https: bool) -> None:
     """Add the security headers to an answer, and `no-store` if it has no `Cache-Control`.
 
-    A browser that used HTTPS must use it again, even if its user types another address. Otherwise a name without a
-    scheme would first be requested without encryption, and anybody on the network path could
+    A browser that used HTTPS must use it again, even for an address without a scheme. Otherwise
+    that address would first be requested without encryption, and anybody on the network path could
     answer.
     """
     headers.extend(SECURITY_HEADERS)
