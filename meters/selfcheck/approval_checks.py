@@ -1,4 +1,4 @@
-"""A link's part of the floor file, held against what was approved last (duties D10, D12)."""
+"""Comparison of a link's part of the floor file with its last approval (duties D10, D12)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _KNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Unapproved:
-    """That a link's floor file is not what was approved last.
+    """A link's floor file that differs from the last approved one.
 
     Attributes:
-        digest: of what of the floor file bears on money, as it is.
-        replaces: the digest that the store holds, empty where none.
-        changed: in what it differs, in words.
-        approved: what was approved last, or None where that is not known.
-        barred: why it cannot be approved as it is, or None.
+        digest: the digest of the current settings that concern money.
+        replaces: the digest in the store, empty if there is none.
+        changed: the differences, in words.
+        approved: the last approval, or None if it is unknown.
+        barred: why it cannot be approved now, or None.
     """
 
     digest: str
@@ -46,7 +46,7 @@ class Unapproved:
 
     @property
     def problem(self) -> str:
-        """The same as a reason for which a link is inoperable."""
+        """The reason, in words, why the link is inoperable."""
         more = len(self.changed) - _NAMED_MOST
         names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
         act = self.barred or (
@@ -61,10 +61,10 @@ class Configuration:
     Args:
         floor: the floor file.
         store: the link's books.
-        stores: the books of all links of the floor: a table that they hold for a hand pay plays
-            on under no other link, and under no other name.
-        adopts: whether a floor file that differs is adopted unasked, which is a demonstration's
-            way: its floor is made anew for each run, and nobody's money hangs on it.
+        stores: the books of all links of the floor. A table that is held for a hand pay may not
+            play under another link or another name.
+        adopts: whether a different floor file is adopted without approval. This is for a
+            demonstration, whose floor is new in each run and involves no real money.
     """
 
     def __init__(
@@ -84,9 +84,10 @@ class Configuration:
         self.filed = LinkConfiguration.of(floor, self._link)
 
     async def unapproved(self) -> Unapproved | None:
-        """In what the floor file differs from what was approved; None where in nothing.
+        """Return the floor file's differences from the approved one, or None if there are none.
 
-        None as well where nothing was ever approved: the first is adopted as the link is opened.
+        The result is also None if nothing was ever approved: the first file is adopted when the
+        link is opened.
 
         Raises:
             RedisError: the store failed.
@@ -107,15 +108,15 @@ class Configuration:
         return await self._told(changed, approved, approved.digest)
 
     async def problem(self) -> str | None:
-        """Why the link may not operate under this floor file, or None."""
+        """Return why the link may not operate under this floor file, or None."""
         found = await self.unapproved()
         return None if found is None or self._will_adopt(found) else found.problem
 
     async def adopt(self, by: str) -> None:
-        """Adopt the floor file where none was ever approved, or where it is a demonstration's.
+        """Adopt the floor file if none was ever approved, or if it is a demonstration's.
 
         Raises:
-            TermsError: another is approved, or the store lost what was.
+            TermsError: another one is approved, or the store lost the approval.
             RedisError: the store failed.
         """
         found = await self.unapproved()
@@ -125,22 +126,22 @@ class Configuration:
             if found is not None:
                 await self._approve(by, found.changed, found.replaces)
             elif self._seen:
-                return  # as it is approved
+                return  # it is the approved one
             else:
                 if held := await self._held_elsewhere():
                     raise TermsError(held)
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
-        # What was written is read back, or what another worker wrote meanwhile.
+        # Read back what was written here, or by another worker meanwhile.
         if (found := await self.unapproved()) is not None:
             raise TermsError(found.problem)
 
     async def is_approved(self) -> bool:
-        """Whether anything is approved in the store.
+        """Check if the store has an approval.
 
         Raises:
-            ForgedError: not what the ledger says.
+            ForgedError: the approval differs from the ledger.
             RedisError: the store failed.
         """
         return await self._book.current() is not None
@@ -148,14 +149,14 @@ class Configuration:
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> tuple[str, ...]:
-        """Approve the floor file as it is; give in what it differs from the one before.
+        """Approve the current floor file; return its differences from the last one.
 
-        `digest` is of what was shown, so that nothing else is approved. `setters` set their PIN
-        lately: who may change the floor file is no second person.
+        `digest` is that of the file that was shown, so nothing else is approved. `setters` set the
+        user's PIN recently: a person who may change the floor file is not a second person.
 
         Raises:
-            BooksError: ``stale`` where it is another by now, ``no_change`` where it is approved
-                already, ``barred`` with the reason why it cannot be, ``same_person`` with the
+            BooksError: ``stale`` if the file has changed since, ``no_change`` if it is already
+                approved, ``barred`` with the reason why it cannot be, ``same_person`` with the
                 reason why another person must do it.
             RedisError: the store failed.
         """
@@ -173,7 +174,7 @@ class Configuration:
         return changed
 
     async def check(self) -> Check:
-        """The same as one of the list."""
+        """Return the state of the approval as a check result."""
         what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
         if problem := await self.problem():
             return Check(what, holds=False, seen=f"{problem} ({short})")
@@ -207,7 +208,7 @@ class Configuration:
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
-        """Why a table of this link may not play: a hand pay holds it where it was before."""
+        """Return why a table of this link may not play: it is held for a hand pay elsewhere."""
         for store in self._stores:
             for held in await holding_claims(store):
                 before = (store.link.id, held.table)
@@ -223,7 +224,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Why a floor file would not open the books, whoever approves it; None where it would."""
+    """Return why a floor file could not open the books even if approved, or None if it could."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

@@ -1,11 +1,11 @@
-"""What a check comes to."""
+"""Result of one check."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing checked: whether it holds, and what was seen. `warns` where it only should."""
+    """Result of one check and its details; `warns` if a failure is only a warning."""
 
     what: str
     holds: bool
@@ -14,5 +14,5 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """Whether nothing may operate because of it."""
+        """True if nothing may operate because of it."""
         return not (self.holds or self.warns)

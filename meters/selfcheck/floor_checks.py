@@ -1,4 +1,4 @@
-"""What can be seen of a floor without its parts: the floor file, the pages' look, the offers."""
+"""Checks of a floor file alone: its contents, the pages' branding, the offers of tables."""
 
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
@@ -11,7 +11,7 @@ from meters.selfcheck.check_result import Check
 
 
 def facility_checks(floor: Floor) -> list[Check]:
-    """The floor file, which has been read; signage; what its tables offer."""
+    """Check the floor file, the signage and the offers of its tables."""
     tables = sum(len(link.table) for link in floor.link)
     return [
         Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
@@ -31,7 +31,7 @@ def _check_branding(floor: Floor) -> Check:
 
 
 def _check_offers(floor: Floor) -> list[Check]:
-    """Warn where a table has not chosen what the game against the dealer needs."""
+    """Warn if a table has not chosen a paytable that the game against the dealer needs."""
     found = []
     for link in floor.link:
         for table in link.table:
@@ -45,7 +45,7 @@ def _check_offers(floor: Floor) -> list[Check]:
 
 
 def _check_returns(floor: Floor) -> list[Check]:
-    """Warn where a Five Card Hand Bonus gives back more than is wagered (reading T19)."""
+    """Warn if a Five Card Hand Bonus returns more than the wagers (reading T19)."""
     found = []
     for link in floor.link:
         for meter in link.meter:
@@ -71,7 +71,7 @@ def _check_returns(floor: Floor) -> list[Check]:
 
 
 def _check_bounds(floor: Floor) -> list[Check]:
-    """Warn where a full table's wagers add more at once than is taken as reasonable (duty D3)."""
+    """Warn if a full table's wagers add more than the largest contribution (duty D3)."""
     found = []
     for link in floor.link:
         for meter in link.meter:

@@ -1,4 +1,4 @@
-"""A store that was opened before: no command takes an empty one for the floor's."""
+"""Access to a store that was used before: no command uses an empty one as the floor's."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,13 +24,13 @@ async def open_used_store(
     archives: bool = False,
     users_suffice: bool = False,
 ) -> AsyncIterator[AnyRedis]:
-    """Open the store of a floor for a command that is of no use without its books.
+    """Open the store of a floor for a command that is useless without its books.
 
-    `users_suffice` says whether a store is of use that has users only; the others are as for
+    `users_suffice`: whether a store that has only users is enough; the other options are those of
     `open_redis`.
 
     Raises:
-        UserError: no link of the floor, and no user where users suffice, was ever opened there.
+        UserError: no link of the floor, and no user if users suffice, was ever added there.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
@@ -41,7 +41,7 @@ async def open_used_store(
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Say whether a store has books of the floor, or had some, and lost them."""
+    """Check if a store has books of the floor, or had some and lost them."""
     if _was_opened_here(floor):
         return True
     for link in floor.link:
@@ -51,7 +51,7 @@ async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bo
 
 
 async def has_users(redis: AnyRedis) -> bool:
-    """Say whether a user was ever added to a store.
+    """Check if a user was ever added to a store.
 
     Raises:
         UsersError: ``store_failed``.
@@ -65,14 +65,14 @@ async def has_users(redis: AnyRedis) -> bool:
 
 
 def may_be_opened(floor: Floor) -> bool:
-    """Say whether the floor's store may have anything, before an embedded one is started for it."""
+    """Check if the floor's store may have data, before an embedded one is started for it."""
     if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
         return True
     return (Path(floor.service.data) / "redis").is_dir()
 
 
 def never_opened(floor: Floor) -> UserError:
-    """What a command says that finds no store where the floor file leads it."""
+    """Return a command's error if the floor file names a store that was never opened."""
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. Where there should be"
         " one, the floor file names another place than the service's"
@@ -80,14 +80,14 @@ def never_opened(floor: Floor) -> UserError:
 
 
 def store_address(floor: Floor) -> str:
-    """Where the floor's store is, in words that show no password."""
+    """Return the place of the floor's store in words, without a password."""
     if floor.service.redis == _EMBEDDED:
         return f"the store in {floor.service.data}"
     return "the store in the Redis that the floor file names"
 
 
 def _was_opened_here(floor: Floor) -> bool:
-    """Say whether a mark was set: then an empty store has lost what it had, and that is said."""
+    """Check if a mark exists: an empty store has then lost its data, and the audit reports it."""
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)
 
@@ -96,5 +96,5 @@ async def _has_books(store: LinkStore) -> bool:
     try:
         return await store.schema() is not None
     except ValueError:
-        # Something is there, and whoever reads it says what is wrong.
+        # The store has data; the code that reads it reports the error.
         return True

@@ -1,4 +1,4 @@
-"""The self-check of a running service: before any link operates, and now and then after."""
+"""Self-check of a running service: before any link operates, and from time to time afterwards."""
 
 import asyncio
 from typing import Final
@@ -18,10 +18,10 @@ UNDER_WAY: Final = "the self-check is under way"
 
 
 class SelfCheck:
-    """What is checked of the service as a whole, where `pitlink check` shows the same.
+    """The checks of the whole service that `pitlink check` shows too.
 
-    What fails once keeps every link inoperable until the service is started anew, though the file
-    be as it was again: nobody can tell any more which of the two this process has loaded.
+    After one failure every link is inoperable until the service is restarted, even if the file is
+    restored meanwhile: nobody knows which of the two this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -30,11 +30,11 @@ class SelfCheck:
 
     @property
     def problem(self) -> str | None:
-        """Why no link may operate, or None."""
+        """The reason why no link may operate, or None."""
         return self._problem
 
     async def run(self) -> None:
-        """Check everything once, then the software each hour, for ever (duties D9, D10)."""
+        """Check everything once, then the software each hour, until canceled (duties D9, D10)."""
         started = await asyncio.to_thread(read_software)
         checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
         self._settle(checks)
@@ -56,7 +56,7 @@ class SelfCheck:
 
 
 def since(started: Software, now: Software) -> Check:
-    """The software as it is, which must be that which was started (duty D9)."""
+    """Compare the software with that of the start, which it must equal (duty D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
         seen = "another release was installed since the start: start the service anew"

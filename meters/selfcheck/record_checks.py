@@ -1,4 +1,4 @@
-"""What the records say of themselves: the last audit, and the archive's files (duties D17, D19)."""
+"""Checks of the records: the last audit, and the archive's files (duties D17, D19)."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ _NEVER = "never noted here"
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Say when the last audits, look at the archive and backup were, by their notes."""
+    """Yield the times of the last audits, archive check and backup, from their notes."""
     data = Path(floor.service.data)
     yield _noted("last audit", read_note(data / AUDIT_NOTE, AuditNote))
     yield _noted("last whole audit", read_note(data / WHOLE_AUDIT_NOTE, AuditNote))
@@ -34,7 +34,7 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Look at each archive's files, by their digests in the ledger.
+    """Check each archive's files by their digests in the ledger.
 
     Raises:
         RedisError: the store failed.

@@ -1,4 +1,4 @@
-"""Whether users and operators' log have a Redis user of their own, which Redis and we agree on."""
+"""Checks that users and operators' log have their own Redis user, with a matching password."""
 
 from typing import Final
 
@@ -27,10 +27,10 @@ _OLD_LIST: Final = (
 
 
 async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
-    """Look whether the people's keys can be used, and by their own user alone (duty D20).
+    """Check that the users' keys can be used, and only by their own Redis user (duty D20).
 
     Returns:
-        The check; None where Redis has no such users, or does not answer, which is said elsewhere.
+        The check; None if Redis has no such users, or does not answer, which other checks report.
     """
     try:
         return await _look(redis_of(redis, link), redis_of(redis, PEOPLE_TAG))
@@ -39,7 +39,7 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
 
 
 async def _look(books: Redis, people: Redis) -> Check | None:
-    """What is said of the users of two clients.
+    """Check the Redis users of two clients.
 
     Raises:
         RedisError: Redis fails.
@@ -59,7 +59,7 @@ async def _look(books: Redis, people: Redis) -> Check | None:
     except NoPermissionError:
         return Check(_WHAT, holds=True, seen="books and people have a user each")
     except ResponseError:
-        """A node of a cluster that has other keys, and says so to who may ask."""
+        """A cluster node without these keys answers so to a user with access to them."""
     return Check(_WHAT, holds=False, seen=_OLD_LIST, warns=True)
 
 

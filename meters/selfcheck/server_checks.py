@@ -1,4 +1,4 @@
-"""The parts that a floor file names, and what the store holds (duties D9, D10)."""
+"""Checks of the servers in a floor file, and of the data in the store (duties D9, D10)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ _NO_ACCESS_LIST: Final = (
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Redis' settings; of each link the configuration, and the ledger against the balances.
+    """Check Redis's settings, and each link's configuration, ledger and balances.
 
     Raises:
         TimeoutError: Redis does not answer.
@@ -73,14 +73,14 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
 
 async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
-    """Whether two services connect to the broker with the same keys."""
+    """Check that no two services connect to the broker with the same keys."""
     found = await refusals(redis, floor.link[0].id)
     seen = "; ".join(found) or "no two of them use the same keys"
     return Check("services", holds=not found, seen=seen)
 
 
 async def _check_people(store: UserStore) -> Check:
-    """The layout of the people's keys."""
+    """Check the layout of the users' keys."""
     try:
         return _check_schema("schema of the people", await store.schema())
     except UsersError as error:
@@ -88,7 +88,7 @@ async def _check_people(store: UserStore) -> Check:
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
-    """The operators' log as it was seen before, and the users as it makes them (duty D17)."""
+    """Check the operators' log against its mark, and the users against the log (duty D17)."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
     finding = await check_log(redis, seen, LogSecrets.of(floor.service))
@@ -100,14 +100,14 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
 
 
 def _check_schema(what: str, version: int | None) -> Check:
-    """Whether books are of the layout that this release works on (duty D10)."""
+    """Check that the books have the layout of this release (duty D10)."""
     if problem := schema_problem("it is", version):
         return Check(what, holds=False, seen=problem)
     return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:
-    """The stored terms against the floor file's, the balances against the ledger."""
+    """Check the stored terms against the floor file's, and the balances against the ledger."""
     link = store.link.id
     mark = LedgerMark(data, link)
     snapshot = await store.snapshot()
@@ -130,7 +130,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
 
 
 async def broker_check(floor: Floor) -> Check:
-    """Whether the broker answers."""
+    """Check that the broker answers."""
     if floor.service.broker == "embedded":
         return Check("broker", holds=True, seen="embedded: started with the service")
     try:
@@ -140,7 +140,7 @@ async def broker_check(floor: Floor) -> Check:
     address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
-            # With keys of ours, and the name that goes with them, it may do nothing at all.
+            # With our own keys and their name, this client has no rights at all.
             ours = address.files is not None and address.username in {None, CHECK.username}
             if ours and await _hears_itself(broker):
                 return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")
@@ -154,9 +154,9 @@ async def broker_check(floor: Floor) -> Check:
 
 
 async def _hears_itself(broker: BrokerConnection) -> bool:
-    """Whether a broker passes on what is neither to be published nor to be read (duty D20).
+    """Check if a broker delivers a message that nobody may publish or read (duty D20).
 
-    One that denies it says nothing, or ends the connection.
+    A broker that forbids it delivers nothing, or ends the connection.
     """
     try:
         async with asyncio.timeout(_HEARD_WITHIN_S):

@@ -1,9 +1,8 @@
-"""The installed programs, held against the digests that the wheel recorded (duty D9).
+"""Comparison of the installed programs with the digests that the wheel recorded (duty D9).
 
-The record is the wheel's own RECORD: a digest of every file, written when the wheel was built. Who
-can write to the installation can write a record to match, so one digest over all files is shown
-too: it is compared with that of the wheel which was submitted, by somebody who has that from
-elsewhere.
+The record is the wheel's own RECORD, with a digest of every file, written when the wheel was built.
+A person who can write to the installation can also write a matching record. So one digest over all
+files is shown too. It is compared with that of the submitted wheel, which somebody keeps elsewhere.
 """
 
 import base64
@@ -25,13 +24,13 @@ _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(
     {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
 )  # fmt: skip
-"""What runs, is shown, or is the law: of these an additional file is one too many."""
+"""Suffixes of files that run, are shown, or contain the rules: no additional ones are allowed."""
 
 _HEADER: Final = 16
 _BY_DIGEST: Final = 1
-"""The flag of a compiled form that names its source by digest, and may not be compared at all."""
+"""The flag of compiled code that names its source by digest, and may not be compared at all."""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
-"""With what a wheel may record its files: with nothing weaker."""
+"""The digests that a wheel's record may use; weaker ones are refused."""
 
 _CACHE: Final = "__pycache__"
 _NAMED_MOST: Final = 5
@@ -39,13 +38,14 @@ _NAMED_MOST: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """The programs as they are installed.
+    """The installed programs.
 
     Attributes:
-        files: how many files there are.
-        digest: SHA-256 over all of them, as `sha256sum` of what `sha256sum` says of each by path.
-        problems: each file that is not as recorded, in words.
-        recorded: whether there are digests to hold them against: a checkout has none.
+        files: the number of files.
+        digest: SHA-256 over all of them: the `sha256sum` of the output of `sha256sum` for each
+            file, by path.
+        problems: each file that differs from the record, in words.
+        recorded: whether there are digests to compare with; a checkout has none.
     """
 
     files: int
@@ -55,7 +55,7 @@ class Software:
 
     @property
     def check(self) -> Check:
-        """The same as one of the list."""
+        """The result of the comparison as a check."""
         seen = f"{self.files} files, SHA-256 over all {self.digest}"
         if self.problems:
             more = len(self.problems) - _NAMED_MOST
@@ -70,13 +70,14 @@ class Software:
 
 
 def read_software() -> Software:
-    """Read every file of the programs, and hold it against the record."""
+    """Read every file of the programs, and compare it with the record."""
     homes = {room: _home(room) for room in _ROOMS}
     found: dict[str, bytes] = {}
     problems: list[str] = []
     for path, file in _present(homes):
         if file.is_dir():
-            # Python prefers it to a module of its name, and nothing here looks through it.
+            # Python prefers a directory to a module of the same name, and this check does not read
+            # it.
             problems.append(f"{path} is a link to a directory")
             continue
         try:
@@ -105,15 +106,15 @@ def read_software() -> Software:
 
 
 def _home(room: str) -> Path:
-    """Where a package is that Python would import."""
+    """Return the directory of a package that Python would import."""
     spec = importlib.util.find_spec(room)
     return Path(spec.origin).parent if spec and spec.origin else Path(room)
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Every file of the packages, as the record names it, save what Python compiled itself.
+    """Yield every file of the packages by its name in the record, except Python's compiled files.
 
-    A link to a directory stands for what is behind it.
+    A link to a directory is yielded as itself, without its contents.
     """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
@@ -123,13 +124,13 @@ def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 
 
 class _Directory(msgspec.Struct, frozen=True):
-    """How a local directory was installed."""
+    """Installation data of a local directory."""
 
     editable: bool = False
 
 
 class _Origin(msgspec.Struct, frozen=True):
-    """Where an installation came from, as pip notes it."""
+    """Origin of an installation, as pip notes it."""
 
     dir_info: _Directory = _Directory()
 
@@ -174,12 +175,12 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
 
 
 def is_of_its_source(source: Path, text: bytes) -> bool:
-    """Whether Python would run this source, rather than something else that was put beside it.
+    """Check that Python would run this source, and not other compiled code next to it.
 
-    A form that Python itself takes for outdated, or for another Python's, is not run.
+    Python does not run compiled code that it finds outdated, or of another Python version.
 
     Raises:
-        OSError: the compiled form cannot be read.
+        OSError: the compiled code cannot be read.
     """
     try:
         compiled = Path(importlib.util.cache_from_source(str(source))).read_bytes()
