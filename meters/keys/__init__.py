@@ -1,1 +1,1 @@
-"""The keys of a floor: who may speak to the broker and to Redis, and by what he is known."""
+"""The keys of a floor: credentials for the broker and Redis."""

@@ -1,6 +1,6 @@
-"""The floor's own authority: it signs who may speak to the broker and to Redis, and who no more.
+"""The floor's own authority: it signs and revokes certificates for the broker and Redis.
 
-Keys are of ECDSA on P-256, a key and certificate a file each, PEM.
+Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""A certificate is valid from a little before it is made: clocks differ."""
+"""A certificate is valid from a little before it is made, because clocks differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -35,7 +35,7 @@ _USAGE: Final = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A private key and its certificate, as they stand in their files."""
+    """A private key and its certificate, as in their files."""
 
     key: bytes
     certificate: bytes
@@ -43,14 +43,14 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What signs the floor's certificates."""
+    """The signer of the floor's certificates."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility; it signs nothing but its own leaves."""
+        """Make an authority for a facility; it can sign only end certificates."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -70,10 +70,10 @@ class Authority:
 
     @classmethod
     def read(cls, issued: Issued) -> Self:
-        """The authority of two files.
+        """Read the authority from its two files.
 
         Raises:
-            UserError: they are none, or do not belong together.
+            UserError: they are not valid, or do not belong together.
         """
         try:
             key = serialization.load_pem_private_key(issued.key, password=None)
@@ -87,13 +87,13 @@ class Authority:
         return cls(key, certificate)
 
     def issue_client(self, name: str) -> Issued:
-        """Sign a client's certificate; `name` is whom the broker takes him for."""
+        """Sign a client's certificate; `name` is its user at the broker."""
         return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
 
     def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
-        """Sign a server's certificate for the host names and addresses by which it is reached.
+        """Sign a server's certificate for its host names and addresses.
 
-        With `calls_others` it shows the certificate to others of its kind, as a replica.
+        With `calls_others` the server also uses it as a client of other servers, as a replica does.
         """
         names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
         uses = [ExtendedKeyUsageOID.SERVER_AUTH]
@@ -124,9 +124,9 @@ class Authority:
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 
     def revoke(self, serials: Iterable[int]) -> bytes:
-        """The list of the certificates that are believed no more, PEM.
+        """Return the list of revoked certificates, PEM.
 
-        It is valid as long as the authority: a broker lets nobody in by a list that is out of date.
+        It is valid as long as the authority, because a broker with an outdated list accepts nobody.
         """
         now = _now()
         builder = (
@@ -152,7 +152,7 @@ _PEM: Final = serialization.Encoding.PEM
 def _begun(
     subject: x509.Name, key: ec.EllipticCurvePublicKey, days: int
 ) -> x509.CertificateBuilder:
-    """What every certificate has."""
+    """Return a builder with the common parts of every certificate."""
     now = _now()
     return (
         x509.CertificateBuilder()
@@ -166,10 +166,10 @@ def _begun(
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    """A host as certificates name it.
+    """Return a host in the form that certificates use.
 
     Raises:
-        UserError: it is no host.
+        UserError: it is not a host.
     """
     with contextlib.suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))

@@ -1,4 +1,4 @@
-"""What mosquitto is told: who may publish and read what, the passwords' hashes, the listeners."""
+"""Configuration of mosquitto: rights to publish and read, password hashes, listeners."""
 
 import base64
 import hashlib
@@ -12,16 +12,16 @@ from meters.floor.identities import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000
-"""The passwords are of 256 random bits: what is guessed is not made dearer by more rounds."""
+"""The passwords have 256 random bits, so more rounds would not make guessing harder."""
 _SALT_BYTES: Final = 12
-"""As many as mosquitto 2.0 takes."""
+"""The length that mosquitto 2.0 accepts."""
 
 
 def access_list(floor: Floor, services: int) -> str:
-    """The broker's list of who may do what; whoever is not named may do nothing (duty D20).
+    """Return the broker's access list; a client that is not listed has no rights (duty D20).
 
-    Who may read a topic may subscribe to it, by a shared subscription too. `pitlink check` is not
-    named: it only connects.
+    A client that may read a topic may also subscribe to it, by a shared subscription too. `pitlink
+    check` is not listed: it only connects.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -63,7 +63,7 @@ def access_list(floor: Floor, services: int) -> str:
 
 
 def _table_block(link: Link, table: Table) -> str:
-    """A table speaks for itself alone, and hears what it plays by."""
+    """Return a table's rights: to publish its own events, and to read what it needs to play."""
     return _block(
         table_identity(link.id, table.id).username,
         reads=[
@@ -86,7 +86,7 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
 
 
 def password_lines(passwords: Mapping[str, str]) -> str:
-    """The password file of mosquitto: a user a line, his password as PBKDF2 of SHA-512."""
+    """Return mosquitto's password file: one user per line, with a PBKDF2-SHA512 hash."""
     return "".join(f"{user}:{_hashed(password)}\n" for user, password in passwords.items())
 
 
@@ -112,14 +112,14 @@ listener {port}
 cafile {home}/ca.crt
 certfile {home}/broker.crt
 keyfile {home}/broker.key
-# Who connects as another client would throw that one out: everybody's client is named as he is.
+# A client with another's name would disconnect it, so each client's name is its user name.
 use_username_as_clientid true
 {rest}
 """
 
 
 def listeners(home: Path) -> str:
-    """The listeners of mosquitto: TLS for client certificates, and TLS for users and passwords."""
+    """Return mosquitto's listeners: TLS for client certificates, and TLS for passwords."""
     certificates = (
         f"require_certificate true\nuse_identity_as_username true\ncrlfile {home}/revoked.crl"
     )

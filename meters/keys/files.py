@@ -1,4 +1,4 @@
-"""Files and directories that nobody but their owner reads."""
+"""Files and directories that only their owner can read."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from bonus.errors import UserError
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory for its owner alone; one that is there is left as it is.
+    """Make a directory for its owner only; an existing one is not changed.
 
     Raises:
         UserError: it cannot be made.
@@ -22,10 +22,10 @@ def make_directory(path: Path) -> None:
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Write a file, whole or not at all; whatever was there, its owner alone can read it.
+    """Write a file for its owner only, as a whole or not at all, whatever file was there.
 
-    That is who has the directory, where root writes it: a mosquitto that finds on SIGHUP that it
-    cannot read its access list any more goes on without, and lets everybody do everything.
+    If root writes it, its owner becomes that of the directory. Otherwise mosquitto could not read
+    its access list after a SIGHUP, would continue without it, and would give everybody all rights.
 
     Raises:
         UserError: it cannot be written.
@@ -50,10 +50,10 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What a file holds, or None where there is none.
+    """Return the content of a file, or None if there is none.
 
     Raises:
-        UserError: it is there and cannot be read.
+        UserError: it exists and cannot be read.
     """
     try:
         return path.read_bytes()

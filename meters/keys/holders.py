@@ -1,4 +1,4 @@
-"""Everybody on a floor who holds a key."""
+"""Holders of keys on a floor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Somebody with a certificate.
+    """A holder of a certificate.
 
     Attributes:
-        party: who it is.
-        hosts: for a server, by which names and addresses it is reached; empty for a client.
-        passwords: the files in which his passwords stand.
+        party: its identity.
+        hosts: for a server, its host names and addresses; empty for a client.
+        passwords: the files with its passwords.
     """
 
     party: Identity
@@ -42,7 +42,7 @@ class Holder:
 def holders(
     floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
 ) -> Sequence[Holder]:
-    """The servers, so many workers of the service, and every table of the floor."""
+    """Return the holders of a floor: servers, workers of the service, commands and tables."""
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
@@ -55,7 +55,7 @@ def holders(
 
 
 def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
-    """The holders by what they are called: a table by its id too."""
+    """Return the holders by their names: a table by its id too."""
     found = {
         each.party.username.removeprefix("table."): each
         for each in held
@@ -65,5 +65,5 @@ def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
 
 
 def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
-    """The hosts in the floor file's address, those given, and this machine itself."""
+    """Return the hosts in the floor file's address, the given ones, and this machine itself."""
     return tuple(dict.fromkeys([*hosts_of(url), *given, *_HERE]))

@@ -1,4 +1,4 @@
-"""How safe a floor's ways are: the keys on this machine, and what goes without any."""
+"""Checks of the keys on this machine, and of unencrypted connections."""
 
 import datetime
 import ipaddress
@@ -25,7 +25,7 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 class KeyFinding(NamedTuple):
-    """One thing looked at: whether it holds, what was seen, and whether it only should hold."""
+    """Result of one check of keys: whether it is correct, details, and if it only warns."""
 
     what: str
     holds: bool
@@ -34,10 +34,10 @@ class KeyFinding(NamedTuple):
 
 
 def check_keys(keys: Path) -> Sequence[KeyFinding]:
-    """Look at every key and certificate of a directory: one line where all is well.
+    """Check every key and certificate of a directory; return one line if all are correct.
 
-    A certificate that has expired fails, one that soon does warns, and so does a secret that others
-    than its owner can read.
+    An expired certificate fails. One that expires soon is a warning, and so is a secret that users
+    other than its owner can read.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
@@ -70,7 +70,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
 
 
 def check_transport(service: Service) -> Iterator[KeyFinding]:
-    """Warn where passwords and meters go over a network in the clear (duty D20)."""
+    """Warn if passwords and meters cross a network without encryption (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")
         name, plus, kind = scheme.partition("+")
@@ -84,7 +84,7 @@ def check_transport(service: Service) -> Iterator[KeyFinding]:
 
 
 def _is_here(host: str) -> bool:
-    """Whether a host is this machine itself."""
+    """Check if a host is this machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -100,7 +100,7 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
-    """Warn where the services on this machine do not share the tables' events by one secret."""
+    """Warn if the services on this machine do not share the tables' events by one secret."""
     names: set[str | None] = set()
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / EVENT_GROUP_FILE
@@ -124,7 +124,7 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Warn where a service on this machine keeps users and operators' log as the books' user."""
+    """Warn if a service on this machine keeps users and operators' log as the books' user."""
     lacking = [
         directory.name
         for directory in sorted((keys / SERVICES).glob("*/"))
@@ -141,7 +141,7 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
-    """Warn where the services here do not have the same secrets for the operators' log."""
+    """Warn if the services here do not have the same secrets for the operators' log."""
     found: set[tuple[str, ...]] = set()
     for place in sorted((keys / SERVICES).glob("*/")):
         path = place / LOG_SECRETS_FILE

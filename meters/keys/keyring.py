@@ -1,4 +1,4 @@
-"""The directory of keys: what is missing is made, what is there is kept unless it is renewed."""
+"""The directory of keys: missing keys are made, existing ones are kept unless they are renewed."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ from meters.keys.redis_files import RedisPasswords, tls, users
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
 _REVOKED: Final = "revoked"
-"""Under the authority: the numbers of the certificates that are believed no more, one a line."""
+"""Under the authority: the serial numbers of revoked certificates, one per line."""
 _PASSWORD_BYTES: Final = 32
 
 Act = Literal["made", "kept", "renewed", "changed"]
@@ -40,7 +40,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """What became of somebody's keys, and until when his certificate is valid."""
+    """The result for one holder's keys, and the end of its certificate's validity."""
 
     place: str
     act: Act
@@ -49,7 +49,7 @@ class KeyringEntry:
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """Where the servers find their parts on their own machines; None where they were made."""
+    """Directories of the servers' files on their own machines; None if they stay in place."""
 
     broker: Path | None = None
     redis: Path | None = None
@@ -66,13 +66,13 @@ class Keyring:
         self._authority_pem = b""
 
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
-        """Give every holder what he lacks, and write the servers' files anew.
+        """Make every holder's missing keys, and write the servers' files again.
 
-        Those in `renewed`, by user name, get others; the old ones are believed no more.
+        Holders in `renewed`, by user name, get new keys; the old ones are revoked.
 
         Raises:
-            UserError: a file cannot be read or written, or the authority's key is needed and not
-                there.
+            UserError: a file cannot be read or written, or the authority's key is needed and
+                missing.
         """
         make_directory(self._directory)
         entries = [self._open_authority()]
@@ -104,7 +104,7 @@ class Keyring:
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 
     def _signing(self) -> Authority:
-        """The authority with its key, which may be kept elsewhere while nothing is signed."""
+        """Return the authority with its key, which may be elsewhere while nothing is signed."""
         if self._signer is None:
             raise UserError(
                 f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is not there, and without it"
@@ -141,10 +141,10 @@ class Keyring:
         return KeyringEntry(party.place, act, _certificate(certificate).not_valid_after_utc)
 
     def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Give all services one secret name to share events by; another where one was renewed.
+        """Give all services one secret name to share events by; a new one after a renewal.
 
-        Services of two names would each be given every event. That changes nothing but their load,
-        since a repeat gets the reply that was given first.
+        Services with two different names would each receive every event. That only increases their
+        load, because a repeat gets the reply of the first.
         """
         paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
         names = {read_secret(path) for path in paths.values() if path.exists()}
@@ -152,9 +152,9 @@ class Keyring:
         return _share(entries, paths, f"{name}\n")
 
     def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Give all services the same secrets for the operators' log; one more with a renewal.
+        """Give all services the same secrets for the operators' log; one more after a renewal.
 
-        The earlier ones stay behind it, since what was written with them is to be checked.
+        The earlier ones remain after the new one, so that entries written with them can be checked.
         """
         paths, renewed = self._shared(entries, LOG_SECRETS_FILE)
         stored = [read_secrets(path) for path in paths.values() if path.exists()]
@@ -166,7 +166,7 @@ class Keyring:
     def _shared(
         self, entries: Sequence[KeyringEntry], name: str
     ) -> tuple[Mapping[str, Path], bool]:
-        """Where each service has a file that all share, and whether one of them was renewed."""
+        """Return each service's path of a shared file, and whether a service was renewed."""
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)
@@ -219,7 +219,7 @@ class Keyring:
 def _share(
     entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
 ) -> list[KeyringEntry]:
-    """Have the same text in each of some files; whoever had another has changed."""
+    """Write the same text to each of some files; a holder whose file differed has changed."""
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:
         write_private(paths[place], text)
@@ -230,7 +230,7 @@ def _share(
 
 
 def _certificate(path: Path) -> x509.Certificate:
-    """The certificate in a file.
+    """Return the certificate in a file.
 
     Raises:
         UserError: there is none.

@@ -1,4 +1,4 @@
-"""What Redis is told: its users, what each may do, and TLS."""
+"""Configuration of Redis: its users, their rights, and TLS."""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from meters.redis_client.credentials import ARCHIVE_USER, PEOPLE_USER, REDIS_USE
 from meters.redis_client.user_keys import PEOPLE_TAG
 
 _EVERYBODY: Final = (
-    # The connection, and the look at Redis's health.
+    # The connection, and the check of Redis's health.
     "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
-    # Where the primary is, and that its replicas have what it has.
+    # The address of the primary, and the wait for its replicas.
     "cluster|slots", "role", "wait",
-    # Scripts and transactions, which may do nothing that is not named here.
+    # Scripts and transactions, which may use only the commands of this list.
     "evalsha", "script|load", "script|exists", "multi", "exec",
-    # Books and people alike.
+    # Commands for books and users alike.
     "del", "exists", "set", "time",
     "hdel", "hget", "hgetall", "hincrby", "hmget", "hset",
     "xadd", "xrange", "xrevrange",
@@ -25,24 +25,26 @@ _EVERYBODY: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (*_EVERYBODY, "hexists", "xlen", "zrevrangebylex")
-"""All that the service does with the books. It can empty no database and change no setting."""
+"""All commands that the service uses on the books. It cannot empty a database or change a setting.
+"""
 
 PEOPLE_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
-"""All that it does with users, sessions and the operators' log."""
+"""All commands that it uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
-"""What `pitlink archive` does beside: it cuts off what is in the archive."""
+"""The additional command of `pitlink archive`, which trims archived entries."""
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
-"""All links' keys, by glob: no link's id begins with @. And what replicas by Sentinel confirm."""
+"""All links' keys, by glob, because no link's id begins with @; and the key that replicas by
+Sentinel confirm."""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _PEOPLE_KEYS: Final = (f"pitlink:{{{PEOPLE_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
-"""The user of who has not said who he is: off and without a password, so nobody can be him.
+"""The user of clients that have not signed in: off and without a password, so nobody can use it.
 
-He may do all, since Redis reads its append-only file in his name. What he may not do it leaves out
-as it starts, up to the whole of the books.
+It has all rights, because Redis reads its append-only file as this user. At its start it would skip
+every command that this user may not run, up to the whole of the books.
 """
 
 _OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
@@ -50,12 +52,12 @@ _OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
 
 @dataclass(frozen=True, slots=True)
 class RedisPasswords:
-    """The passwords of our users.
+    """The passwords of our Redis users.
 
     Attributes:
-        books: each worker's for the books.
-        people: each worker's for users and operators' log.
-        archive: the one of `pitlink archive`.
+        books: each worker's password for the books.
+        people: each worker's password for users and operators' log.
+        archive: the password of `pitlink archive`.
     """
 
     books: Sequence[str]
@@ -64,11 +66,11 @@ class RedisPasswords:
 
 
 def users(passwords: RedisPasswords, before: str = "") -> str:
-    """Redis's file of users: ours, with the hashes of their passwords, and nobody else (duty D20).
+    """Return Redis's file of users: only ours, with the hashes of their passwords (duty D20).
 
     Args:
         passwords: ours.
-        before: the file as it was: the lines of users whom the house added are kept.
+        before: the previous file: the lines of users that the facility added are kept.
     """
     lines = [
         _NOBODY,
@@ -109,5 +111,5 @@ aclfile "{home}/users.acl"
 
 
 def tls(home: Path) -> str:
-    """Redis's settings: TLS alone, clients with a certificate of the authority, our users."""
+    """Return Redis's settings: TLS only, clients with a certificate of the authority, our users."""
     return _TLS.format(home=home)
