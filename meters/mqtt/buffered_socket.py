@@ -1,7 +1,7 @@
-"""A socket that reads and writes in large pieces, under a client that does so in small ones.
+"""A socket that reads and writes in large pieces for a client that uses small ones.
 
-paho asks for each packet's first byte, its length and its body apart, and sends each packet by
-itself. At thousands of messages a second those calls were a fifth of the service's time.
+paho reads each packet's first byte, its length and its body separately, and sends each packet by
+itself. At thousands of messages a second, those calls used a fifth of the service's time.
 """
 
 import asyncio
@@ -10,21 +10,22 @@ import ssl
 from typing import Final
 
 _PIECE_BYTES: Final = 32_768
-"""Read at once, and in one turn of the event loop: some hundred messages, a few milliseconds."""
+"""Bytes read in one call, and in one turn of the event loop: some hundred messages, a few
+milliseconds."""
 _UNSENT_BYTES_MAX: Final = 1_048_576
-"""With more than this unsent the writer has to wait, as with any socket whose buffer is full."""
+"""With more unsent bytes than this the writer has to wait, as with any full socket buffer."""
 _PUSHED_BYTES_MAX: Final = 67_108_864
-"""The same where nothing waits: a broker that takes nothing for so long is as good as gone."""
+"""The same limit for `push`, which does not wait: a broker that reads nothing for so long counts as
+gone."""
 _RETRY_S: Final = 0.002
 
 
 class BufferedSocket:
-    """Stands in for a connected, non-blocking socket.
+    """A replacement for a connected, non-blocking socket.
 
-    What is written is sent at the end of the event loop's turn. One piece is read in a turn, and
-    the next one in the next: paho reads on for as long as there is anything, which under a flood
-    is for ever, and nothing else would have its turn. An error on the way out is raised
-    at the next call, as the kernel does with a connection that breaks.
+    Written bytes are sent at the end of the event loop's turn. One piece is read in each turn. paho
+    reads as long as there is data, which in a flood is without end, and no other task would run. An
+    error during sending is raised at the next call, as the kernel does for a broken connection.
     """
 
     def __init__(self, inner: socket.socket) -> None:
@@ -38,7 +39,7 @@ class BufferedSocket:
         self._broken: OSError | None = None
 
     def recv(self, size: int) -> bytes:
-        """Give up to `size` bytes; as `socket.recv`, with its errors."""
+        """Return up to `size` bytes; as `socket.recv`, with its errors."""
         if self._taken == len(self._arrived):
             self._raise_if_broken()
             if self._had_piece and not self._beneath():
@@ -52,11 +53,11 @@ class BufferedSocket:
         return piece
 
     def pending(self) -> int:
-        """How many bytes have arrived that nobody asked for yet."""
+        """Return the number of received bytes that were not read yet."""
         return len(self._arrived) - self._taken + self._beneath()
 
     def _beneath(self) -> int:
-        """What TLS has read already, of which the kernel says nothing any more."""
+        """Return the bytes that TLS has read already, which the kernel no longer reports."""
         inner = self._inner
         return inner.pending() if isinstance(inner, ssl.SSLSocket) else 0
 
@@ -64,7 +65,7 @@ class BufferedSocket:
         self._had_piece = False
 
     def send(self, data: bytes | bytearray) -> int:
-        """Take bytes to be sent.
+        """Accept bytes to be sent.
 
         Raises:
             BlockingIOError: too much is unsent already.
@@ -79,7 +80,7 @@ class BufferedSocket:
         return len(data)
 
     def push(self, data: bytes) -> bool:
-        """Have bytes sent that nobody waits for; False where far too much is unsent already."""
+        """Accept bytes to be sent without a wait; return False if far too much is unsent."""
         if self._broken is not None or len(self._unsent) > _PUSHED_BYTES_MAX:
             return False
         self._unsent += data
@@ -89,15 +90,15 @@ class BufferedSocket:
 
     @property
     def unsent_bytes(self) -> int:
-        """How much waits to be sent."""
+        """The number of bytes that wait to be sent."""
         return len(self._unsent)
 
     def fileno(self) -> int:
-        """The socket's file descriptor."""
+        """Return the socket's file descriptor."""
         return self._inner.fileno()
 
     def close(self) -> None:
-        """Send what can be sent at once, and close."""
+        """Send as much as possible without waiting, and close."""
         if self._flushing is not None:
             self._flushing.cancel()
             self._flush()

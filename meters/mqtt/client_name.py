@@ -1,8 +1,9 @@
 """Detection of two services that connect to the broker with the same keys.
 
-The broker names each client by its credential, and ends the older connection of two by one name.
-MQTT 3.1.1 does not say why. Both services would connect again and again, several times a second. So
-each notes in Redis that it holds its name, and one that lost its connection looks who does now.
+The broker names each client by its credential, and ends the older of two connections with one name.
+MQTT 3.1.1 does not report the reason, so both services would connect again and again, several times
+a second. Therefore each notes in Redis that it holds its name. A service that lost its connection
+reads there who holds it now.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""After so many looks without a sign of the other, the name is taken to be free."""
+"""After so many reads without a sign of the other service, the name counts as free."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
@@ -42,7 +43,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """That a service stays away from the broker, as of a time of Redis's clock."""
+    """A note that a service stays away from the broker, with a time by Redis's clock."""
 
     at_s: int
     reason: str
@@ -56,9 +57,9 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """The name by which the keys of this process are known at the broker.
+    """The name of this process's keys at the broker.
 
-    Without keys of `pitlink keys` a client's name is another at each start, and nothing is done.
+    Without keys from `pitlink keys`, a client's name is new at each start, and nothing is done.
 
     Attributes:
         problem: why this service stays away from the broker, or None.
@@ -75,10 +76,10 @@ class ClientName:
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:
-        """Look who holds the name before another connection; wait while an older service does.
+        """Check who holds the name before another connection; wait while an older service does.
 
-        The first connection of a process is made at once: a service that was restarted finds the
-        note of the one before.
+        The first connection of a process is made immediately, because a restarted service finds its
+        predecessor's note.
         """
         name = address.client_name
         if name is None or not self._ticket:
@@ -100,9 +101,9 @@ class ClientName:
         self.problem = None
 
     async def hold(self, address: BrokerAddress) -> None:
-        """Note again and again that the name is held, until cancelled.
+        """Note repeatedly that the name is held, until canceled.
 
-        Whoever stays away because of it is named in the log here too.
+        A service that stays away because of it is named in this service's log too.
         """
         name = address.client_name
         while name is not None:
@@ -121,11 +122,11 @@ class ClientName:
                         self._say(name, refusal)
                     self._heard_of = refusal.at_s
             except (RedisError, OSError, msgspec.DecodeError):
-                """Without Redis no link operates, which is said elsewhere."""
+                """Without Redis no link operates, and the link's checks report that."""
             await asyncio.sleep(HELD_EVERY_S)
 
     async def _read(self, name: str) -> _Holder | None:
-        """Who holds a name by Redis; None where that cannot be said."""
+        """Return the holder of a name according to Redis; None if it is unknown."""
         try:
             async with asyncio.timeout(_ANSWERED_WITHIN_S):
                 text = await self._redis.hget(self._key, name)
@@ -141,7 +142,7 @@ class ClientName:
                 note = _Refusal(int(at_s), reason, socket.gethostname(), os.getpid())
                 await self._redis.hset(self._key, _refused(name), _ENCODE(note))
         except (RedisError, OSError):
-            """The next look notes it."""
+            """The next check notes it."""
 
     def _say(self, name: str, other: _Holder | _Refusal) -> str:
         reason = (
@@ -155,7 +156,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Why services stayed away from the broker of late, as they noted it.
+    """Return why services stayed away from the broker recently, from their notes.
 
     Raises:
         RedisError: Redis fails.

@@ -1,7 +1,7 @@
-"""The connection to the MQTT broker: arrivals are taken in batches, what goes out is not awaited.
+"""The connection to the MQTT broker: messages are received in batches and sent without waiting.
 
-The table's outbox and the reply are the guarantee, MQTT only carries: a publish that is lost with
-a connection is made good by the table's repeat, or by the next beat.
+The guarantee is the table's outbox with the reply; MQTT only transports. If a publish is lost with
+a connection, the table's repeat or the next beat replaces it.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from meters.wire.broker_client import BrokerClient
 log = structlog.get_logger()
 
 _OWN_IDS_FROM: Final = 1_024
-"""paho numbers the few packets that it sends for us from 1 on."""
+"""First packet id of our own packets; paho numbers the few packets that it sends from 1."""
 KEEPALIVE_S: Final = 15
-"""A broker that is silent is asked after so long, and given up after as long again."""
+"""The client pings a silent broker after this time, and disconnects after as long again."""
 _ANSWER_WITHIN_S: Final = 10.0
 
 Queue = asyncio.Queue[aiomqtt.Message]
 
 
 class BrokerConnection(BrokerClient):
-    """An aiomqtt client that hands over what has arrived in batches.
+    """An aiomqtt client that returns received messages in batches.
 
-    What arrives waits in `arrived`, a queue of its own unless given. The broker may be silent for
+    Received messages wait in `arrived`, by default a new queue. The broker may be silent for
     `keepalive_s` seconds.
     """
 
@@ -58,7 +58,8 @@ class BrokerConnection(BrokerClient):
             identifier=identifier,
             keepalive=keepalive_s,
             timeout=_ANSWER_WITHIN_S,
-            # Replies are small and awaited: they must not wait for each other's acknowledgement.
+            # Replies are small and tables wait for them, so they must not wait for
+            # acknowledgements.
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             queue_type=cast("type[Queue]", _giving(self._arrived)),
         )
@@ -67,19 +68,19 @@ class BrokerConnection(BrokerClient):
         """Connect.
 
         Raises:
-            aiomqtt.MqttError: the broker is not reached, or refuses.
+            aiomqtt.MqttError: the broker cannot be reached, or refuses.
         """
         await super().__aenter__()
         inner = self._client.socket()
         if not isinstance(inner, socket.socket):
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         self._socket = BufferedSocket(inner)
-        # paho has no option for its socket; it needs nothing of it but what ours has too.
+        # paho has no option for its socket; our replacement has all that paho uses of it.
         self._client._sock = self._socket  # type: ignore[assignment] # noqa: SLF001
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take as many more as lanes have any, up to `size_max`.
+        """Wait for a message, then return it with more from other lanes, up to `size_max`.
 
         Raises:
             aiomqtt.MqttError: the connection is lost.
@@ -88,14 +89,14 @@ class BrokerConnection(BrokerClient):
 
     @property
     def unsent_bytes(self) -> int:
-        """How much the broker has not taken yet."""
+        """The number of bytes that the broker has not accepted yet."""
         return 0 if self._socket is None else self._socket.unsent_bytes
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish with QoS 1 and go on.
+        """Publish with QoS 1, without waiting.
 
-        The packet is put together here: what paho keeps of each, to send it again in a session
-        that we do not have, cost more than all that the service does with a wager.
+        The packet is built here. paho stores each packet to send it again in a session that we do
+        not have, and that cost more than the service's whole work for a wager.
         """
         if self._socket is None:
             return
@@ -108,7 +109,7 @@ class BrokerConnection(BrokerClient):
 
 
 def _giving(queue: Queue) -> Callable[[int], Queue]:
-    """What makes the client's queue: one that we hold too, so that it can be emptied at once."""
+    """Return a factory of the client's queue, which we hold too, to empty it in one turn."""
 
     def give(maxsize: int = 0) -> Queue:
         return queue

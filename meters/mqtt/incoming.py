@@ -1,8 +1,8 @@
-"""What has arrived from the broker and waits to be taken: each topic by itself, in turn.
+"""Messages from the broker that wait to be processed: each topic by itself, in turn.
 
-A table has one event under way, and repeats it until it is answered. More of one topic than a few
-messages is a flood: it waits behind itself alone, and what no longer fits is let go. The table's
-own repeat makes that good, if the table is one.
+A table has one event in flight, and repeats it until it is answered. More than a few messages of
+one topic are a flood. They delay only each other, and those that no longer fit are dropped. If the
+sender is a table, its own repeat replaces them.
 """
 
 import asyncio
@@ -14,24 +14,25 @@ from typing import Final
 import aiomqtt
 
 WAITING_MAX: Final = 8
-"""So many messages of one topic wait; a table that plays has one, and at times a hello."""
+"""Largest number of waiting messages of one topic; a playing table has one, and at times a hello.
+"""
 HELD_OFF_S: Final = 0.2
-"""For so long nothing more is taken of a lane that has overflowed: a flood costs its reading."""
+"""Time for which an overflowed lane accepts nothing more, so a flood costs only its reading."""
 BYTES_MAX: Final = 67_108_864
-"""So much waits in all."""
+"""Largest number of waiting bytes in total."""
 
 Lane = Callable[[str], str]
-"""Which messages wait in one line, by their topic."""
+"""A function that returns the lane, or waiting line, of a topic."""
 
 
 class Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """A queue that gives each lane one message in turn, and holds no more than it says.
+    """A queue that returns one message of each lane in turn, and limits each lane and the total.
 
     Args:
-        lane: the lane of a topic; each its own unless given.
-        dropped: is told the topic of each message that is let go.
-        aside: takes a message that is not to wait, and says whether it was one.
-        took: is told with each turn for how many seconds its first message had waited.
+        lane: the lane of a topic; each has its own by default.
+        dropped: is called with the topic of each dropped message.
+        aside: processes a message that is not to wait, and returns whether it was one.
+        took: is called for each turn with the seconds for which its first message had waited.
     """
 
     def __init__(
@@ -53,18 +54,18 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         super().__init__()
 
     def empty(self) -> bool:
-        """Whether nothing waits."""
+        """Check if no message waits."""
         return not self._lanes
 
     def qsize(self) -> int:
-        """How many messages wait."""
+        """Return the number of waiting messages."""
         return sum(map(len, self._lanes.values()))
 
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """A message that was taken, with as many more as other lanes have any, in turn.
+        """Return a received message with one from each other lane that has any, in turn.
 
-        Up to `size_max` in all. What came meanwhile in the lane of the first has its turn before
-        the lanes that came later: a batch may have two messages of a table.
+        There are up to `size_max` in total. A new message in the lane of the first one has its turn
+        before lanes that came later, so a batch may have two messages of a table.
         """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]

@@ -1,4 +1,4 @@
-"""Which of the tables' events a service takes: those of the links that operate for it."""
+"""Subscriptions of a service to the tables' events of the links that operate for it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -17,18 +17,19 @@ _AGAIN_S: Final = 1.0
 
 
 class EventSubscriptions:
-    """Subscribes to the events of the links that operate, and leaves those that do not.
+    """Subscribes to the events of the links that operate, and unsubscribes from the others.
 
-    Services share the events out between them. One that cannot answer those of a link leaves them
-    to the others; where there is none, the tables repeat them. While every link operates it is one
-    subscription, by which tables that the floor does not have are heard and told so too.
+    Services share the events among themselves. A service that cannot answer a link's events leaves
+    them to the others; if there is none, the tables repeat them. While every link operates, there
+    is one subscription. It also receives events of tables that the floor does not have, so they get
+    a refusal.
 
-    The name of the group is a secret of the services. A broker gives each event to one member of
-    the group, and mosquitto drops it where that member may not read it: whoever could join would
-    have events lost. The name is in no log of ours, errors included.
+    The name of the group is a secret of the services. A broker sends each event to one member of
+    the group, and mosquitto drops it if that member may not read it. So anybody who could join
+    would cause lost events. The name is in no log of ours, errors included.
 
-    `operable` tells which links operate now. Without `shared` the broker does not share events out,
-    and one service works alone.
+    `operable` returns the links that operate now. Without `shared` the broker does not share
+    events, and one service works alone.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class EventSubscriptions:
         self._settled = asyncio.Event()
 
     def refresh(self) -> None:
-        """Have it seen that a link has begun to operate, or has ceased to."""
+        """Signal that a link has started or stopped operating."""
         self._changed.set()
 
     async def follow(
@@ -55,12 +56,12 @@ class EventSubscriptions:
         group: Callable[[], Awaitable[str]],
         subscribed: Callable[[], None],
     ) -> None:
-        """Keep one connection's subscriptions as the links are, until cancelled.
+        """Keep one connection's subscriptions equal to the operable links, until canceled.
 
         Args:
             connection: the connection.
-            group: finds the secret name by which services share; asked until it answers.
-            subscribed: is told once that events arrive by it.
+            group: returns the secret name by which services share; called until it succeeds.
+            subscribed: is called once when events arrive by the connection.
         """
         held: set[str] = set()
         name: str | None = None
@@ -83,9 +84,9 @@ class EventSubscriptions:
             await self._changed.wait()
 
     async def leave(self) -> None:
-        """Leave the events of every link for good.
+        """Unsubscribe from the events of every link for good.
 
-        What the broker had given us before has arrived when this returns.
+        Events that the broker had sent before have arrived when this returns.
         """
         self._leaving = True
         self._settled.clear()
@@ -94,7 +95,7 @@ class EventSubscriptions:
 
     async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:
         wanted = self._wanted(share)
-        # In this order nothing is missed between two; what comes twice is a repeat.
+        # In this order no event is missed between the two; one received twice is a repeat.
         for pattern in sorted(wanted - held):
             await connection.subscribe(pattern, qos=1)
             held.add(pattern)
