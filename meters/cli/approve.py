@@ -1,4 +1,4 @@
-"""The command by which somebody approves a changed floor file."""
+"""The command by which a user approves a changed floor file."""
 
 import asyncio
 from typing import Annotated
@@ -33,18 +33,20 @@ def approve(
     by: Annotated[
         str,
         typer.Option(
-            "--by", metavar="NAME", help="Who approves it: a supervisor or an administrator."
+            "--by",
+            metavar="NAME",
+            help="The user who approves it: a supervisor or an administrator.",
         ),
     ],
 ) -> None:
-    """Approve what the floor file says of a link, where it is not as it was approved last.
+    """Approve the floor file's settings of a link if they differ from the last approved ones.
 
-    Until then the link is inoperable: its meters, its tables and the facility's amounts in cents
-    are what bears on money. It shows what has changed, then asks for the PIN of who approves it;
-    where standard input is no terminal, its first line is the PIN. A running service opens the link
-    within seconds. One that runs on another floor file stops, until it is started anew.
+    Until then the link is inoperable. The settings that concern money are its meters, its tables
+    and the facility's amounts in cents. The command shows the changes, then asks for the approver's
+    PIN. If standard input is not a terminal, its first line is the PIN. A running service opens the
+    link within seconds. A service with a different floor file stops the link until it is restarted.
 
-    Exit status 1 where nothing is to be approved, or it was refused.
+    The exit status is 1 if there is nothing to approve, or if it was refused.
     """
     floor = read_floor(config)
     found = {each.id: each for each in floor.link}
@@ -61,7 +63,7 @@ def approve(
 
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:
-    # The service's room is above: it is looked for only when a command is carried out.
+    # The service's room is above this one, so it is imported only when a command runs.
     async with open_used_store(floor, users_suffice=True) as redis:
         store = LinkStore(redis, link)
         if problem := await redis_problem(store.redis):
@@ -78,10 +80,10 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
 
 
 async def _show(configuration: Configuration) -> None:
-    """Say what would be approved.
+    """Show the settings to approve.
 
     Raises:
-        UserError: nothing, or it cannot be.
+        UserError: there is nothing to approve, or it cannot be approved.
     """
     found = await configuration.unapproved()
     if found is not None and found.barred:
@@ -94,12 +96,12 @@ async def _show(configuration: Configuration) -> None:
 
 
 async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
-    """The user, once the PIN is theirs and their role allows it.
+    """Return the user if the PIN is theirs and their role allows it.
 
-    They sign in and out, so that the operators' log has it and guesses are counted.
+    They sign in and out, so that the operators' log records it and wrong guesses are counted.
 
     Raises:
-        UserError: his role does not allow it.
+        UserError: their role does not allow it.
         UsersError: as in signing in.
     """
     opened = await people.sessions.sign_in(name, pin, Caller(""), None)

@@ -37,7 +37,7 @@ from meters.terminal.progress import progress_bar
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Files are read whole once a night, however often days are looked for."""
+"""Interval of complete reads of files: once a night, even if the command runs more often."""
 
 
 def archive(
@@ -47,32 +47,32 @@ def archive(
         bool,
         typer.Option(
             "--delete-expired",
-            help="Delete the files of days older than `keep_years` as well; the ledger says so.",
+            help="Also delete the files of days older than `keep_years`; the ledger notes it.",
         ),
     ] = False,
     lost: Annotated[
         bool,
         typer.Option(
             "--lost",
-            help="The last files are lost: write again, as they were, those that Redis still has.",
+            help="The last files are lost: write again, unchanged, those that Redis still has.",
         ),
     ] = False,
 ) -> None:
-    """Write closed gaming days to files, and give up in Redis what has been kept long enough.
+    """Write closed gaming days to files, and delete days from Redis after `live_days`.
 
-    Each closed day of each link becomes one file of the directory under [archive], an SQLite
-    database that is read back whole before anything rests on it. Its digest is chained to the day
-    before, and noted in the ledger. Entries and decided wins of days older than `live_days` then
-    leave Redis; `pitlink audit` and `pitlink report` go on reading them from the files.
+    Each closed day of each link becomes one file in the directory under [archive]. The file is an
+    SQLite database, and is read back completely before it is used. Its digest is chained to the day
+    before, and noted in the ledger. Entries and decided wins of days older than `live_days` are
+    then deleted from Redis; `pitlink audit` and `pitlink report` read them from the files.
 
-    Run it once a day, a while after the gaming day begins, while the service runs or not. It may be
-    ended at any moment and run again.
+    Run it once a day, some time after the gaming day begins; the service may run or not. It may be
+    stopped at any moment and run again.
 
-    Then every file is looked at, and the last and seven more, in turn, are read whole. What was
-    seen is noted with the files, for `pitlink check` and the alerts.
+    Then every file is checked; the last one and seven others, in turn, are read completely. The
+    result is noted with the files, for `pitlink check` and the alerts.
 
-    Exit status 1 where the ledger does not hold, a file cannot be written, is missing or is not as
-    it was; it names the file and says what to do.
+    The exit status is 1 if the ledger has a problem, or if a file cannot be written, is missing or
+    is altered; the output names the file and says what to do.
     """
     floor = read_floor(config)
     directory = Path(floor.archive.directory)
@@ -89,7 +89,7 @@ def archive(
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """Have the archive to oneself."""
+    """Lock the archive, so no other command uses it."""
     make_private_directory(directory)
     lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -143,7 +143,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ValueError as error:
                     wrong = [f"the store is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
-                # What kept a day from being archived is told once, with what to do.
+                # The reason why a day could not be archived is reported once, with what to do.
                 failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(

@@ -16,7 +16,7 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""In the data directory: its time is that at which `pitlink audit --daily` last ended."""
+"""A file in the data directory; its time is the end of the last `pitlink audit --daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -29,24 +29,24 @@ def audit(
         typer.Option(
             formats=["%Y-%m-%d"],
             metavar="DAY",
-            help="Begin with the archived books that this gaming day opens with: for every day,"
-            " where the whole archive takes hours.",
+            help="Begin with the archived opening books of this gaming day: for a daily audit if"
+            " the whole archive needs hours.",
         ),
     ] = None,
     daily: Annotated[
         bool,
         typer.Option(
             "--daily",
-            help="Do nothing where such an audit has ended since the last gaming day closed: for a"
-            " timer that runs every half hour, whatever the machine's time zone is.",
+            help="Do nothing if such an audit has ended since the last gaming day closed: for a"
+            " timer that runs every half hour, in any time zone of the machine.",
         ),
     ] = False,
     since_last: Annotated[
         bool,
         typer.Option(
             "--since-last",
-            help="Begin with the last archived day that an audit has found in order: for every"
-            " night. Once a month, audit the whole.",
+            help="Begin with the last archived day that an audit found correct: for every night."
+            " Audit everything once a month.",
         ),
     ] = False,
     as_json: Annotated[
@@ -55,11 +55,11 @@ def audit(
 ) -> None:
     """Replay every link's ledger and compare each balance to the micro.
 
-    The archive is read from its first file on, unless --since says otherwise: what is before that
-    day is then held together by its digests, and not replayed. The data directory keeps a note of
-    the audit, which `pitlink check` and the alerts go by.
+    The archive is read from its first file, unless --since names a later day. Earlier days are then
+    checked by their digests, but not replayed. The data directory keeps a note of the audit, which
+    `pitlink check` and the alerts use.
 
-    Exit status 1 where anything does not hold; it says what, and by how much.
+    The exit status is 1 if there is any problem; the output says which one, and the difference.
     """
     if since and since_last:
         raise typer.BadParameter("--since and --since-last are two ways to begin: give one")
@@ -76,9 +76,9 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Whether work was done since the last gaming day closed.
+    """Check if work was done since the last gaming day closed.
 
-    What was done in the future was noted by a clock that was wrong, and counts for nothing.
+    A time in the future was noted by a wrong clock, and does not count.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -86,7 +86,7 @@ def done_since_close(facility: Facility, done: datetime | None, now: datetime) -
 
 
 def audited_since_close(floor: Floor) -> bool:
-    """Whether a daily audit came to an end since the last gaming day closed."""
+    """Check if a daily audit has ended since the last gaming day closed."""
     try:
         modified_s = (Path(floor.service.data) / DAILY_AUDIT_NOTE).stat().st_mtime
     except OSError:
@@ -97,7 +97,7 @@ def audited_since_close(floor: Floor) -> bool:
 
 
 def note_daily_audit(floor: Floor) -> None:
-    """Note that a daily audit has come to an end, whatever it found.
+    """Note that a daily audit has ended, with any result.
 
     Raises:
         OSError: the note cannot be written.

@@ -1,4 +1,4 @@
-"""What `pitlink audit` prints."""
+"""Output of `pitlink audit`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -31,20 +31,20 @@ from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 
 _UNMARKED: Final = (
-    "no mark of them is in {place}: they are taken as they stand. Where a service keeps one, the"
-    " floor file names another directory than the service's"
+    "no mark of them is in {place}, so they cannot be compared with one. If a service keeps a mark,"
+    " the floor file names another directory than the service's"
 )
 _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 LAST: Final = date.max
-"""Stands for the last archived day up to which an audit has found a link in order."""
+"""A date that means the last archived day up to which an audit found a link correct."""
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
-    """Audit every link and the operators' log, and print what was found; whether all holds.
+    """Audit every link and the operators' log, and print the result; return whether all is correct.
 
-    It is noted in the data directory, where there is one.
+    The audit is noted in the data directory, if there is one.
 
     Raises:
         UserError: the store cannot be read.
@@ -90,7 +90,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
-    """The day with which to begin; the last archived one where no audit was noted."""
+    """Return the first day to audit; with `LAST`, the last archived day that an audit noted."""
     if since == LAST and before and (noted := before.through.get(link)):
         return date.fromisoformat(noted)
     return since
@@ -104,7 +104,7 @@ def _note(
     *,
     whole: bool,
 ) -> None:
-    """Note the audit; one that cannot be noted is an audit all the same."""
+    """Note the audit; if it cannot be noted, its result is still valid."""
     try:
         note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
     except OSError as error:

@@ -11,11 +11,11 @@ from meters.floor.config_option import ConfigOption
 def check(config: ConfigOption) -> None:
     """Check the programs, the floor file and the parts that it names, one line each.
 
-    The programs are held against the digests that the wheel recorded, the floor file against what
-    was approved last, the ledger against the balances. `pitlink serve` checks the same before a
-    link operates.
+    The programs are compared with the digests that the wheel recorded, the floor file with its last
+    approval, and the ledger with the balances. `pitlink serve` makes the same checks before a link
+    operates.
 
-    Exit status 1 where something must be mended before the floor can operate.
+    The exit status is 1 if something must be fixed before the floor can operate.
     """
     if not asyncio.run(run_check(config)):
         raise typer.Exit(1)

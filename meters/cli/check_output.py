@@ -1,4 +1,4 @@
-"""What `pitlink check` prints: the self-check's whole list, one line each."""
+"""Output of `pitlink check`: the whole self-check, one line for each check."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from meters.terminal.console import PlainConsole
 
 
 async def run_check(config: Path) -> bool:
-    """Check the programs, a floor file and its parts; whether the floor can operate.
+    """Check the programs, a floor file and its parts; return whether the floor can operate.
 
     Raises:
         FloorError: the floor file itself cannot be used.
@@ -62,5 +62,5 @@ async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
     except TimeoutError:
         yield Check("redis", holds=False, seen=f"no answer within {WITHIN_S:.0f} seconds")
     except (RedisError, OSError, ValueError, UserError) as error:
-        if answers:  # what is wrong with Redis is said once
+        if answers:  # an error of Redis is reported once
             yield Check("redis", holds=False, seen=str(error))

@@ -26,15 +26,15 @@ def keys(
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="Where the keys are, or are to be. The floor file's `keys` unless given, else"
-            f" {_USUAL} beside it.",
+            help="The directory of the keys. By default the floor file's `keys`, or else"
+            f" {_USUAL} next to the floor file.",
         ),
     ] = None,
     broker_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A further host name or address of the broker, beside the floor file's and"
+            help="A further host name or address of the broker, besides the floor file's and"
             " localhost. May be given several times.",
         ),
     ] = None,
@@ -46,8 +46,8 @@ def keys(
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="Where broker/ will be on the broker's machine: its listeners.conf is written anew"
-            " and names the files there.",
+            help="The future place of broker/ on the broker's machine: its listeners.conf is"
+            " written again and names the files there.",
         ),
     ] = None,
     redis_home: Annotated[
@@ -56,34 +56,38 @@ def keys(
     ] = None,
     services: Annotated[
         int,
-        typer.Option(min=1, max=99, help="How many `pitlink serve` share the work: a key each."),
+        typer.Option(
+            min=1,
+            max=99,
+            help="The number of `pitlink serve` that share the work; each gets a key.",
+        ),
     ] = 1,
     renew: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Replace somebody's key and passwords: a table's id, `service.1`, `archive`,"
+            help="Replace a holder's key and passwords: a table's id, `service.1`, `archive`,"
             " `check`, `display`, `broker`, `redis`, or `all`. The old certificate is revoked. May"
             " be given several times.",
         ),
     ] = None,
 ) -> None:
-    """Make the keys by which the broker and Redis know everybody on the floor.
+    """Make the keys by which the broker and Redis identify every program of the floor.
 
-    An authority of the floor's own signs a certificate for the broker, for Redis, for each worker
-    of the service and for each table; workers and tables have a password as well. Beside them
-    stand the files that mosquitto and Redis are run with: who may publish and read what, the
-    passwords' hashes, TLS. A table may speak for itself alone.
+    The floor's own authority signs a certificate for the broker, for Redis, for each worker of the
+    service and for each table. Workers and tables also get a password. The directory also gets the
+    files for mosquitto and Redis: rights to publish and read, the passwords' hashes, and TLS. A
+    table may publish only its own events.
 
-    Run it again when tables are added: what is missing is made, what is there is kept, and the
-    servers' lists are written anew. Then give every machine its own part of the directory and no
-    other: broker/ to the broker, redis/ to Redis, services/, check/ and display/ to the service,
-    archive/ to where `pitlink archive` runs, tables/LINK.TABLE/ to the table, display/ to whatever
-    else reads along. Keep authority/ off line: who has its key can be anybody. Put
+    Run it again when tables are added: missing keys are made, existing ones are kept, and the
+    servers' lists are written again. Then copy to every machine its own part of the directory and
+    no other: broker/ to the broker, redis/ to Redis, services/, check/ and display/ to the service,
+    archive/ to the machine of `pitlink archive`, tables/LINK.TABLE/ to the table, display/ to any
+    other reader. Keep authority/ offline: its key can make a certificate for any name. Put
     `keys = "DIRECTORY"` under [service] of the floor file, with "mqtts://HOST:8883" as its broker
     and "rediss://HOST:6379/0" as its redis. Restart mosquitto and Redis when their lists have
-    changed, each able to read its own: a mosquitto that cannot read its list on SIGHUP lets
-    everybody do everything.
+    changed, and check that each can read its own: a mosquitto that cannot read its list on SIGHUP
+    gives everybody all rights.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
@@ -97,17 +101,17 @@ def keys(
 
 
 def _home(given: Path | None, option: str) -> Path | None:
-    """A place on another machine, where nothing can be looked up."""
+    """Return a path on another machine, where its existence cannot be checked."""
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
         raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
     return given
 
 
 def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:
-    """The user names of those whose keys are to be replaced.
+    """Return the user names of the holders whose keys are to be replaced.
 
     Raises:
-        UserError: nobody has such a name.
+        UserError: no holder has such a name.
     """
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())
@@ -118,7 +122,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
 
 
 def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
-    """The tables' bundles that are there though the floor has no such table any more."""
+    """Return the tables' bundles that exist although the floor no longer has these tables."""
     used = {holder.party.place for holder in held}
     found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
     return [place for place in found if place not in used]

@@ -1,9 +1,9 @@
-"""The ``pitlink`` command, put together from the commands that each room brings.
+"""The ``pitlink`` command, built from the commands of each room.
 
-A room names its commands in the entry-point group ``pitlink.commands``: a plain function each, its
-parameters annotated for typer, or a typer application where a command has commands of its own. So
-the ground floor imports nothing from the rooms above it, and ``pitlink settle`` needs neither a
-broker nor a web server to start.
+A room lists its commands in the entry-point group ``pitlink.commands``. Each is a plain function
+with parameters annotated for typer, or a typer application if it has subcommands. So the lowest
+rooms import nothing from the rooms above them, and ``pitlink settle`` starts without a broker or a
+web server.
 """
 
 import os
@@ -26,13 +26,13 @@ _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": Tru
 def run() -> None:
     """Run the command line and end the process with its exit status.
 
-    The status is 0 when done, 1 when the thing checked does not hold or input was refused, 2 for
-    wrong usage, 130 when interrupted.
+    The status is 0 for success, 1 if a check failed or input was refused, 2 for wrong usage, 130 if
+    interrupted.
     """
     hear_signals()
     sys.excepthook = print_defect
-    # What a command writes is its owner's alone, and no copy of its memory, which holds keys, is
-    # left behind: whoever started it, and with whatever settings.
+    # Only the owner may read what a command writes, and its memory, which contains keys, must not
+    # be left in a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -45,9 +45,9 @@ def run() -> None:
 
 
 def command_line(arguments: Sequence[str]) -> typer.Typer:
-    """The commands that ``arguments`` may mean: the one they name, or else all of them.
+    """Return the command that ``arguments`` name, or else all of them.
 
-    Only what is named is imported. A command whose import fails leaves the others as they are.
+    Only the named command is imported. A command whose import fails does not affect the others.
     """
     app = typer.Typer(
         name="pitlink",
@@ -69,13 +69,13 @@ def command_line(arguments: Sequence[str]) -> typer.Typer:
 _HELP: Final = """\
 Linked progressive meters for casino table games.
 
-Tables send accepted wagers over MQTT to a meter service that keeps every meter and its ledger in
-Redis, and pays by 58 Pa. Code.
+Tables send accepted wagers over MQTT to a meter service. The service keeps every meter and its
+ledger in Redis, and pays according to 58 Pa. Code.
 
 Start with **pitlink demo**, which needs nothing else: a whole floor with bot dealers, and
 a signage page to look at. A floor of your own is one TOML file: **pitlink check --config
-FLOOR.toml** examines it, **pitlink serve** runs its meters, and **pitlink table
-TABLE** runs one of its tables. **pitlink COMMAND --help** tells more of each.
+FLOOR.toml** checks it, **pitlink serve** runs its meters, and **pitlink table
+TABLE** runs one of its tables. **pitlink COMMAND --help** describes each command.
 """
 
 
@@ -112,4 +112,4 @@ def _options(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command."""
+    """Declare the options before a command."""

@@ -1,4 +1,4 @@
-"""The command that tells the odds: it reads a floor file, which the rules below it may not."""
+"""The command that prints the odds: it reads a floor file, which the rules' rooms may not do."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ WagerOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WAGER",
-        help=_EACH.format(what="wager, such as pair_plus") + " A main game is called ante.",
+        help=_EACH.format(what="wager, such as pair_plus") + " The wager of a main game is ante.",
     ),
 ]
 PaytableOption = Annotated[
@@ -75,7 +75,7 @@ MagicCardOption = Annotated[
     typer.Option(
         min=0,
         metavar="ROUNDS",
-        help="A Magic Card is drawn in one round of so many; 0, the default: never.",
+        help="The average number of rounds for one Magic Card; 0, the default: never.",
     ),
 ]
 LuckyOption = Annotated[
@@ -83,7 +83,7 @@ LuckyOption = Annotated[
     typer.Option(
         min=0,
         metavar="ROUNDS",
-        help="A Lucky position is drawn in one round of so many; 0, the default: never.",
+        help="The average number of rounds for one Lucky position; 0, the default: never.",
     ),
 ]
 PositionsOption = Annotated[
@@ -92,7 +92,7 @@ PositionsOption = Annotated[
         min=1,
         max=7,
         metavar="N",
-        help="Of how many positions, and the dealer, the Lucky one is drawn; 7 by default.",
+        help="The positions among which, with the dealer, the Lucky one is drawn; 7 by default.",
     ),
 ]
 AnteBonusOption = Annotated[
@@ -113,7 +113,7 @@ PairPlusOption = Annotated[
 ]
 NoCacheOption = Annotated[
     bool,
-    typer.Option("--no-cache", help="Count everything anew, and keep nothing for the next time."),
+    typer.Option("--no-cache", help="Count everything again, and keep nothing for the next time."),
 ]
 
 
@@ -132,20 +132,21 @@ def odds(
     mini_royal_pair_plus: PairPlusOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Tell the exact odds of every wager by every paytable.
+    """Print the exact odds of every wager for every paytable.
 
-    The house's edge is a fraction found by going through every deal, and is told exactly: of the
-    wager, or for a main game of the Ante, played by the optimal strategy, which is told in words.
-    A progressive is told with its meter at the seed, as a function of the meter, and by the meter
-    at which the house has no edge left, with and without Envy Bonuses.
+    The house edge is exact: it is a fraction counted over every deal. It is a fraction of the wager
+    or, for a main game, of the Ante. A main game is counted for the optimal strategy, which is
+    printed in words. For a progressive, the edge is printed with its meter at the seed and as a
+    function of the meter, together with the meter at which the house has no edge left, with and
+    without Envy Bonuses.
 
-    Without options it tells of all three games. What is counted is kept in the user's cache
-    directory, so that the next time takes a second or two.
+    Without options it prints all three games. Counts are kept in the user's cache directory, so the
+    next run needs only a second or two.
 
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
     - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
-    - **pitlink odds --config FLOOR.toml**: what the tables of a floor offer, by their own choices.
+    - **pitlink odds --config FLOOR.toml**: the offers of a floor's tables, with their own choices.
     """
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
     if config is None:
@@ -173,7 +174,7 @@ def odds(
 def _config_offers(
     config: Path, draws: Sequence[int | None], royals: Mapping[str, int | None]
 ) -> list[Offer]:
-    """Give what a floor file offers, which has its own draws and mini-royals.
+    """Return the offers of a floor file, which has its own draws and mini-royals.
 
     Raises:
         UserError: draws or mini-royals are given as well, or nothing is offered.
@@ -188,7 +189,7 @@ def _config_offers(
 
 
 def floor_offers(floor: Floor) -> list[Offer]:
-    """What the tables of a floor offer, each offer with the tables that have it."""
+    """Return the offers of a floor's tables, each offer with the tables that have it."""
     found: list[Offer] = []
     for link in floor.link:
         for table in link.table:
@@ -204,7 +205,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
 
 
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
-    """What one table offers: a wager with paytables to choose among needs a choice."""
+    """Yield the offers of one table; a wager with several paytables needs a choice."""
     chapter = chapters()[table.game]
     chosen = table.paytables
     royal = chosen.get(MINI_ROYAL)
@@ -243,14 +244,14 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Where an offer stands: by chapter, then in the order of the chapter's wagers."""
+    """Return an offer's place in the output: by chapter, then in the chapter's order of wagers."""
     chapter = offer.chapter
     names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """What a mini-royal pays to 1, by what it is added to; the law's least unless given."""
+    """Return what a mini-royal pays to 1, by the bonus that pays it; by default the minimum."""
     found = {}
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")
@@ -264,7 +265,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Work the entries out, with a progress bar where that takes more than a second."""
+    """Calculate the entries, with a progress bar if that lasts more than a second."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -275,9 +276,9 @@ def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
 
 
 def _cache_directory() -> Path | None:
-    """Where counts are kept: `pitlink` in the user's cache directory; None where he has none."""
+    """Return the directory for counts, `pitlink` in the user's cache directory, or None."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path is to be taken for none, says the XDG base directory specification.
+    # The XDG base directory specification says that a relative path must be ignored.
     if Path(named).is_absolute():
         return Path(named) / "pitlink"
     try:
@@ -305,16 +306,16 @@ class _Bars:
         self._started = False
 
     def __enter__(self) -> "_Bars":
-        """Begin to measure how long the work lasts."""
+        """Start to measure the duration of the work."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
         if self._started:
             self._progress.stop()
 
     def begin(self, name: str, steps: int) -> "Advance":
-        """Show a count that begins, and give what is to be told of its steps."""
+        """Show a bar for a new count; return a function to call with its completed steps."""
         task = self._progress.add_task(f"Counting {name}", total=steps)
 
         def advance(done: int) -> None:
@@ -326,13 +327,13 @@ class _Bars:
         return advance
 
     def notice(self, message: str) -> None:
-        """Tell of what is no error."""
+        """Print a message that is not an error."""
         said = f"pitlink odds: {message}"
         self._console.print(said, soft_wrap=True)
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
-    from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib takes its time)
+    from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
 
     if not any(offer.tables and offer.tables.meter for offer in offers):
         reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
@@ -344,7 +345,7 @@ def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
 
 
 def _plot(entries: Sequence["OddsEntry"], path: Path) -> None:
-    from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib takes its time)
+    from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib is slow to import)
 
     try:
         plot_edges(entries, path)
@@ -358,7 +359,7 @@ def _print(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
         _write(entries, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
-        raise  # whoever read the odds has had enough
+        raise  # the reader of the odds has closed the pipe
     except OSError as error:
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
 

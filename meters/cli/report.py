@@ -38,22 +38,24 @@ from meters.reports.rows import (
     win_figures,
 )
 
-_Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="This link alone.")]
-_Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="This meter alone.")]
+_Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="Only this link.")]
+_Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="Only this meter.")]
 _From = Annotated[
     str | None,
-    typer.Option("--from", metavar="DAY", help="The first gaming day; the ledger's unless given."),
+    typer.Option(
+        "--from", metavar="DAY", help="The first gaming day; by default that of the ledger."
+    ),
 ]
 _To = Annotated[
     str | None,
-    typer.Option("--to", metavar="DAY", help="The last gaming day; the open one unless given."),
+    typer.Option("--to", metavar="DAY", help="The last gaming day; by default the open one."),
 ]
 _Csv = Annotated[
     Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write rows for other programs; - to print them."),
+    typer.Option("--csv", metavar="FILE", help="Write rows for other programs; - prints them."),
 ]
 _Pdf = Annotated[
-    Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages that are signed.")
+    Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages with signature lines.")
 ]
 _Size = Annotated[Format, typer.Option("--paper", help="The PDF's paper.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with the same rows.")]
@@ -62,13 +64,13 @@ report: Final = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="What accounting reads: a gaming day, a month, the wins, the tables.\n\nA gaming day"
-    " begins at the floor file's `day_starts`, in the facility's time zone, and is closed by a"
-    " reading of the meters. Each report audits the ledgers as it goes, archive and live, so that"
-    " its figures are those of `pitlink audit`. Where anything does not hold it says so first, has"
-    " no lines to sign on, and ends with status 1."
-    "\n\nAmounts are in dollars to the ten-thousandth of a cent where a meter holds them. In a CSV"
-    " an amount is `amount_cents` and `fraction_micros`, the ten-thousandths of a cent beyond.",
+    help="Reports for accounting: a gaming day, a month, the wins, the tables.\n\nA gaming day"
+    " begins at the floor file's `day_starts`, in the facility's time zone. A reading of the meters"
+    " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
+    " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
+    " it, has no signature lines, and the exit status is 1."
+    "\n\nAmounts of meters are in dollars, to the ten-thousandth of a cent. In a CSV an amount is"
+    " `amount_cents`, plus `fraction_micros` in ten-thousandths of a cent.",
 )
 
 
@@ -78,7 +80,9 @@ def day(
     day: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DAY]", help="A gaming day, as 2026-11-20.", show_default="the last closed one"
+            metavar="[DAY]",
+            help="A gaming day, such as 2026-11-20.",
+            show_default="the last closed one",
         ),
     ] = None,
     *,
@@ -89,11 +93,11 @@ def day(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """One gaming day: what each meter held, what moved it, and what it holds.
+    """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
-    With contributions by table, wins, adjustments, what was approved or changed, when a link was
-    inoperable, and any variance between the meters as they were read at the close and the ledger.
-    The day that is open can be told so far.
+    The report has contributions by table, wins, adjustments, approvals and changes, and the times
+    when a link was inoperable. It also has any variance between the ledger and the meters as they
+    were read at the close. A day that is still open can be reported so far.
     """
     _ReportKind(day_document, FIGURE_COLUMNS, day_figures).give(
         _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
@@ -107,7 +111,9 @@ def month(
     month: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MONTH]", help="As 2026-11.", show_default="that of the last closed day"
+            metavar="[MONTH]",
+            help="A month, such as 2026-11.",
+            show_default="that of the last closed day",
         ),
     ] = None,
     *,
@@ -118,7 +124,7 @@ def month(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """The gaming days of a month, a row each, and what they sum to."""
+    """Report the gaming days of a month, one row each, and their sum."""
     _ReportKind(month_document, FIGURE_COLUMNS, day_figures).give(
         _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
         OutputOptions(csv, pdf, paper, as_json),
@@ -138,10 +144,11 @@ def jackpots(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Every win that a floorperson validates, as it stands now.
+    """Report every win that a floorperson validates, with its current state.
 
-    With date, time, table, asset number, position, hand, amount and order, who validated or
-    rejected it, who paid it, and the payout slip's number. Days are those in which it was won.
+    The report has date, time, table, asset number, position, hand, amount and order, who validated
+    or rejected it, who paid it, and the payout slip's number. The day of a win is the day on which
+    it was won.
     """
     _ReportKind(jackpots_document, WIN_COLUMNS, win_figures).give(
         _Scope(config, link, meter, lambda: _between(first, last)),
@@ -155,7 +162,7 @@ def table(
     table: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TABLE]", help="A table's id: it is told day by day.", show_default="all"
+            metavar="[TABLE]", help="A table's id, to report it day by day.", show_default="all"
         ),
     ] = None,
     *,
@@ -168,7 +175,7 @@ def table(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """What each table contributed to each meter, its rounds, wins and voided rounds."""
+    """Report each table's contributions to each meter, its rounds, wins and void rounds."""
     _ReportKind(
         lambda floor, found, meters: tables_document(floor, found, meters, table),
         FIGURE_COLUMNS,
@@ -187,7 +194,7 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Links, meters and gaming days that a report is about, as they were typed."""
+    """Links, meters and gaming days of a report, as they were typed."""
 
     config: Path
     link: str | None
@@ -205,7 +212,7 @@ class _ReportKind:
     rows: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]
 
     def give(self, scope: _Scope, options: OutputOptions) -> None:
-        """Read the ledgers and give the report as it is asked for."""
+        """Read the ledgers and output the report in the requested forms."""
         floor = read_floor(scope.config)
         links = links_of(floor, scope.link)
         meters = meters_of(links, scope.meter)

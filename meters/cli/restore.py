@@ -1,4 +1,4 @@
-"""The command by which a technician restores what Redis has lost."""
+"""The command by which a technician restores data that Redis has lost."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -19,36 +19,36 @@ ArchiveOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="The archive of closed gaming days; the one under [archive] unless given.",
+        help="The archive of closed gaming days; by default the one under [archive].",
     ),
 ]
 OutboxesOption = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="DIR|FILE",
-        help="The tables' outboxes, gathered from their machines; may be given again."
-        " DATA/tables unless given.",
+        help="The tables' outboxes, collected from their machines; may be given several times."
+        " By default DATA/tables.",
     ),
 ]
 LinkOption = Annotated[
-    str | None, typer.Option(metavar="LINK", help="This link alone; all unless given.")
+    str | None, typer.Option(metavar="LINK", help="Only this link; by default all.")
 ]
 WithoutOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TABLE",
-        help="Go on without this table's outbox: what it sent beyond the books stays lost."
-        " May be given again.",
+        help="Continue without this table's outbox: its events that the books do not have stay"
+        " lost. May be given several times.",
     ),
 ]
 ByOption = Annotated[
-    str, typer.Option("--by", metavar="NAME", help="Who restores it, for the ledger.")
+    str, typer.Option("--by", metavar="NAME", help="The person who restores it, for the ledger.")
 ]
 ServicesStoppedOption = Annotated[
     bool,
     typer.Option(
         "--services-stopped",
-        help="Every service is known to be stopped; for when the broker cannot be asked.",
+        help="Every service is certainly stopped; for use when the broker cannot be reached.",
     ),
 ]
 
@@ -64,19 +64,19 @@ def restore(
     services_stopped: ServicesStoppedOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Restore what Redis has lost: from the archive, and from what the tables' outboxes have.
+    """Restore the data that Redis has lost, from the archive and the tables' outboxes.
 
-    Stop every service and every agent first, and have Redis run: on an empty directory, or on the
-    newest copy of its own that there is. It shows what it found and what it will do, and asks.
-    Then it writes the store anew from the archive where Redis has less than that, takes again what
-    the outboxes have beyond it, notes in the ledger that it was restored, audits all, and sets the
-    mark anew. Interrupted, it is simply run again.
+    First stop every service and every agent. Start Redis on an empty directory, or on the newest
+    copy of its own data. The command shows what it found and what it will do, and asks. Then it
+    writes the store from the archive if Redis has less than that, applies the outboxes' later
+    events again, notes the restore in the ledger, audits everything, and sets the mark again. After
+    an interruption, run it again.
 
-    Every reply is compared with the one that the table got. What comes out otherwise, and the wins
-    that wait again, are listed for the floorperson and the accountant.
-    deploy/docs/recover/restore.md has the whole way.
+    Every reply is compared with the one that the table received. Replies that differ, and wins that
+    wait again, are listed for the floorperson and the accountant. deploy/docs/recover/restore.md
+    has the whole procedure.
 
-    Exit status 1 where nothing was done, something is missing, or the books do not balance.
+    The exit status is 1 if nothing was done, something is missing, or the books do not balance.
     """
     floor = read_floor(config)
     links = _links_named(config, floor, link)

@@ -22,7 +22,7 @@ def serve(
         bool,
         typer.Option(
             "--auto-floor",
-            help="A simulated floorperson validates and pays what waits: for replays and"
+            help="A simulated floorperson validates and pays waiting wins: for replays and"
             " demonstrations only.",
         ),
     ] = False,
@@ -34,17 +34,16 @@ def serve(
         bool,
         typer.Option(
             "--demo-people",
-            help="Let a demonstration's people sign in, whose PIN everybody knows, and adopt a"
-            " changed floor file unasked; only where the floor file says that it is a"
-            " demonstration.",
+            help="Let a demonstration's users sign in, whose PIN is public, and adopt a changed"
+            " floor file without approval; only if the floor file says that it is a demonstration.",
         ),
     ] = False,
     http: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Where the pages are, in place of the floor file's `http`: several services of"
-            " one machine need a port each.",
+            help="The address of the pages, instead of the floor file's `http`: several services on"
+            " one machine need different ports.",
         ),
     ] = None,
     log: LogOption = None,
@@ -52,8 +51,8 @@ def serve(
 ) -> None:
     """Run the meter service: intake, meters, ledger, claims and pages.
 
-    It works until Ctrl-C or SIGTERM. Tables find it by the broker that the floor file names. It
-    logs to standard error.
+    It runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor file
+    names. It logs to standard error.
     """
     floor = read_floor(config)
     if http is not None:
@@ -65,7 +64,7 @@ def serve(
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:
-    """The floor with its pages elsewhere than its file says."""
+    """Return the floor with another address of its pages."""
     if not is_listening_address(http):
         raise typer.BadParameter(
             f'--http {http}: it is an address and a port, such as "127.0.0.1:8081"'

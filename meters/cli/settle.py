@@ -16,15 +16,15 @@ def settle(
         typer.Option(
             "--config",
             metavar="FLOOR.toml",
-            help="Taken as by every command; a round names its own paytables, so nothing is read.",
+            help="Accepted as by every command, but not read: a round names its own paytables.",
         ),
     ] = None,
 ) -> None:
-    """Settle rounds: one JSON object a line in, one settlement a line out.
+    """Settle rounds: one JSON object per line in, one settlement per line out.
 
     Reads rounds from standard input and writes their settlements to standard output, in the same
-    order. It needs no server. A round that cannot be settled yields an error in its place; the
-    rest still run, and the exit status is then 1.
+    order. It needs no server. For a round that cannot be settled, it writes an error instead. The
+    other rounds are still settled, and the exit status is then 1.
 
     A round names its game, the choices of its table, each position's cards and wagers in cents, and
     the dealer's hand, all on one line:
@@ -41,7 +41,7 @@ def settle(
     try:
         all_settled = settle_lines(sys.stdin.buffer, sys.stdout.buffer)
     except BrokenPipeError:
-        raise  # whoever read the settlements has had enough
+        raise  # the reader of the settlements has closed the pipe
     except OSError as error:
         raise UserError(f"the settlements cannot be written: {error.strerror}") from None
     if not all_settled:

@@ -1,4 +1,4 @@
-"""The command that brings what Redis keeps to the layout of this release."""
+"""The command that upgrades the data in Redis to the layout of this release."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,18 +30,18 @@ from meters.users.log_macs import LogSecrets
 from meters.users.store import PEOPLE, UserStore
 
 _BY = "pitlink"
-"""The actor of an upgrade: no person changes anything by it."""
+"""The actor of an upgrade, because no person changes anything by it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is upgraded by itself, in one step a version.
+    """A part of the store that is upgraded separately, in one step per version.
 
     Attributes:
-        name: what it is called.
-        told: the same as the beginning of a sentence.
-        version: its version, or None where it has not begun.
-        upgrade: brings it to the present version.
+        name: its name.
+        told: its name as the beginning of a sentence.
+        version: its version, or None if it has no data yet.
+        upgrade: upgrades it to the current version.
     """
 
     name: str
@@ -51,24 +51,24 @@ class _Part:
 
     @property
     def steps(self) -> Sequence[int]:
-        """The versions that it leaves one after the other."""
+        """The versions that its steps start from, in order."""
         return range(SCHEMA if self.version is None else self.version, SCHEMA)
 
 
 def upgrade(
     config: ConfigOption,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Upgrade without asking.")] = False,
 ) -> None:
-    """Bring what Redis keeps to the layout that this release works on.
+    """Upgrade the data in Redis to the layout of this release.
 
-    It shows what it will do, and asks. Each link is changed in one atomic step, which its ledger
-    records, and so are the people. What is of this release's version already is left alone, so that
-    it may be given again. Once it is done no earlier release may go on with the books: see
+    It shows the steps, and asks before it starts. Each link is changed in one atomic step, which
+    its ledger records; so are the users. Data that already has this release's version is not
+    changed, so the command may be repeated. After it, no earlier release may use the books. See
     deploy/docs/run/upgrade.md for the order in which services are restarted, and for the way back.
 
-    Exit status 1 where it is not done: the store cannot be reached, a later release wrote it, or
-    the answer is no.
+    The exit status is 1 if it was not done: the store cannot be reached, a later release wrote it,
+    or the answer is no.
     """
     try:
         asyncio.run(_upgrade(read_floor(config), sure=yes))
@@ -81,7 +81,7 @@ def upgrade(
 
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
-    # The service's room is above: it is looked for only when a command is carried out.
+    # The service's room is above this one, so it is imported only when a command runs.
     async with open_used_store(floor, users_suffice=True) as redis:
         for each in every_redis(redis, [PEOPLE_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
             if problem := await redis_problem(each):
@@ -103,9 +103,9 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
 
 
 async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
-    """Reserve the slips of links that the floor file no longer names.
+    """Reserve the slip numbers of links that the floor file no longer names.
 
-    They are known by Redis, by the marks that services keep, or by their archives.
+    Such links are known from Redis, from the services' marks, or from their archives.
     """
     named = {link.id for link in floor.link}
     found = await links_with_slips(redis, [SLIPS_TAG, *named])
@@ -136,7 +136,7 @@ async def _link_part(store: LinkStore) -> _Part:
 
 
 def _planned(part: _Part) -> str:
-    """What will be done, in words."""
+    """Return the planned steps, in words."""
     if part.version is None:
         return "not begun yet, nothing to do"
     if not part.steps:

@@ -1,4 +1,4 @@
-"""The command that keeps the users: the first administrator comes by it alone."""
+"""The command that manages users; only it can add the first administrator."""
 
 import asyncio
 import os
@@ -29,9 +29,9 @@ from meters.users.users import Actor, UserRow
 
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (
-    "The PIN, of 6 to 12 digits, is asked for twice; it is never given as an argument. Where"
-    " standard input is no terminal, its first line is the PIN. It serves for 24 hours, to choose"
-    " one's own at the first sign-in, and for nothing else."
+    "The command asks twice for the PIN, of 6 to 12 digits; it is never an argument. If standard"
+    " input is not a terminal, its first line is the PIN. For 24 hours it serves to choose the"
+    " user's own PIN at the first sign-in, and for nothing else."
 )
 _Found = TypeVar("_Found")
 
@@ -47,9 +47,9 @@ user: Final = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Keep the users of the floor page: add and list them, disable and enable them, set PINs."
-    "\n\nIt works beside a running service and without one. Users are never deleted, since the"
-    " ledger names them.",
+    help="Manage the users of the floor page: add, list, disable and enable them, and set PINs."
+    "\n\nIt works with or without a running service. Users are never deleted, because the ledger"
+    " names them.",
 )
 
 
@@ -57,7 +57,7 @@ user: Final = typer.Typer(
 def add(
     name: _Name,
     config: ConfigOption,
-    role: Annotated[Role, typer.Option("--role", help="What the user is.", show_default=False)],
+    role: Annotated[Role, typer.Option("--role", help="The user's role.", show_default=False)],
     *,
     generate: _Generate = False,
 ) -> None:
@@ -90,7 +90,7 @@ def list_users(
 
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
-    """Let a user sign in no more; his sessions end at once."""
+    """Disable a user's sign-in; their sessions end immediately."""
     row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
     print_text(f"{row.name} is disabled")
 
@@ -104,14 +104,14 @@ def enable(name: _Name, config: ConfigOption) -> None:
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
-    """Let a user sign in again where too many wrong PINs have locked their name."""
+    """Let a user sign in again after too many wrong PINs have locked their name."""
     row = _with_people(read_floor(config), lambda people: people.users.unlock(name, _us()))
     print_text(f"{row.name} is unlocked")
 
 
-@user.command(help=f"Give a user another PIN; their sessions end at once.\n\n{_PIN_HELP}")
+@user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
-    """Give a user another PIN; their sessions end at once."""
+    """Set a user's new PIN; their sessions end immediately."""
     floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")
@@ -119,13 +119,13 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
 
 
 def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
-    """Ask the people of a floor something, on the Redis that the floor file names.
+    """Call a function with the users of a floor, on the Redis that the floor file names.
 
     Raises:
         UserError: it was refused, or the store cannot be reached.
     """
 
-    # The service's room is above: it is looked for only when a command is carried out.
+    # The service's room is above this one, so it is imported only when a command runs.
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(UserDirectory.of_floor(redis, floor.service))
@@ -134,11 +134,12 @@ def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
-    """Add a user; the store's place as well, where it is new.
+    """Add a user; return the user, and the store's place if the store is new.
 
-    The first user comes before the first `pitlink serve`, so this alone begins a store.
+    The first user is added before the first `pitlink serve`, so only this command may create a
+    store.
     """
-    # The service's room is above: it is looked for only when a command is carried out.
+    # The service's room is above this one, so it is imported only when a command runs.
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
         people = UserDirectory.of_floor(redis, floor.service)
@@ -147,7 +148,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Wait for what the store answers.
+    """Await a result of the store.
 
     Raises:
         UserError: it was refused, or the store cannot be reached.
@@ -163,9 +164,9 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
 
 
 def _us() -> Actor:
-    """Who changes something by command: no user of ours, so the name that the system has.
+    """Return the actor of a command: not one of our users, so their name in the system.
 
-    The environment is not asked: there everybody may write any name.
+    The environment is not used, because anybody can set any name there.
     """
     try:
         who = pwd.getpwuid(os.getuid()).pw_name
