@@ -2,14 +2,14 @@
 
 ``deploy/docs/reference/metrics.md`` describes each of them.
 
-It is never the ledger. Counters begin at nothing with each start and count what this worker did;
-they may be lost without harm, and accounting goes by the ledger and its reports. Gauges of the
-books are the same with every worker. Money is in cents, not in Prometheus's base unit, which would
-be a fraction.
+They are never the ledger. Counters start at zero with each start and count what this worker did.
+Their loss is harmless, because accounting uses the ledger and its reports. Gauges of the books are
+the same in every worker. Money is in cents, not in Prometheus's base unit, which would be a
+fraction.
 
-Every label is bounded: links, meters and tables are those of the floor file, and whatever a
-stranger may send is counted as ``unknown``. The children of the hot path are resolved once and
-kept.
+Every label has a limited set of values: links, meters and tables are those of the floor file, and
+anything else that a stranger may send is counted as ``unknown``. The metrics of the hot path are
+looked up once and kept.
 """
 
 from meters.metrics.play_metrics import CODES_MAX

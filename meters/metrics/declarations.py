@@ -1,6 +1,6 @@
-"""Every metric of the service: its kind, its name, its labels, and what it tells.
+"""Declarations of every metric of the service: its kind, name, labels and help text.
 
-Described name by name for those who read them in ``deploy/docs/reference/metrics.md``.
+``deploy/docs/reference/metrics.md`` describes each of them.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ class MetricDeclaration:
     """One metric.
 
     Attributes:
-        kind: the library's class of it.
-        name: without the `pitlink_` before it, and without the `_total` after a counter's.
+        kind: its class in the library.
+        name: without the `pitlink_` before it, and without the `_total` of a counter.
         told: its help text.
         labels: the names of its labels.
-        from_start: it has a value for each of the floor's labels before anything is shown.
-        buckets: the upper bounds of a histogram's.
+        from_start: whether it has a value for each of the floor's labels from the start.
+        buckets: the upper bounds of a histogram's buckets.
     """
 
     kind: type[Counter | Gauge | Histogram]

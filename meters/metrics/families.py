@@ -1,4 +1,4 @@
-"""Declared metrics in a registry, and the labels that there can be: the floor's, and strangers'."""
+"""Declared metrics in a registry, with the allowed values of their labels."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -24,7 +24,7 @@ class Audited(StrEnum):
 _FURTHER: Final = {
     "kind": ("odds", "percent"), "result": tuple(Audited), "scope": ("last", "whole"),
 }  # fmt: skip
-"""The values of labels that are none of the floor's."""
+"""The values of labels that do not come from the floor file."""
 
 
 @final
@@ -35,7 +35,7 @@ class MetricFamilies:
         links: the links' ids.
         meters: each meter's link and id.
         tables: each table's link and id.
-        counters: the counters, and so `gauges` and `histograms`.
+        counters: the counters; `gauges` and `histograms` likewise.
     """
 
     def __init__(self, registry: CollectorRegistry, floor: Floor) -> None:
@@ -52,7 +52,7 @@ class MetricFamilies:
         self.histograms: Final[dict[str, Histogram]] = {}
 
     def declare(self, declared: Iterable[MetricDeclaration]) -> None:
-        """Register metrics, with their values of the floor's labels."""
+        """Register metrics, with values for the floor's labels."""
         for one in declared:
             name, of = f"pitlink_{one.name}", self._registry
             if one.kind is Histogram:
@@ -70,7 +70,7 @@ class MetricFamilies:
                     made.labels(*values)
 
     def _values(self, labels: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-        """All values that labels can have on this floor."""
+        """Return all values that labels can have on this floor."""
         of_floor: Iterable[tuple[str, ...]] = [()]
         if "meter" in labels:
             of_floor = self.meters
@@ -82,13 +82,13 @@ class MetricFamilies:
         return [(*values, *others) for values in of_floor for others in product(*further)]
 
     def known_link(self, link: str) -> str:
-        """Give a link's label."""
+        """Return a link's label."""
         return link if link in self.links else UNKNOWN
 
     def known_meter(self, link: str, meter: str) -> tuple[str, str]:
-        """Give a meter's labels."""
+        """Return a meter's labels."""
         return (link, meter) if (link, meter) in self.meters else (UNKNOWN, UNKNOWN)
 
     def known_table(self, link: str, table: str) -> tuple[str, str]:
-        """Give a table's labels."""
+        """Return a table's labels."""
         return (link, table) if (link, table) in self.tables else (UNKNOWN, UNKNOWN)

@@ -1,4 +1,4 @@
-"""What the books hold, what waits in them, and whether they were found in order."""
+"""Metrics of a link's books: balances, waiting claims and requests, and audits."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,12 +17,12 @@ _WAITING: Final = (
     ("envy_unpaid", "envy_oldest_age_seconds"),
     ("corrections_pending", "corrections_oldest_age_seconds"),
 )
-"""What waits: the gauges of how many there are, and of the age of the oldest."""
+"""The gauges of waiting claims and requests: their number, and the age of the oldest."""
 
 
 @final
 class LinkMetrics:
-    """Shows a floor's books; `now` gives seconds since the epoch."""
+    """Shows a floor's books; `now` returns seconds since the epoch."""
 
     def __init__(self, families: MetricFamilies, now: Callable[[], float]) -> None:
         families.declare(BOOKS)
@@ -44,7 +44,7 @@ class LinkMetrics:
         self._set("meter_amount_cents", amount_cents, *self._known.known_meter(link, meter))
 
     def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
-        """Show where a link's books stand; `sealed` is the last entry found in order."""
+        """Show the state of a link's books; `sealed` is the last entry found correct."""
         for meter, micros in figures.reserve_micros.items():
             self._set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
         for meter, micros in figures.overflow_micros.items():
@@ -74,7 +74,7 @@ class LinkMetrics:
         envy: WaitingCount = _NONE_WAIT,
         corrections: WaitingCount = _NONE_WAIT,
     ) -> None:
-        """Show what waits: wins, those paid by hand, unpaid Envy, corrections to confirm."""
+        """Show what waits: wins, hand pays, unpaid Envy Bonuses, correction requests."""
         link = self._known.known_link(link)
         waiting = (claims, hand_pays, envy, corrections)
         for (name, age), counted in zip(_WAITING, waiting, strict=True):
@@ -82,11 +82,11 @@ class LinkMetrics:
             self._since_s[age, link] = counted.since_s
 
     def show_approval(self, link: str, *, due: bool) -> None:
-        """Show whether the floor file waits for somebody's approval."""
+        """Show if the floor file waits for an approval."""
         self._set("approvals_due", int(due), link)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
-        """Show what came of an audit; one that could not be made leaves the last result."""
+        """Show the result of an audit; one that could not be made leaves the last result."""
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:
             return
@@ -95,7 +95,7 @@ class LinkMetrics:
         self._set("audit_duration_seconds", took_s, link)
 
     def show_operators_log(self, holds: bool) -> None:  # noqa: FBT001  (a callback's only word)
-        """Show whether the operators' log and the users were found in order."""
+        """Show if the operators' log and the users were found correct."""
         self._gauges["operators_log_holds"].set(int(holds))
 
     def _age_s(self, age: str, link: str) -> float:

@@ -1,4 +1,4 @@
-"""What the tables play: events, refusals, wagers, contributions, wins."""
+"""Metrics of the tables' play: events, refusals, wagers, contributions, wins."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, final
@@ -8,7 +8,7 @@ from meters.metrics.declarations import PLAY
 from meters.metrics.families import UNKNOWN, MetricFamilies
 
 CODES_MAX: Final = 64
-"""How many refusal codes are told apart; there are far fewer."""
+"""Largest number of different refusal codes; there are far fewer."""
 
 _TYPES: Final = frozenset({"wagers", "result", "void", "withdrawal", "hello"})
 _STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
@@ -22,7 +22,7 @@ _OF_TABLE: Final = ("table_wagers", "table_wagered_cents")
 
 @final
 class PlayMetrics:
-    """Counts what is played."""
+    """Counts events, wagers and wins."""
 
     def __init__(self, families: MetricFamilies) -> None:
         families.declare(PLAY)
@@ -36,7 +36,7 @@ class PlayMetrics:
             self.count_refusal(link, "unknown_table", 0)
 
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
-        """Resolve counters of the hot path once."""
+        """Return the counters of the hot path, looked up once."""
         return [self._counters[name].labels(*labels).inc for name in names]
 
     def count_event(self, link: str, event_type: str, status: str, events: int = 1) -> None:
@@ -97,7 +97,7 @@ class PlayMetrics:
         self._counters["cards_dealt_twice"].labels(self._known.known_link(link)).inc(results)
 
     def count_win(self, link: str, meter: str, kind: WinKind, won_cents: int) -> None:
-        """Count a progressive win and what it came to."""
+        """Count a progressive win and its amount."""
         known = self._known.known_meter(link, meter)
         self._counters["wins"].labels(*known, kind).inc()
         self._counters["won_cents"].labels(*known, kind).inc(won_cents)

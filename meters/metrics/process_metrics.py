@@ -1,4 +1,4 @@
-"""How the service itself does: its links, tables, steps, connections, displays and disk."""
+"""Metrics of the service itself: its links, tables, steps, connections, displays and disk."""
 
 import math
 import shutil
@@ -28,13 +28,13 @@ from meters.selfcheck.periodic_check import SelfCheck
 
 @final
 class ProcessMetrics:
-    """Shows how the service does.
+    """Shows the state of the service.
 
     Args:
-        families: where the metrics are.
+        families: the metrics.
         data: the service's data directory.
         archive: the directory of archived gaming days.
-        now: seconds since the epoch.
+        now: returns seconds since the epoch.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ProcessMetrics:
         self._read_disk(data, archive)
 
     def _read_disk(self, data: Path, archive: Path) -> None:
-        """Have what is on the disk looked at whenever the metrics are."""
+        """Read the disk's state whenever the metrics are read."""
         gauges = self._gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
         gauges["data_size_bytes"].set_function(lambda: _disk(data)[1])
@@ -74,32 +74,32 @@ class ProcessMetrics:
         self._gauges[name].labels(*labels).set(value)
 
     def attach(self, check: SelfCheck, displays: DisplayState) -> None:
-        """Have the self-check's result and the event streams asked for at each reading."""
+        """Read the self-check's result and the event streams whenever the metrics are read."""
         self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
         streams = self._gauges["streams_open"]
         streams.labels("display").set_function(lambda: displays.watchers(staff=False))
         streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
-        """Count a message that was let go; `link` where a table of it sent it."""
+        """Count a dropped message; `link` is that of the table that sent it, if there is one."""
         self._counters["messages_dropped"].labels(self._known.known_link(link)).inc()
 
     def count_not_taken(self, link: str) -> None:
-        """Count an event that a defect of ours kept from being taken."""
+        """Count an event that could not be applied because of a defect in our code."""
         self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
 
     def observe_step(self, events: int, seconds: float) -> None:
-        """Note one atomic step: the events that it applied and how long it took."""
+        """Note one atomic step: the events that it applied, and its duration."""
         self._histograms["batch_events"].observe(events)
         self._histograms["script_seconds"].observe(seconds)
 
     def note_wait(self, waited_s: float) -> None:
-        """Note how long the first message of a batch, which is taken now, had waited."""
+        """Note how long the first message of a batch, which starts now, had waited."""
         self._waited_s = waited_s
         self._histograms["intake_lag_seconds"].observe(waited_s)
 
     def time_replies(self, events: Sized) -> Callable[[object], None]:
-        """What is to be called once the events that were just taken have had their replies."""
+        """Return a function to call once the events of a batch have had their replies."""
         if not events:
             return lambda _: None
         arrived_s = time.perf_counter() - self._waited_s
@@ -107,13 +107,13 @@ class ProcessMetrics:
         return lambda _: replies.observe(time.perf_counter() - arrived_s)
 
     def count_outage(self, link: str) -> None:
-        """Count that a link ceased to operate."""
+        """Count that a link stopped operating."""
         self._counters["link_outages"].labels(link).inc()
 
     def show_beat(
         self, link: str, *, operable: bool, closed: bool, missed: int, lasted_s: float
     ) -> None:
-        """Show a beat: how the link stands, the beats missed before it, and since the last one."""
+        """Show a beat: the state of the link, the missed beats, and the time since the last one."""
         self._set("link_operable", int(operable), link)
         self._set("link_closed", int(closed), link)
         self._set("beat_timestamp_seconds", self._now(), link)
@@ -122,7 +122,7 @@ class ProcessMetrics:
             self._counters["link_inoperable_seconds"].labels(link).inc(lasted_s)
 
     def show_table(self, link: str, table: str, *, online: bool) -> None:
-        """Show whether the agent of a table that the floor knows is connected."""
+        """Show if the agent of a known table is connected."""
         if self._there.get((link, table), online) == online:
             return
         self._there[link, table] = online
@@ -130,24 +130,24 @@ class ProcessMetrics:
         self._gauges["tables_online"].labels(link).inc(1 if online else -1)
 
     def show_redis(self, link: str, *, ready: bool) -> None:
-        """Show whether Redis answers and keeps what it is given."""
+        """Show if Redis answers and keeps its data."""
         self._set("redis_ready", int(ready), link)
 
     def show_memory(self, link: str, memory: RedisMemory | None) -> None:
-        """Show Redis's memory, where it tells of it."""
+        """Show Redis's memory, if it reports it."""
         if memory is not None:
             self._set("redis_memory_used_bytes", memory.used_bytes, link)
             self._set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     def show_broker(self, *, connected: bool) -> None:
-        """Show that the broker was connected, or that the connection is gone."""
+        """Show that the broker was connected, or that the connection is lost."""
         self._gauges["broker_connected"].set(int(connected))
         if connected:
             self._counters["broker_connections"].inc()
 
 
 def _disk(data: Path) -> tuple[float, float]:
-    """Free room and size in bytes of the disk that the data directory is on, or will be."""
+    """Return free space and size in bytes of the data directory's present or future disk."""
     place = next((each for each in (data, *data.absolute().parents) if each.exists()), data)
     try:
         disk = shutil.disk_usage(place)
@@ -157,7 +157,7 @@ def _disk(data: Path) -> tuple[float, float]:
 
 
 def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
-    """Have a note's time and result read whenever the metrics are."""
+    """Read a note's time and result whenever the metrics are read."""
 
     def at_s() -> float:
         note = read()
@@ -172,7 +172,7 @@ def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNot
 
 
 def _changed_s(path: Path) -> float:
-    """When a file was last changed, 0 where there is none."""
+    """Return when a file was last changed, or 0 if there is none."""
     try:
         return path.stat().st_mtime
     except OSError:

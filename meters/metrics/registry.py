@@ -1,4 +1,4 @@
-"""The service's metrics, put together in one registry."""
+"""All metrics of the service in one registry."""
 
 import time
 from collections.abc import Callable
@@ -23,21 +23,21 @@ from meters.metrics.process_metrics import ProcessMetrics
 
 @final
 class Metrics:
-    """The service's counters, gauges and histograms, in a registry of their own.
+    """The service's counters, gauges and histograms, in their own registry.
 
     Args:
-        floor: its links, meters and tables are the only ones that get labels of their own, and
-            they have them from the start, so that a rate is right from the first wager on.
-        now: seconds since the epoch, against which what waits is aged at each reading.
+        floor: only its links, meters and tables get their own labels. They have them from the
+            start, so a rate is right from the first wager.
+        now: returns seconds since the epoch, for the age of waiting claims at each reading.
 
     Attributes:
-        play: what the tables play.
-        books: what the books hold, and whether they were found in order.
-        running: how the service itself does.
+        play: metrics of the tables' play.
+        books: metrics of the books and their audits.
+        running: metrics of the service itself.
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
-        # When a counter was made is of no use to anybody, and would double what is read.
+        # The creation time of a counter is useless, and would double the size of the output.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: Final = CollectorRegistry()
         families = MetricFamilies(self.registry, floor)
@@ -52,6 +52,6 @@ class Metrics:
         ProcessCollector(registry=self.registry)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Everything as Prometheus reads it, and the media type that suits what it accepts."""
+        """Return all metrics for Prometheus, and the media type that suits the `accept` header."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
