@@ -1,4 +1,4 @@
-"""How much a process logs, and in which form: the options that `serve` and `table` have alike."""
+"""Log options: level and form, the same for `serve` and `table`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 
 class LogForm(StrEnum):
-    """What a line of the log looks like."""
+    """The form of a log line."""
 
     JSON = "json"
     TEXT = "text"

@@ -1,4 +1,4 @@
-"""Log of a process, with its libraries: one line an event (`deploy/docs/reference/logs.md`)."""
+"""Log of a process and its libraries: one line per event (`deploy/docs/reference/logs.md`)."""
 
 import contextlib
 import logging
@@ -24,13 +24,13 @@ _FIRST: Final = ("timestamp", "level", "event")
 
 
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
-    """Log to a file whatever this process has to tell, the libraries' warnings included.
+    """Log all messages of this process to a file, including the libraries' warnings.
 
     Args:
-        file: where the lines go; one that cannot be written stops nothing.
-        form: what they look like; text on a terminal, else JSON, unless given.
-        level: what is told: this and whatever is graver. Of the libraries' own talk nothing below
-            a warning is, since one of them has two lines for each message.
+        file: the file of the lines; if it cannot be written, nothing stops.
+        form: the form of the lines; by default text on a terminal, else JSON.
+        level: the lowest level that is logged. Of the libraries' messages, only warnings and above
+            are logged, because one library writes two lines for each message.
     """
     terminal = file.isatty()
     if form is None:
@@ -60,20 +60,20 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
 
 
 def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
-    """Log to standard error, as `log_to` does; a defect that ends the process is told there too."""
+    """Log to standard error as `log_to` does, including a defect that ends the process."""
     log_to(sys.stderr, form, level)
     sys.excepthook = _tell_end
 
 
 def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
-    """What makes a line of an event. Tracebacks are plain: none shows what a variable holds."""
+    """Return the processors that render a line. Tracebacks are plain, without variables' values."""
     if form is LogForm.JSON:
         return [
             structlog.processors.format_exc_info,
             _in_order,
             structlog.processors.JSONRenderer(),
         ]
-    # Texts are quoted, so that nobody's message can write to the terminal what it likes.
+    # Texts are quoted, so no message can send control characters to the terminal.
     plain = structlog.dev.plain_traceback
     return [
         structlog.processors.format_exc_info,
@@ -85,40 +85,40 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
 
 
 def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """A traceback whose message, which may quote stored text, cannot write to the terminal."""
+    """Escape a traceback, because its message may quote stored text with control characters."""
     traceback = fields.get("exception")
     return fields if traceback is None else {**fields, "exception": escape_lines(traceback)}
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """The fields in the order in which people look for them."""
+    """Return the fields in the order in which people look for them."""
     return {**{name: fields[name] for name in _FIRST}, **fields}
 
 
 def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """A library's words are what it says, not the name of an event of ours."""
+    """Move a library's message to its own field, because it is not one of our event names."""
     record: logging.LogRecord = fields["_record"]
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 
 
 def _tell_end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """A defect of ours ends the process."""
+    """Log a defect in our code that ends the process."""
     log.error("process failed", exc_info=(kind, error, trace))
 
 
 class LogFile:
-    """A text file for log lines; what a full disk or a closed pipe refuses is dropped."""
+    """A text file for log lines; lines that a full disk or a closed pipe refuses are dropped."""
 
     def __init__(self, file: TextIO) -> None:
         self._file: Final = file
 
     def write(self, text: str) -> int:
-        """Write, if it can be written."""
+        """Write a text, if possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Have it written, if it can be."""
+        """Flush the file, if possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.flush()

@@ -1,4 +1,4 @@
-"""Warnings that may come thousands of times a second, told a few times a minute."""
+"""Warnings that may occur thousands of times a second, logged a few times a minute."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -18,10 +18,9 @@ class _Logged:
 
 
 class ThrottledLog:
-    """Lets the first few warnings of a kind through, then none until a minute has gone by.
+    """A limit that lets the first few warnings of a kind pass, then none until a minute later.
 
-    So that a table which floods fills neither the disk nor the log that somebody must read. All of
-    it is counted where the metrics are.
+    So a table that floods does not fill the disk or the log. The metrics count all of it.
 
     The clock never goes back.
     """
@@ -31,7 +30,7 @@ class ThrottledLog:
         self._told: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """How many of a kind were kept back since one was told; None where this one is as well."""
+        """Return how many of a kind were held back since the last logged one; None to hold back."""
         now_s = self._clock_s()
         logged = self._told.get(kind)
         if logged is None or now_s - logged.since_s >= _EVERY_S:
