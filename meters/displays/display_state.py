@@ -1,9 +1,9 @@
-"""What displays show, kept in memory: the current meters, the controllers' beats, the hits.
+"""The state of displays, in memory: the current meters, the controllers' beats, the wins.
 
-The board is the end of the way, never the ledger: the service puts on it what it has just
-published, and whoever shows meters reads or watches it. A watcher is told what is current, not
-everything that was: what it has not yet taken is replaced by what came since, so a slow one costs
-no memory and never sees an old amount after a newer one.
+This state is the last stage, never the ledger: the service writes to it what it has just published,
+and displays read or follow it. A follower receives the current state, not its whole history. Data
+that it has not read yet is replaced by newer data. So a slow follower uses no more memory and never
+sees an old amount after a newer one.
 """
 
 import asyncio
@@ -21,35 +21,37 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""For how many seconds a controller's beat speaks for its link; then nothing there is current."""
+"""Seconds for which a controller's beat is valid for its link; after that, nothing of the link is
+current."""
 
 LATE_S: Final = 5.0
-"""So long what is told with an earlier time may merely be late; after that a clock was set back."""
+"""Seconds for which a value with an earlier time may merely be late; after that, a clock was set
+back."""
 
 HITS_MAX: Final = 256
-"""How many hits the board holds for a link before it lets the oldest go."""
+"""Largest number of a link's wins in the state; the oldest is dropped first."""
 
 HIT_NEWS_S: Final = 20.0
-"""For how many seconds a hit is news: a display that comes back within them celebrates it."""
+"""Seconds for which a win is news: a display that reconnects within them celebrates it."""
 
 VALIDATED_NEWS_S: Final = 60.0
-"""For how many seconds displays show that a win was validated."""
+"""Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""How many displays watch the board; as many of the staff may besides, whoever else watches."""
+"""Largest number of followers that are displays; the staff have as many more of their own."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
-"""How many of these are at one address, or one person's."""
+"""Largest number of followers at one address, or of one person."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class TooManyWatchersError(Exception):
-    """As many watch the board as it serves, or as many of one address or person as it allows.
+    """Too many followers in total, or of one address or person.
 
     Attributes:
-        of_one: it is one address, or one person, that has too many.
+        of_one: whether one address, or one person, has too many.
     """
 
     def __init__(self, *, of_one: bool) -> None:
@@ -59,18 +61,18 @@ class TooManyWatchersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """Who watches: a display by its address, or somebody of the staff by name."""
+    """A follower: a display by its address, or a member of the staff by name."""
 
     name: str = ""
     staff: bool = False
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all rows share."""
+    """Settings common to all rows."""
 
 
 class MeterRow(_Row, frozen=True):
-    """A meter as displays read it: `wager` and `amount` in cents, `version` only rises."""
+    """A meter for displays: `wager` and `amount` in cents; `version` only increases."""
 
     link: str
     meter: str
@@ -85,7 +87,7 @@ class MeterRow(_Row, frozen=True):
 
     @classmethod
     def of(cls, link: str, meter: Meter, value: MeterValue) -> Self:
-        """The row of a meter of the floor file and its current value."""
+        """Return the row of a meter of the floor file with its current value."""
         return cls(
             link=link,
             meter=meter.meter_id,
@@ -101,9 +103,9 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The controller of a link as it last spoke; `reason` is empty while it is operable.
+    """The last beat of a link's controller; `reason` is empty while it is operable.
 
-    `age_ms` is how long ago it spoke, where a reader is told later than that.
+    `age_ms` is the age of the beat, for a reader that receives it later.
     """
 
     link: str
@@ -115,10 +117,11 @@ class LinkRow(_Row, frozen=True):
 
 
 class JackpotRow(_Row, frozen=True):
-    """A hit, or what became of one (duty D8): which table, what it won; amounts in cents.
+    """A win, or a decision on one (duty D8), with its table and amount; amounts in cents.
 
-    `hand_name` is the hand as people read it. `news_ms` is for how much longer it is news: a hit
-    to celebrate, a validation to show; 0 for what waits from before, is rejected or long decided.
+    `hand_name` is the hand in words. `news_ms` is the rest of the time for which it is news: a win
+    to celebrate, or a validation to show. It is 0 for a win from before, and for a rejected or long
+    decided one.
     """
 
     link: str
@@ -137,13 +140,13 @@ class JackpotRow(_Row, frozen=True):
 
     @property
     def good(self) -> bool:
-        """A floorperson has found that the win is one."""
+        """True if a floorperson has validated the win."""
         return self.event in {"validated", "paid"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A row of a hit, and until when it is news by the board's clock."""
+    """A row of a win, with the end of its time as news, by the state's clock."""
 
     row: JackpotRow
     news_until: float
@@ -155,10 +158,10 @@ BoardRow = MeterRow | LinkRow | JackpotRow
 
 
 class DisplayState:
-    """The current state of every display, and those who watch it.
+    """The current state of every display, and its followers.
 
     Args:
-        clock: seconds that only rise, by which a beat grows old.
+        clock: a clock in seconds that only increases, for the age of beats.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -174,19 +177,20 @@ class DisplayState:
         self._terms: dict[str, Link] = {}
 
     def put_terms(self, link: Link) -> None:
-        """Show a link's paytables as they are from now on."""
+        """Show a link's paytables from now on."""
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """A link with the parameters under which it operates, or as filed until it has."""
+        """Return a link with its current parameters, or as in the floor file if it has none yet."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
-        """Show a meter's value, unless a later one is shown already; whether it is shown now.
+        """Show a meter's value, unless a later one is shown; return whether it is shown now.
 
-        A lower version is never shown. The same version is shown again only in another state and
-        no earlier than the one shown: a link that lost its store says so without a new version.
-        What has been shown for long is no later than what comes now, whatever the clocks say.
+        A lower version is never shown. The same version is shown again only with another state, and
+        with a time no earlier than the shown one: a link that lost its store reports that without a
+        new version. If a value has been shown for long, a new one counts as later, whatever the
+        clocks say.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -200,7 +204,7 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show a controller's state; call it every second, since silence is taken for failure."""
+        """Show a controller's state; call it every second, as its absence counts as a failure."""
         row = LinkRow(link=link, state=beat.state, reason=beat.reason, beat=beat.beat, at=beat.at)
         self._links[link] = row
         self._heard[link] = self._clock()
@@ -208,13 +212,13 @@ class DisplayState:
             watch.put_link(row)
 
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
-        """Show a hit until a floorperson has decided it, and for a while that it is validated (D8).
+        """Show a win until it is decided, and for a time that it is validated (D8).
 
-        What is decided is never shown as open again, even where the decision arrives before the
-        hit; and a decision that is told once more is no news.
+        A decided win is never shown as open again, even if the decision arrives before the win. A
+        repeated decision is not news.
 
-        `news` says that it has just happened; not so for a hit that waits since before the service
-        began.
+        `news` says that it has just happened; it is false for a win that has waited since before
+        the service began.
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -239,7 +243,7 @@ class DisplayState:
         return _Held(row, self._clock() + news_s)
 
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
-        """A decision, which is news where it is good and of a hit that was open or good itself."""
+        """Return a decision; it is news if it is good and its win was open or good before."""
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
             return held
@@ -247,16 +251,16 @@ class DisplayState:
         return _Held(held.row, since_before)
 
     def _told(self, held: _Held) -> JackpotRow:
-        """A row as a reader is told it at this moment."""
+        """Return a row with the time left as news at this moment."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """The meters of one link or of all, in the order in which they first came."""
+        """Return the meters of one link or of all, in the order in which they first came."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
-        """The controllers that are heard: one whose beat has stopped is not among them."""
+        """Return the controllers that are heard, without those whose beat has stopped."""
         now = self._clock()
         return [
             msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
@@ -265,11 +269,11 @@ class DisplayState:
         ]
 
     def pending_jackpots(self, link: str | None = None) -> list[JackpotRow]:
-        """The hits that no floorperson has decided yet, oldest first."""
+        """Return the wins that are not decided yet, oldest first."""
         return [row for row in self._pending_of(link) if row.event == "hit"]
 
     def validated(self, link: str | None = None) -> list[JackpotRow]:
-        """The wins that were validated a short while ago, oldest first."""
+        """Return the wins that were validated recently, oldest first."""
         return [row for row in self._pending_of(link) if row.good and row.news_ms]
 
     def _pending_of(self, link: str | None) -> Iterator[JackpotRow]:
@@ -278,14 +282,14 @@ class DisplayState:
                 yield from map(self._told, rows.values())
 
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
-        """Follow one link, or all: first all that is current, then what changes.
+        """Follow one link, or all: the current state first, then the changes.
 
-        Displays and staff have places of their own: no crowd of strangers shuts out a floorperson.
-
-        Without a link it is all of them; without a watcher, a display of no known address.
+        Displays and staff have separate limits, so many strangers cannot exclude a floorperson.
+        Without a link, all are followed; without a watcher, it counts as a display of unknown
+        address.
 
         Raises:
-            TooManyWatchersError: as many as the board serves are watching, or too many of one's.
+            TooManyWatchersError: there are too many followers, or too many of this one.
         """
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
@@ -300,18 +304,18 @@ class DisplayState:
         return watch
 
     async def leave(self, watch: "DisplayUpdates") -> None:
-        """Forget one who watched; a coroutine, as what ends a response is."""
+        """Remove a follower; a coroutine, because the end of a response needs one."""
         watch.close()
         self._watches.discard(watch)
 
     def close(self) -> None:
-        """End every watch, those to come included."""
+        """End every follower, including future ones."""
         self._closed = True
         for watch in list(self._watches):
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """How many displays watch, or how many of the staff."""
+        """Return the number of followers that are displays, or staff."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _watching(self, link: str) -> "list[DisplayUpdates]":
@@ -319,10 +323,10 @@ class DisplayState:
 
 
 class DisplayUpdates:
-    """One reader of the board: an async iterator of what changed since it last asked.
+    """One follower of the state: an async iterator of the changes since its last read.
 
-    It ends when the board closes, and where the reader missed more hits than the board holds: a
-    new watch then tells everything afresh. Whoever stops watching leaves the board.
+    It ends when the state closes, or if the reader missed more wins than the limit: a new follower
+    then receives everything again. A reader that stops must call `DisplayState.leave`.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher) -> None:
@@ -339,24 +343,24 @@ class DisplayUpdates:
         self._open = True
 
     def put_meter(self, row: MeterRow) -> None:
-        """Replace what the reader has not taken of this meter."""
+        """Replace this meter's unread value."""
         self._meters[row.link, row.meter] = row
         self._ready.set()
 
     def put_link(self, row: LinkRow) -> None:
-        """Replace what the reader has not taken of this link's controller."""
+        """Replace this link's unread controller state."""
         self._links[row.link] = row
         self._ready.set()
 
     def put_jackpot(self, row: JackpotRow) -> None:
-        """Replace what the reader has not taken of this claim."""
+        """Replace this claim's unread state."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:
             self.close()
         self._ready.set()
 
     def close(self) -> None:
-        """End the iteration at once."""
+        """End the iteration immediately."""
         self._open = False
         self._ready.set()
 
@@ -390,7 +394,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Add the newest and let go of the oldest beyond what the board holds."""
+    """Add the newest value and remove the oldest ones beyond the limit."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]
