@@ -1,7 +1,7 @@
-"""The embedded broker where no mosquitto is on PATH: amqtt, MQTT 3.1.1, on one loopback port.
+"""The embedded broker without mosquitto on PATH: amqtt, MQTT 3.1.1, on one loopback port.
 
 Run as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It keeps nothing on disk: the
-service publishes every retained value anew when it connects.
+service publishes every retained value again when it connects.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_a
 
 
 async def serve(address: str, port: int) -> None:
-    """Run the broker until the process is asked to end by SIGTERM."""
+    """Run the broker until the process receives SIGTERM."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listener = ListenerConfig(bind=f"{address}:{port}")
@@ -32,7 +32,7 @@ async def serve(address: str, port: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the broker at the address and port given."""
+    """Run the broker at the given address and port."""
     address, port = arguments
     log_to(sys.stderr)
     asyncio.run(serve(address, int(port)))

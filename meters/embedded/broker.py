@@ -1,4 +1,4 @@
-"""The embedded broker: which one runs, on which port, whether it answers."""
+"""The embedded broker: its program, its port, and a probe of it."""
 
 import asyncio
 import contextlib
@@ -16,14 +16,14 @@ LOOPBACK: Final = "127.0.0.1"
 
 _USUAL_PORT: Final = 1883
 _ANSWER_WITHIN_S: Final = 2.0
-# CONNECT of MQTT 3.1.1 as client "pitlink-probe", clean session, and the CONNACK that accepts it.
+# A CONNECT of MQTT 3.1.1 as client "pitlink-probe", clean session, and the accepting CONNACK.
 _CONNECT: Final = b"\x10\x19\x00\x04MQTT\x04\x02\x00\x3c\x00\x0dpitlink-probe"
 _ACCEPTED: Final = b"\x20\x02\x00\x00"
 _DISCONNECT: Final = b"\xe0\x00"
 
 
 def broker_command(home: Path, port: int) -> list[str]:
-    """What runs the broker on a loopback port: mosquitto where it is on PATH, or else amqtt.
+    """Return the command of the broker on a loopback port: mosquitto if it is on PATH, else amqtt.
 
     Raises:
         UserError: there is neither.
@@ -40,7 +40,7 @@ def broker_command(home: Path, port: int) -> list[str]:
             "log_dest stderr",
             "log_type error",
             "log_type warning",
-            # As root it would become the user `mosquitto`, who may not be there.
+            # As root it would change to the user `mosquitto`, which may not exist.
             *(["user root"] if os.geteuid() == 0 else []),
         ]
         conf = home / "mosquitto.conf"
@@ -55,7 +55,7 @@ def broker_command(home: Path, port: int) -> list[str]:
 
 
 async def broker_answers(port: int) -> bool:
-    """Whether a broker accepts a client at a loopback port."""
+    """Check if a broker accepts a client at a loopback port."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -69,12 +69,12 @@ async def broker_answers(port: int) -> bool:
 
 
 def choose_port(home: Path) -> socket.socket:
-    """Take the port of last time, else the usual one, else any that is free.
+    """Choose the last port, else the usual one, else any free one.
 
     Returns:
-        A UDP socket of the same number, which keeps other services off the port until it is
-        closed: two that start at once would both find it free, and one take the other's broker
-        for its own.
+        A UDP socket with the same number. It keeps other services off the port until it is closed.
+        Otherwise two services that start together would both find it free, and one would use the
+        other's broker as its own.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):
@@ -100,7 +100,7 @@ def _claim(port: int) -> socket.socket | None:
 
 
 def port_is_free(port: int) -> bool:
-    """Whether nobody listens on a loopback TCP port."""
+    """Check if nobody listens on a loopback TCP port."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except (OSError, OverflowError):

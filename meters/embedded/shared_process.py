@@ -1,7 +1,7 @@
 """A part that several processes may use, started by the first and ended with the last.
 
-The user's half of `meters.embedded.supervisor`: hold the users' lock, see to it that a keeper runs,
-let go.
+This is the users' side of `meters.embedded.supervisor`: hold the users' lock, make sure that a
+supervisor runs, release the lock.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
 _keepers: list[subprocess.Popen[bytes]] = []
-"""Keepers that this process started and left running, because others use their part."""
+"""Supervisors that this process started and left running, because others use their part."""
 
 Question = Callable[[], Awaitable[bool]]
 
 
 class PartFailedError(UserError):
-    """A part did not start, or did not end; the message has its last words."""
+    """A part did not start, or did not end; the message has its last log lines."""
 
 
 class SharedProcess:
-    """A part with a keeper.
+    """A part with a supervisor.
 
-    `answers` asks whether it is ready. `retire` ends one that runs without a supervisor, and
-    returns whether there was one.
+    `answers` checks if it is ready. `retire` ends one that runs without a supervisor, and returns
+    whether there was one.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SharedProcess:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Have the part running; on exit it is ended, unless others use it.
+        """Keep the part running; at the exit it is ended, unless others use it.
 
         Raises:
             PartFailedError: it did not start.
@@ -70,7 +70,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Be one of the users; waits while a keeper that found none is ending the part."""
+        """Become one of the users; wait while a supervisor without users is ending the part."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

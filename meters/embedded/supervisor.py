@@ -1,12 +1,12 @@
 """The process that keeps an embedded part running for as long as somebody uses it.
 
-Whoever uses the part holds a shared lock on `users.lock` in the part's home. The kernel lets go of
-it when its holder ends, however it ends. So the keeper needs no heartbeat: once it has that lock
-for itself, nobody is left, and it ends the part and then itself. A part that ends meanwhile is
+Each user of the part holds a shared lock on `users.lock` in the part's home. The kernel releases it
+when its holder ends, in any way. So the supervisor needs no heartbeat: once it has that lock
+exclusively, nobody is left, and it ends the part and then itself. A part that ends before that is
 started again.
 
 Run as ``python -m meters.embedded.supervisor HOME COMMAND...``; the part's output goes to the
-keeper's own.
+supervisor's own.
 """
 
 import contextlib
@@ -27,14 +27,14 @@ USERS_LOCK: Final = "users.lock"
 _LOOK_EVERY_S: Final = 0.05
 _STOP_WITHIN_S: Final = 20.0
 _FAILED_START_S: Final = 2.0
-"""A part that ends by itself sooner after its first start cannot run here: the keeper gives up."""
+"""A part that ends by itself sooner after its first start cannot run here: the supervisor stops."""
 _BACK_OFF_FIRST_S: Final = 0.2
 _BACK_OFF_LONGEST_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file without waiting, ``LOCK_SH`` or ``LOCK_EX``; None where others hold it.
+    """Lock a file without waiting, ``LOCK_SH`` or ``LOCK_EX``; return None if others hold it.
 
     The lock lasts until the returned file is closed.
     """
@@ -48,7 +48,7 @@ def try_lock(path: Path, operation: int) -> IO[bytes] | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep a part running; returns when nobody uses it any more, or when it cannot start."""
+    """Keep a part running; return when nobody uses it any more, or when it cannot start."""
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     if keeper is None:
         return 0
     status, alone = _keep(Path(home), command)
-    # In this order: who waits for `users.lock` to free may then count on having no keeper.
+    # In this order, a process that waits for `users.lock` then knows that no supervisor runs.
     keeper.close()
     if alone is not None:
         alone.close()
@@ -75,7 +75,7 @@ def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
             return 0, alone
         if part.poll() is not None:
             lasted_s = time.monotonic() - begun
-            # A negative status is a signal: somebody killed it, which is no failure of its own.
+            # A negative status is a signal: somebody killed it, so it did not fail by itself.
             if first and lasted_s < _FAILED_START_S and part.returncode >= 0:
                 return part.returncode or 1, None
             first = False
@@ -94,11 +94,11 @@ def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _end_with_supervisor() -> None:
-    """Have the kernel end the part should the keeper be killed; Linux alone can."""
+    """Let the kernel end the part if the supervisor is killed; only Linux can do this."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    # The keeper's ears are its own: the part listens to signals as any program does.
+    # The supervisor ignores these signals, but the part must receive them as any program does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
