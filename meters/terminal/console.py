@@ -1,4 +1,4 @@
-"""The console of rich as commands use it: colors and tables, and text that cannot do anything."""
+"""The rich console of commands: colors and tables, with escaped text."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from meters.terminal.printing import escape_lines
 
 
 class PlainConsole(Console):
-    """A console that escapes the text it is given; markup in it is text as well.
+    """A console that escapes its text; markup in the text is not interpreted.
 
     Args:
         stderr: print to standard error.
-        width: how many columns there are where this is no terminal; by rich's own rule if None.
-        soft_wrap: leave long lines whole.
+        width: the number of columns without a terminal; rich's default if None.
+        soft_wrap: do not wrap long lines.
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class PlainConsole(Console):
             self.width = width
 
     def print_line(self, text: str, style: str | None = None) -> None:
-        """Print one line, whatever the text holds."""
+        """Print one line of any text."""
         self.print(escape_unprintable(text), style=style, soft_wrap=True)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render what is printed, with its text escaped."""
+        """Render an object, with its text escaped."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment

@@ -1,8 +1,7 @@
-"""The one place where commands print: no text can make the terminal do anything.
+"""The only place where commands print: no text can control the terminal.
 
-Stored text may be older than the checks that refuse control characters, or come from a store that
-somebody altered. So whatever is printed is escaped here, or in the console of this room,
-and nowhere else.
+Stored text may be older than the checks that refuse control characters, or come from an altered
+store. So all printed text is escaped here, or in the console of this room, and nowhere else.
 """
 
 import sys
@@ -16,12 +15,12 @@ _LINE_END: Final = "\n"
 
 
 def escape_lines(text: str) -> str:
-    """Escape what cannot be printed of a text of several lines."""
+    """Escape the unprintable characters of a text of several lines."""
     return _LINE_END.join(escape_unprintable(line) for line in text.split(_LINE_END))
 
 
 def print_text(text: str) -> None:
-    """Print a text to standard output, at once."""
+    """Print a text to standard output, and flush it."""
     sys.stdout.write(f"{escape_lines(text)}\n")
     sys.stdout.flush()
 
@@ -39,5 +38,5 @@ def print_json(text: bytes) -> None:
 def print_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print the traceback of a defect; it takes what `sys.excepthook` is given."""
+    """Print the traceback of a defect; the arguments are those of `sys.excepthook`."""
     print_error("".join(traceback.format_exception(kind, error, trace)).rstrip())

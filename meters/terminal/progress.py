@@ -1,4 +1,4 @@
-"""How far a command has come, on a terminal."""
+"""Progress of a command on a terminal."""
 
 import sys
 
@@ -8,7 +8,7 @@ from meters.terminal.console import PlainConsole
 
 
 def progress_bar() -> Progress:
-    """A bar for each link on standard error, and nothing where that is no terminal."""
+    """Return a progress display on standard error, a bar per link; none without a terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
