@@ -1,1 +1,1 @@
-"""What every process of pitlink does alike: signals, and files for their owner alone."""
+"""Common parts of every process of pitlink: signals, and files that only their owner can read."""

@@ -1,4 +1,4 @@
-"""Files and directories for their owner alone, whatever umask a process was started with."""
+"""Files and directories that only their owner can read, whatever the umask of the process."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ _OTHERS: Final = 0o077
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a directory, and those above it that are missing; those that are there stay as they are.
+    """Make a directory and its missing parents; existing ones are not changed.
 
     Raises:
         OSError: it cannot be made.
@@ -23,20 +23,20 @@ def make_private_directory(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file where there is none; one that others may read is taken from them.
+    """Make an empty file if there is none; remove other users' rights from an existing one.
 
     Raises:
         OSError: it cannot be made.
     """
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _FILE))
     if path.stat().st_mode & _OTHERS:
-        # Somebody else's file can be given modes by them alone.
+        # Only its owner can change the mode of a file.
         with contextlib.suppress(PermissionError):
             path.chmod(_FILE)
 
 
 def write_private_file(path: Path) -> BinaryIO:
-    """Open a file to be written from its beginning.
+    """Open a file for writing from its beginning.
 
     Raises:
         OSError: it cannot be opened.

@@ -1,7 +1,7 @@
-"""Signals of a command: SIGTERM ends every one, whatever the process inherited.
+"""Signals of a command: SIGTERM ends every command, whatever the process inherited.
 
-A script that runs a command in the background has it ignore SIGINT; a supervisor may start it with
-signals blocked or ignored. Then neither Ctrl-C nor SIGTERM would reach it.
+A script that runs a command in the background makes it ignore SIGINT. A supervisor may start it
+with blocked or ignored signals. Then neither Ctrl-C nor SIGTERM would have an effect.
 """
 
 import signal
@@ -11,10 +11,11 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 
 
 def hear_signals() -> None:
-    """Have signals reach this process as by default; every command begins with it.
+    """Restore the default delivery of signals; every command begins with it.
 
-    SIGTERM then ends it at once, unless the command stops in good order by itself. An ignored
-    SIGINT stays ignored: who started it in the background does not want Ctrl-C to end it.
+    SIGTERM then ends the command immediately, unless the command stops in order by itself. An
+    ignored SIGINT stays ignored: the person who started it in the background does not want Ctrl-C
+    to end it.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:
