@@ -1,1 +1,1 @@
-"""The tests of the house, by room."""
+"""Tests of pitlink, one package for each subject."""

@@ -1,4 +1,4 @@
-"""Long runs of the tests' own, each by its name: `python -m tests NAME --help`."""
+"""Long runs that belong to the tests, each started by name: `python -m tests NAME --help`."""
 
 import runpy
 import sys
@@ -13,11 +13,11 @@ RUNS: Final = {
     "naive": "tests.naive.run",
     "sim": "tests.sim.command",
 }
-"""What can be run, and the module that does."""
+"""Names of the runs, each with the module that runs it."""
 
 
 def main() -> None:
-    """Run what the first argument names, with the arguments that follow it."""
+    """Start the run that the first argument names, with the remaining arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in RUNS:
         sys.exit(f"python -m tests NAME: one of {', '.join(sorted(RUNS))}")

@@ -1,4 +1,4 @@
-"""The real browser of the tests: the distribution's Chromium, driven by Playwright."""
+"""Real browser for the tests: the distribution's Chromium, driven by Playwright."""
 
 import os
 from collections.abc import AsyncIterator
@@ -19,12 +19,13 @@ from playwright.async_api import (
 
 from tests.waiting import LONG_S, require
 
-# What a page is to show is waited for as anything else: five seconds are Playwright's own bound.
+# Tests wait for what a page shows with the same bound as for everything else. Playwright's own
+# bound is only five seconds.
 expect.set_options(timeout=LONG_S * 1_000)
 
-# A page in a window of its own has an address bar, whose list of suggestions is a page itself, in a
-# process itself: more work than what the tests open. The last list of features counts, so those
-# that Playwright switches off are named again.
+# A page in its own window has an address bar. Its list of suggestions is itself a page in a
+# separate process, which is more work than the pages that the tests open. Only the last list of
+# disabled features counts, so this one names again those that Playwright disables.
 _WITHOUT: Final = (
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
@@ -58,13 +59,13 @@ _START_WITHIN_MS: Final = 120_000
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    """A Chromium; without one the test is skipped, and fails in CI."""
+    """Yield a Chromium. Without one, skip the test, or fail it in CI."""
     async with SharedBrowser() as shared:
         yield await shared.connected()
 
 
 class SharedBrowser:
-    """A Chromium for many tests, started when it is first wanted, and again if it has died."""
+    """Chromium that many tests share: started on first use, and again if it has died."""
 
     def __init__(self) -> None:
         self._up = AsyncExitStack()
@@ -72,7 +73,7 @@ class SharedBrowser:
         self._browser: Browser | None = None
 
     async def connected(self) -> Browser:
-        """Give the browser; without a Chromium the test is skipped, and fails in CI."""
+        """Return the browser. Without a Chromium, skip the test, or fail it in CI."""
         path = os.environ.get("CHROMIUM") or require("chromium")
         if self._playwright is None:
             self._playwright = await self._up.enter_async_context(async_playwright())
@@ -92,7 +93,7 @@ class SharedBrowser:
 
 
 class Finger:
-    """A finger on a page, or a mouse's button: down at one time, and up at another."""
+    """A finger on a page, or a mouse button, with separate calls for down and up."""
 
     def __init__(self, page: Page, kind: str) -> None:
         self._page = page
@@ -100,7 +101,7 @@ class Finger:
         self._touching: CDPSession | None = None
 
     async def down(self, at: Locator) -> None:
-        """Touch the middle of something."""
+        """Press on the middle of an element."""
         box = await at.bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -111,7 +112,7 @@ class Finger:
             await self._touch("touchStart", {"x": x, "y": y})
 
     async def up(self) -> None:
-        """Lift it."""
+        """Lift the finger."""
         if self._kind == "mouse":
             await self._page.mouse.up()
         else:
@@ -127,14 +128,14 @@ class Finger:
 
 
 async def hold_clock(page: Page, at: datetime) -> None:
-    """Let the time of pages opened from now on stand at a moment, until the test lets it pass."""
-    # Between the two it passes by itself, and no clock is stopped in its past.
+    """Stop the clock of pages opened from now on at a moment, until the test lets it run."""
+    # Between the two calls the clock runs by itself, and a clock cannot be stopped in its past.
     await page.clock.install(time=at - timedelta(minutes=1))
     await page.clock.pause_at(at)
 
 
 async def stop_clock(page: Page) -> None:
-    """Stop the page's clock a moment from now; where a busy machine let that pass, choose anew."""
+    """Stop the page's clock a moment from now; try again if a slow machine missed that moment."""
     while True:
         soon = await page.evaluate("Date.now() / 1000 + 1")
         try:

@@ -1,4 +1,4 @@
-"""Fixtures that more than one room of the tests uses."""
+"""Fixtures that several packages of tests use."""
 
 import logging
 import os
@@ -18,24 +18,25 @@ from tests.browsers import SharedBrowser
 from tests.redis_versions import IN_MEMORY, emptied
 from tests.servers import Mosquitto, RedisServer
 
-# Children of the tests hear signals as a program started by hand does, also where the tests run in
-# the background of a script, which has them ignore SIGINT: a signal with a handler is reset.
+# A program started at a terminal receives signals; the tests' child processes must too, even if a
+# script runs the tests in the background and so has them ignore SIGINT. A signal with a handler is
+# reset in a child process.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
 
-# What runs inside a test logs as a service does unless told otherwise, not every event.
+# Code inside a test logs what a service logs by default, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
 
 
 _AT_THE_BROWSER = {"journey", "panel", "web"}
-"""Rooms whose tests share a browser, and so the event loop that talks to it.
+"""Packages whose tests share a browser, and therefore the event loop that talks to it.
 
-Their fixtures that are coroutines name it too: ``pytest_asyncio.fixture(loop_scope="session")``.
+Their coroutine fixtures name the loop too: ``pytest_asyncio.fixture(loop_scope="session")``.
 """
 
 _COUNTED_ONCE = {"odds"}
-"""Rooms whose tests find what one of them has counted, unless another worker counts it too."""
+"""Packages whose tests share counts that take long. A second worker would have to count again."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -48,11 +49,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
-    """Give each worker its share of the slow tests, and have it begin with them.
+    """Divide the slow tests among the workers, and let each worker begin with its slow tests.
 
-    Each worker is given as many tests in a row, and who has done theirs takes from the end of
-    another's: a slow test there would be begun when all else is done. Files stay whole, since
-    their tests share servers, and so do rooms whose tests share what takes long to count.
+    Each worker receives a run of consecutive tests, and a worker that has finished takes tests from
+    the end of another's. A slow test there would begin when everything else is done. Files stay
+    whole because their tests share servers. So do packages whose tests share counts that take long.
     """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
@@ -79,7 +80,7 @@ def _count_slow(tests: Sequence[pytest.Item]) -> int:
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """A directory with a short path, since a Unix socket cannot have a long one."""
+    """Return a directory with a short path, because the path of a Unix socket is limited."""
     path = Path(tempfile.mkdtemp(prefix="plt-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -87,56 +88,56 @@ def short_path() -> Iterator[Path]:
 
 @pytest.fixture
 def redis_server() -> Iterator[RedisServer]:
-    """A redis-server for this test alone: it may be killed and started again."""
+    """Yield a redis-server for this test alone; the test may kill and restart it."""
     with RedisServer() as server:
         yield server
 
 
 @pytest.fixture
 def mosquitto() -> Iterator[Mosquitto]:
-    """A mosquitto for this test alone: it may be killed and started again."""
+    """Yield a mosquitto for this test alone; the test may kill and restart it."""
     with Mosquitto() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def memory_server() -> Iterator[RedisServer]:
-    """A redis-server in memory for all tests of one worker: it is emptied, and never restarted."""
+    """Yield an in-memory redis-server for all tests of a worker: emptied, never restarted."""
     with RedisServer(options=IN_MEMORY) as server:
         yield server
 
 
 @pytest.fixture
 async def redis(memory_server: RedisServer) -> AsyncIterator[Redis]:
-    """A connection to a Redis that is empty."""
+    """Yield a connection to an empty Redis."""
     async with emptied(memory_server) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def shared_redis_server() -> Iterator[RedisServer]:
-    """A redis-server for all tests of one worker: use keys of your own, and leave it running."""
+    """Yield a redis-server for all tests of a worker: use your own keys and leave it running."""
     with RedisServer() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def shared_mosquitto() -> Iterator[Mosquitto]:
-    """A mosquitto for all tests of one worker: use topics of your own, and leave it running."""
+    """Yield a mosquitto for all tests of a worker: use your own topics and leave it running."""
     with Mosquitto() as server:
         yield server
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_browser() -> AsyncIterator[SharedBrowser]:
-    """A real browser for all tests of one worker."""
+    """Yield a real browser for all tests of one worker."""
     async with SharedBrowser() as shared:
         yield shared
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def browser(shared_browser: SharedBrowser) -> AsyncIterator[Browser]:
-    """A real browser with no page open; what the test opens is closed after it."""
+    """Yield a real browser with no page open, and close what the test opened."""
     browser = await shared_browser.connected()
     yield browser
     for context in browser.contexts:

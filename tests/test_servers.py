@@ -1,4 +1,4 @@
-"""The servers that the tests start: real, private, and the same again after a kill."""
+"""The servers that the tests start are real and private, and keep their data when killed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""SIGTERM ends every command, whatever it inherited: signals ignored, as by `nohup`, or blocked."""
+"""SIGTERM ends every command, even one started with signals ignored (`nohup`) or blocked."""
 
 import ast
 import os
@@ -37,7 +37,7 @@ _WITHOUT_END: Final = [
 
 
 class SilentRedis:
-    """A Redis that takes connections and never answers.
+    """Server that accepts connections like Redis and never answers.
 
     Attributes:
         asked: set once a command has connected.
@@ -61,7 +61,7 @@ class SilentRedis:
             self.asked.set()
 
     def close(self) -> None:
-        """End it."""
+        """Stop the server."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._taking.join(30)
@@ -71,7 +71,7 @@ class SilentRedis:
 
 @pytest.fixture
 def silent(tmp_path: Path) -> Iterator[SilentRedis]:
-    """A Redis that never answers, which the floor file names."""
+    """Yield a Redis that never answers. The floor file names it."""
     path = tmp_path / "redis.sock"
     redis = SilentRedis(path)
     _write_floor(tmp_path, f"unix://{path}")
@@ -119,7 +119,7 @@ def test_a_service_ends_in_good_order(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_tables_agent_ends_in_good_order(tmp_path: Path) -> None:
-    """With its panel, and with device events; so do bots."""
+    """An agent with panel and device events stops cleanly on SIGTERM, and so do bots."""
     with Stand(tmp_path) as stand:
         config = ("--config", str(stand.service.config))
         at = f"127.0.0.1:{free_port()}"
@@ -143,7 +143,7 @@ def test_bots_end_in_good_order(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("--tables", "50", "--seconds", "60"), ("--sizing",)])
 def test_a_benchmark_ends_all_that_it_started(short_path: Path, options: tuple[str, ...]) -> None:
-    """As at Ctrl-C, with status 130."""
+    """Its children end too, as after Ctrl-C, and the status is 130."""
     surroundings = {**os.environ, "TMPDIR": str(short_path)}
     with Pitlink(*options, program=bench_command, env=surroundings, deaf=True) as bench:
         bench.until(lambda: any(short_path.glob("pitlink-bench-*")), what="parts started")
@@ -153,7 +153,7 @@ def test_a_benchmark_ends_all_that_it_started(short_path: Path, options: tuple[s
 
 
 def test_an_ignored_sigint_stays_ignored() -> None:
-    """Ctrl-C at a terminal ends no command of a script's background."""
+    """Ctrl-C at a terminal does not end a command that a script runs in the background."""
     ignoring = (
         "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
         "os.execv(sys.argv[1], sys.argv[1:])"
@@ -173,14 +173,14 @@ def test_an_ignored_sigint_stays_ignored() -> None:
 
 
 def test_children_of_the_tests_hear_signals() -> None:
-    """Also where the tests run in the background of a script."""
+    """This holds even if a script runs the tests in the background."""
     told = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True, text=True)
     assert done.stdout == "False\n"
 
 
 def test_signals_are_taken_in_one_place() -> None:
-    """Besides the processes that keep parts, which have one each."""
+    """Only `meters/process` handles signals, apart from processes that own others."""
     elsewhere = {"meters/embedded/supervisor.py", "meters/embedded/amqtt_broker.py"}
     taking = {
         path.relative_to(ROOT).as_posix()
@@ -201,7 +201,7 @@ def _answers(url: str) -> bool:
 
 
 def _hears_sigterm(pid: int) -> bool:
-    """Whether a process is the command by now, and neither ignores nor blocks SIGTERM any more."""
+    """Check that the process runs the command and neither ignores nor blocks SIGTERM."""
     if b"SIG_IGN" in Path(f"/proc/{pid}/cmdline").read_bytes():
         return False
     status = Path(f"/proc/{pid}/status").read_text("ascii")

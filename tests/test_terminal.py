@@ -1,4 +1,4 @@
-"""What commands print: nothing stored makes a terminal do anything, wherever it is printed."""
+"""Text from the store never controls a terminal, whichever command prints it."""
 
 import ast
 import io
@@ -32,17 +32,17 @@ _PRINTERS: Final = {
     "tests/bench/driver.py",
     "tests/bench/bare_load.py",
 }
-"""Who may write to a terminal, or a pipe: an agent its address, the bench its own processes."""
+"""Files that may write to a terminal or pipe: the agent its address, the bench its processes."""
 
 INVISIBLE: Final = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     "\U00013441\U00013442\U00016fe4\U0001d159"
 )
-"""Letters, marks and signs that are blank, and no spaces."""
+"""Letters, marks and signs that show as blank but are not spaces."""
 
 
 def test_the_class_has_every_control_and_format_character_of_unicode() -> None:
-    """And besides them only what Unicode keeps for more of the kind, and what shows nothing."""
+    """It has no others except those that Unicode reserves for the same kind or shows as blank."""
     in_class = re.compile(f"[{UNPRINTABLE}]")
     for code in range(0x110000):
         character = chr(code)
@@ -105,7 +105,7 @@ def test_text_is_printed_with_its_control_characters_escaped(
 
 
 def test_a_console_prints_colors_and_nothing_that_its_text_holds() -> None:
-    """In lines, in tables, and as markup, which text is never taken for."""
+    """This holds in lines, in tables and in markup, because text is never read as markup."""
     sink = io.StringIO()
     console = PlainConsole()
     console.file = sink
@@ -124,7 +124,7 @@ def test_a_console_prints_colors_and_nothing_that_its_text_holds() -> None:
 
 
 def test_commands_print_nowhere_else() -> None:
-    """No other file writes to standard output or error, or makes a console of its own."""
+    """No other file writes to standard output or standard error, or creates its own console."""
     found = []
     for room in ("bonus", "meters", "controllers"):
         for path in sorted((ROOT / room).rglob("*.py")):
@@ -135,7 +135,7 @@ def test_commands_print_nowhere_else() -> None:
 
 
 def _prints(path: Path) -> list[tuple[int, str]]:
-    """The calls of a file that print by themselves."""
+    """Return the calls in a file that print directly."""
     calls = [
         (node.lineno, ast.unparse(node.func))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))

@@ -1,4 +1,4 @@
-"""House lint: what the tree itself must hold to, read from its files."""
+"""Rules of the source tree, checked by reading its files."""
 
 import ast
 import functools
@@ -31,9 +31,9 @@ ORDER: Final = (
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
     *("meters.web", "meters.reports", "meters.restore", "meters.service", "meters.cli"),
 )
-"""The rooms: each may import those before it. The table side may not import the service's."""
+"""Packages in order. Each may import those before it; the table side never imports the service."""
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http"})
-"""The rooms of `meters` that the table side may import."""
+"""Packages of `meters` that the table side may import."""
 
 REPLACED: Final = {
     "board": "display state", "carried": "checkpoint", "clerk": "table writer",
@@ -43,7 +43,7 @@ REPLACED: Final = {
     "standing": "state", "station": "agent process", "survey": "scan", "vitals": "stats",
     "whereabouts": "primary discovery",
 }  # fmt: skip
-"""Words that are no names here, with what to say."""
+"""Words that are not used as names, each with the word to use."""
 WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 
 LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")
@@ -53,12 +53,12 @@ SECTION: Final = re.compile(r"\b(649a|679a|682a)\.(\d+)((?:\([a-zA-Z0-9]+\))*)")
 NAMED_READING: Final = re.compile(r"\breading ([GTPF]\d{1,2})\b")
 COVERED_CHAPTER: Final = "649a"
 PROCEDURE: Final = frozenset({"6", "8", "9", "10", "11", "12", "13"})
-"""The sections of the chapter that are carried out: rankings, deal, wagers, payouts, voids."""
+"""Sections of the chapter that the code implements: rankings, deal, wagers, payouts, voids."""
 
 
 @functools.cache
 def files() -> tuple[Path, ...]:
-    """Every file of the tree that is, or is about to be, under version control."""
+    """Return every file of the tree that is under version control or about to be added."""
     if (ROOT / ".git").exists():
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
@@ -71,7 +71,7 @@ def files() -> tuple[Path, ...]:
 
 
 def of_room(*rooms: str, suffix: str = ".py") -> Iterator[Path]:
-    """The files of some rooms with a suffix."""
+    """Yield the files of some packages that have a suffix."""
     for path in files():
         if path.relative_to(ROOT).parts[0] in rooms and path.suffix == suffix:
             yield path
@@ -79,12 +79,12 @@ def of_room(*rooms: str, suffix: str = ".py") -> Iterator[Path]:
 
 @functools.cache
 def parsed(path: Path) -> ast.Module:
-    """A Python file's syntax tree."""
+    """Return the syntax tree of a Python file."""
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Every module that a file imports, anywhere in it, by line."""
+    """Yield every module that a file imports anywhere in it, with the line."""
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             for name in node.names:
@@ -97,13 +97,13 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def room_of(module: str) -> str:
-    """The room that a module is in: its package, two names deep."""
+    """Return the package that a module is in, at most two names deep."""
     first_two = ".".join(module.split(".")[:2])
     return first_two if first_two in ORDER else module.split(".", maxsplit=1)[0]
 
 
 def may_import(room: str, module: str) -> bool:
-    """Whether a file of a room may import a module: rooms before it, and never the other side's."""
+    """Return whether a package's file may import a module: see `ORDER` and `SHARED`."""
     top, *below = module.split(".")
     if top not in {*ROOMS, "tests"}:
         return True
@@ -116,7 +116,7 @@ def may_import(room: str, module: str) -> bool:
 
 
 def marks(name: str) -> frozenset[str]:
-    """What all tests carry in the marks of one name."""
+    """Return the arguments of all marks with one name in the tests."""
     found: set[str] = set()
     for path in of_room("tests"):
         for node in ast.walk(parsed(path)):
@@ -136,7 +136,7 @@ def marks(name: str) -> frozenset[str]:
 
 
 def cited_sections() -> dict[str, list[str]]:
-    """The subsections that the rooms' docstrings and comments name, each with its places."""
+    """Return the subsections that docstrings and comments name, each with its places."""
     found: dict[str, list[str]] = {}
     for path in of_room(*ROOMS):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -148,9 +148,9 @@ def cited_sections() -> dict[str, list[str]]:
 
 
 def is_carried(section: str, carried: frozenset[str]) -> bool:
-    """Whether tests carry a section: itself, a part of it, or the subsection that it is in.
+    """Return whether tests cover a section: itself, a part of it, or the subsection around it.
 
-    A whole section such as 649a.11 does not stand for each of its subsections.
+    A mark with a whole section such as 649a.11 does not cover each of its subsections.
     """
     if any(one == section or one.startswith(f"{section}(") for one in carried):
         return True
@@ -174,7 +174,7 @@ def test_imports_run_one_way() -> None:
 
 
 def test_every_room_has_its_place_in_the_order() -> None:
-    """A package of packages is one room: `meters.web` has a package for each page."""
+    """A package of packages is one room, as `meters.web`, which has a package for each page."""
     rooms = {
         ".".join(path.relative_to(ROOT).parent.parts[:2])
         for path in of_room(*ROOMS)
@@ -232,7 +232,7 @@ def test_the_second_settlement_is_independent_of_the_first() -> None:
 
 
 def definitions(path: Path) -> Iterator[tuple[int, str]]:
-    """The names that a file gives to classes, functions and parameters, by line."""
+    """Yield the names that a file defines for classes, functions and parameters, by line."""
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
@@ -261,7 +261,7 @@ def test_names_are_those_of_the_trade() -> None:
 
 
 def test_rules_have_no_clock_socket_or_chance() -> None:
-    """The ground floor is pure; its commands alone read standard input."""
+    """Packages of rules are pure; only their commands read standard input."""
     forbidden = {"asyncio", "random", "secrets", "socket", "time", "datetime", "threading"}
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {module}"
@@ -273,7 +273,7 @@ def test_rules_have_no_clock_socket_or_chance() -> None:
 
 
 def test_draws_come_from_the_secure_source() -> None:
-    """In the service a random number is money, except for the jitter of a wait."""
+    """In the service a random number decides money, except in the jitter of a wait."""
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in of_room("meters")
@@ -287,7 +287,7 @@ def test_draws_come_from_the_secure_source() -> None:
 
 
 def test_money_is_never_checked_by_assert() -> None:
-    """Python drops assertions under -O."""
+    """Python removes assertions under -O."""
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in of_room(*ROOMS)
@@ -308,7 +308,7 @@ def test_files_fit_a_few_screens() -> None:
 
 
 def longest(path: Path) -> int:
-    """How many lines a file may have: a table of cases runs longer than code."""
+    """Return the most lines that a file may have; tests have more because of tables of cases."""
     return TEST_LINES_MAX if path.relative_to(ROOT).parts[0] == "tests" else LINES_MAX
 
 
@@ -330,12 +330,12 @@ def test_every_module_says_what_it_holds() -> None:
 
 
 def says_what(path: Path) -> bool:
-    """Whether a module has a docstring."""
+    """Return whether a module has a docstring."""
     return bool(ast.get_docstring(parsed(path)))
 
 
 def test_every_test_checks_something() -> None:
-    """By an assertion, an expected error, or a helper of the tests that has one."""
+    """Each test has an assertion or an expected error, or calls a helper that has one."""
     functions = [
         (path, node)
         for path in of_room("tests")
@@ -357,7 +357,7 @@ def test_every_test_checks_something() -> None:
 
 
 def checks(function: ast.AST, checking: set[str]) -> bool:
-    """Whether a function asserts, or calls one that is known to, or that is named for it."""
+    """Return whether a function asserts, or calls a known or suitably named function that does."""
     return any(
         isinstance(node, ast.Assert)
         or (isinstance(node, ast.Name) and node.id == "AssertionError")
@@ -371,7 +371,7 @@ def checks(function: ast.AST, checking: set[str]) -> bool:
 
 
 def called(call: ast.Call) -> str:
-    """The last name of what a call calls."""
+    """Return the last name of the function that a call calls."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""

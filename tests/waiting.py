@@ -1,4 +1,4 @@
-"""What every test of real processes needs: programs, free ports, and waiting for a condition."""
+"""Basics for tests of real processes: programs, free ports, and waiting for a condition."""
 
 import asyncio
 import inspect
@@ -19,7 +19,8 @@ import redis
 Found = TypeVar("Found")
 
 LONG_S: Final = 60.0
-"""How long a condition is waited for: what comes at all has come by then on the busiest machine."""
+"""Longest wait for a condition, in seconds. Even on the busiest machine, an event that comes at all
+has come by then."""
 
 _OWN_PORTS: Final = (15_000, 32_000)
 _ports: Final = random.SystemRandom()
@@ -32,8 +33,8 @@ NOT_YET: Final = (
     redis.ConnectionError,
     redis.TimeoutError,
 )
-"""What a look at a condition may raise while that has not come; the clients have errors of their
-own for what the system says with an OSError."""
+"""Errors that reading a condition may raise before it holds. Clients have their own errors for what
+the system reports as OSError."""
 
 _FIRST_PAUSE_S: Final = 0.005
 _LONGEST_PAUSE_S: Final = 0.1
@@ -41,11 +42,11 @@ _DAEMON_PLACES: Final = ("/usr/local/sbin", "/usr/sbin", "/opt/homebrew/sbin")
 
 
 def require(program: str) -> str:
-    """The path of the system's own program that a test needs.
+    """Return the path of a system program that a test needs.
 
-    Without it the test is skipped, and fails in CI. The environment that runs the tests does not
-    count: the wheel of an older Redis puts its redis-server there. The places for daemons do, even
-    where they are not on PATH.
+    Without it the test is skipped, or fails in CI. The search leaves out the environment that runs
+    the tests, because the wheel of an older Redis puts its redis-server there. It includes the
+    directories of daemons even if they are not on PATH.
     """
     ours = Path(sys.executable).parent
     places = [place for place in os.get_exec_path() if Path(place) != ours]
@@ -59,11 +60,11 @@ def require(program: str) -> str:
 
 
 def free_port() -> int:
-    """A loopback TCP port that nobody uses just now.
+    """Return a loopback TCP port that is free now.
 
-    It lies below those that the kernel gives to outgoing connections, so that none of theirs is
-    given to one between its choice and its use. Nor is it chosen by another worker of the same run,
-    or by this one again: a server that is started later, or again, finds it free.
+    The port is below those that the kernel uses for outgoing connections, so no such connection can
+    take it between choice and use. No other worker of the run chooses it, and this worker does not
+    choose it again, so a server that starts later or restarts finds it free.
     """
     begin, end = _own_ports()
     while True:
@@ -80,12 +81,12 @@ def free_port() -> int:
 
 
 def _own_ports() -> tuple[int, int]:
-    """The ports of this worker: each of a run has a part of them to itself."""
+    """Return the ports of this worker; each worker of a run has its own range."""
     begin, end = _OWN_PORTS
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     part = (end - begin) // workers
-    # One that was started in place of a worker that died has a higher number than there are.
+    # A worker that replaced a dead one has a number higher than the count of workers.
     begin += worker % workers * part
     return begin, begin + part
 
@@ -93,15 +94,15 @@ def _own_ports() -> tuple[int, int]:
 def eventually(
     check: Callable[[], Found], *, within_s: float = LONG_S, what: str = "the condition"
 ) -> Found:
-    """Wait until `check` gives something true, and return it.
+    """Wait until `check` returns a true value, and return that value.
 
     Args:
-        check: looked at again and again; one of `NOT_YET` that it raises counts as no.
+        check: called repeatedly. If it raises one of `NOT_YET`, that counts as not yet true.
         within_s: the longest wait, in seconds.
-        what: said when it does not come.
+        what: the error message if the condition never holds.
 
     Raises:
-        AssertionError: it was not so in time.
+        AssertionError: the condition did not hold in time.
     """
     end = time.monotonic() + within_s
     pause_s = _FIRST_PAUSE_S
@@ -135,10 +136,10 @@ async def eventually_async(
     within_s: float = LONG_S,
     what: str = "the condition",
 ) -> Found:
-    """Wait on the event loop until `check`, plain or async, gives something true; return it.
+    """Wait on the event loop until `check`, plain or async, returns a true value; return it.
 
     Raises:
-        AssertionError: it was not so in time.
+        AssertionError: the condition did not hold in time.
     """
     end = time.monotonic() + within_s
     pause_s = _FIRST_PAUSE_S
@@ -160,6 +161,6 @@ async def eventually_async(
 
 
 def dies_with_us(arguments: Sequence[str]) -> list[str]:
-    """The command, so wrapped that the kernel ends the process when the test run is killed."""
+    """Return the command, wrapped so the kernel ends the process when the test run is killed."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL", *arguments] if setpriv else list(arguments)
