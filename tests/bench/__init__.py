@@ -1,1 +1,1 @@
-"""Tests of the benchmark: that it works and counts right, never how fast anything is."""
+"""The benchmark, and tests that it works and counts correctly. No test checks a speed."""

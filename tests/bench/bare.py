@@ -1,7 +1,7 @@
-"""The measure of what aiomqtt itself can do: a subscriber that takes messages and does nothing.
+"""Baseline for aiomqtt: a subscriber that receives messages and does nothing with them.
 
-Run as ``python -m tests.bench.bare PORT PATTERN WINDOW``. After each `WINDOW` messages it says so
-on its broker, with the moment at which the last one came: a single publish in thousands.
+Run as ``python -m tests.bench.bare PORT PATTERN WINDOW``. After each `WINDOW` messages it publishes
+on its broker when the last one came: a single publish in thousands.
 """
 
 import sys
@@ -15,15 +15,16 @@ import uvloop
 from meters.embedded.broker import LOOPBACK
 
 WINDOW_TAKEN: Final = "bench/window-taken"
-"""Where the subscriber says that a window is taken: the monotonic clock in nanoseconds."""
+"""Topic on which the subscriber reports a received window, by the monotonic clock in nanoseconds.
+"""
 SUBSCRIBED: Final = "bench/subscribed"
-"""Where it says, retained, that it listens."""
+"""Topic on which it reports, retained, that it is subscribed."""
 
 _CLIENT_ID: Final = "bench-bare"
 
 
 async def take(port: int, pattern: str, window: int) -> None:
-    """Take messages for ever."""
+    """Receive messages forever."""
     async with aiomqtt.Client(LOOPBACK, port, identifier=_CLIENT_ID) as client:
         await client.subscribe(pattern, qos=1)
         await client.publish(SUBSCRIBED, b"yes", qos=1, retain=True)
@@ -36,7 +37,7 @@ async def take(port: int, pattern: str, window: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Take messages until the broker is gone."""
+    """Receive messages until the broker is gone."""
     port, pattern, window = arguments
     try:
         uvloop.run(take(int(port), pattern, int(window)))

@@ -1,4 +1,4 @@
-"""The load for the bare subscriber: the bytes that the service gets, where nobody answers them."""
+"""Load for the bare subscriber: the bytes that the service would receive, with no replies."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ _SLICE: Final = 128
 
 
 class BareLoad:
-    """Publishes windows of events and waits until the bare subscriber has taken each."""
+    """Publishes windows of events and waits until the bare subscriber has received each."""
 
     def __init__(self, writer: EventWriter) -> None:
         self._writer = writer
@@ -28,11 +28,11 @@ class BareLoad:
 
     @contextlib.asynccontextmanager
     async def connected(self, port: int) -> AsyncIterator[None]:
-        """Be connected to the bare subscriber's broker, once that subscriber listens.
+        """Connect to the bare subscriber's broker once that subscriber listens.
 
         Raises:
             PacketError: the broker refused.
-            NoAnswerError: the subscriber does not come.
+            NoAnswerError: the subscriber did not appear.
         """
         client = await LoadClient.connect(
             port, "bench-load", subscribe=[SUBSCRIBED, WINDOW_TAKEN], deliver=self._hear
@@ -51,13 +51,14 @@ class BareLoad:
                 self._taken.set()
 
     async def window(self, tables: Sequence[Table]) -> tuple[int, float]:
-        """Have each table publish one `wagers`, all at once.
+        """Have all tables publish one `wagers` event each, without waiting between them.
 
         Returns:
-            How many, and the seconds from the first publish until the last was taken.
+            The number of events, and the seconds from the first publish until the last was
+                received.
 
         Raises:
-            NoAnswerError: the subscriber did not take them all.
+            NoAnswerError: the subscriber did not receive all of them.
         """
         client = self._client
         if client is None:

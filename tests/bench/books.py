@@ -1,4 +1,4 @@
-"""The load's own books: what every meter must hold, by the replies alone."""
+"""The load's own count of what every meter must hold, from the replies alone."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,21 +17,21 @@ _FULL_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 def contribution_micros(meter: MeterKind) -> int:
-    """What one `wagers` event adds to a meter: cents times basis points are micros."""
+    """Return what one `wagers` event adds to a meter: cents times basis points are micros."""
     terms = terms_of(meter)
     return POSITIONS * terms.wager_cents * terms.primary_bps
 
 
 @dataclass(slots=True)
 class Tally:
-    """One link, counted as its replies come.
+    """Count of one link, updated as its replies arrive.
 
     Attributes:
         wagers: `wagers` events accepted.
         voids: voids accepted.
         rounds: results accepted.
-        claims: claims that they opened.
-        taken_micros: what percentage awards took off each meter, less what it was reseeded with.
+        claims: claims that the results opened.
+        taken_micros: what percentage awards took off each meter, less the seed of each reseed.
     """
 
     wagers: int = 0
@@ -41,10 +41,10 @@ class Tally:
     taken_micros: dict[MeterKind, int] = field(default_factory=lambda: dict.fromkeys(METERS, 0))
 
     def note_result(self, reply: bytes, claims: int) -> bool:
-        """Count a settled round; whether a percentage of a meter was won.
+        """Count a settled round; return whether a percentage of a meter was won.
 
-        Each share is floored to the cent, and after the whole meter it is reseeded at once
-        (readings T15, T17).
+        Each share is rounded down to the cent. After the whole meter is won it is reseeded
+        immediately (readings T15, T17).
         """
         self.rounds += 1
         self.claims += claims
@@ -62,13 +62,13 @@ class Tally:
         return True
 
     def meter_micros(self, meter: MeterKind) -> int:
-        """What a meter holds now, from its seed on."""
+        """Return what a meter holds now, starting from its seed."""
         seeded = terms_of(meter).seed_cents * MICROS_PER_CENT
         contributed = (self.wagers - self.voids) * contribution_micros(meter)
         return seeded + contributed - self.taken_micros[meter]
 
     def books(self) -> LinkBooks:
-        """All of it, as the benchmark compares it with the audit."""
+        """Return all counts in the form that the benchmark compares with the audit."""
         return LinkBooks(
             wagers=(self.wagers - self.voids) * WAGERS_AN_EVENT,
             rounds=self.rounds,

@@ -1,4 +1,4 @@
-"""The load's connection to a broker: writes are gathered, acknowledgements go out with them."""
+"""The load's connection to a broker. It collects writes and sends acknowledgements with them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from meters.mqtt.packets import PACKET_IDS, publish_packet
 from tests.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
 
 Deliver = Callable[[Sequence[tuple[bytes, bytes]]], None]
-"""Is given the topics and payloads that one read of the socket brought."""
+"""Callback that receives the topics and payloads of one read of the socket."""
 
 _ANSWER_WITHIN_S: Final = 10.0
 
@@ -18,7 +18,8 @@ class LoadClient(asyncio.Protocol):
     """One MQTT connection that carries the events of many tables.
 
     Args:
-        deliver: takes what arrives; it may publish, and what it publishes goes out together.
+        deliver: handles what arrives. It may publish, and everything it publishes is sent in one
+            write.
 
     Attributes:
         lost: why the connection ended, once it has.
@@ -41,7 +42,7 @@ class LoadClient(asyncio.Protocol):
 
         Raises:
             OSError: there is no broker, or it does not answer.
-            PacketError: it refused.
+            PacketError: the broker refused.
         """
         loop = asyncio.get_running_loop()
         _, client = await loop.create_connection(lambda: cls(deliver), LOOPBACK, port)
@@ -65,37 +66,37 @@ class LoadClient(asyncio.Protocol):
         await self._answer
 
     def publish(self, topic: bytes, payload: bytes) -> None:
-        """Have a payload published with QoS 1 by the next `flush`."""
+        """Queue a payload that the next `flush` publishes with QoS 1."""
         self._packet_id = self._packet_id % PACKET_IDS + 1
         self._out.append(publish_packet(topic, self._packet_id, payload))
 
     def flush(self) -> None:
-        """Send what is to be sent."""
+        """Send what is queued."""
         if self._out:
             out, self._out = self._out, []
             self.write(b"".join(out))
 
     def write(self, data: bytes) -> None:
-        """Send these bytes; without effect once the connection is lost."""
+        """Send these bytes. Do nothing once the connection is lost."""
         if self._transport is not None:
             self._transport.write(data)
 
     @property
     def unsent_bytes(self) -> int:
-        """How much the broker has not taken yet."""
+        """Bytes that are not yet sent to the broker."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def close(self) -> None:
-        """Close the connection; what is in the air is let go."""
+        """Close the connection and drop what is in flight."""
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Part of asyncio's protocol."""
+        """Keep the transport (asyncio's protocol)."""
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Part of asyncio's protocol."""
+        """Record why the connection ended (asyncio's protocol)."""
         self._transport = None
         self._lose(str(exc or "no reason given"))
 
@@ -106,7 +107,7 @@ class LoadClient(asyncio.Protocol):
             self._answer.set_exception(PacketError(f"the broker closed the connection: {reason}"))
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, acknowledge it, and send the acknowledgements with what it led to."""
+        """Read what arrived; send its acknowledgements together with the writes it caused."""
         try:
             received = self._reader.feed(data)
         except PacketError as error:

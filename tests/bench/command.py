@@ -22,16 +22,16 @@ _Found = TypeVar("_Found")
 def bench(
     *,
     tables: Annotated[
-        int, typer.Option(min=2, help="Tables that send at once; later ten times as many.")
+        int, typer.Option(min=2, help="Tables that send at the same time; later ten times as many.")
     ] = 2_000,
     seconds: Annotated[
         float, typer.Option(min=0.1, help="How long each phase is timed in each pass.")
     ] = 5.0,
     passes: Annotated[
-        int, typer.Option(min=1, help="How often the phases are gone through; medians are taken.")
+        int, typer.Option(min=1, help="Passes over all phases; the figures are medians.")
     ] = 3,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A few seconds in all, to see that it works.")
+        bool, typer.Option("--quick", help="Run for a few seconds, only to see that it works.")
     ] = False,
     rules: Annotated[
         bool,
@@ -42,21 +42,23 @@ def bench(
         typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
     ] = False,
 ) -> None:
-    """Measure the meter service on parts of its own, and print the figures as one JSON object.
+    """Measure the meter service with its own servers, and print the figures as one JSON object.
 
-    It starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`, plays many
-    tables from another process, and compares the books at the end. Exit status 1 where anything
-    was lost.
+    The benchmark starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`. It
+    plays many tables from another process and compares the books at the end. The exit status is 1
+    if anything was lost.
 
-    With --rules it measures how many rounds a second `pitlink settle` settles on one core, every
-    position taken and every wager placed, and what time and memory `pitlink odds` takes for all.
+    With --rules it measures how many rounds a second `pitlink settle` settles on one core, with
+    every position occupied and every wager placed. It also measures the time and memory of `pitlink
+    odds` for all games.
 
     With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
-    wagers, the append-only file, the archive, what comes back when a day is archived, and how long
-    audit, archive and the service's start take. Some minutes.
+    wagers, the append-only file, the archive, and the memory that archiving a day frees. It also
+    measures how long the audit, the archive and the start of the service take. This needs some
+    minutes.
     """
     if rules and sizing:
-        raise typer.BadParameter("--rules and --sizing are two measurements: give one")
+        raise typer.BadParameter("--rules and --sizing are two measurements: give one of them")
     if rules:
         measure_rules(seconds=0.1 if quick else seconds, passes=1 if quick else passes)
         return
@@ -71,10 +73,10 @@ def bench(
 
 
 def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
-    """Run something to its end; SIGTERM ends it as Ctrl-C does, also where SIGINT is ignored.
+    """Run work to its end. SIGTERM ends it as Ctrl-C does, even if SIGINT is ignored.
 
     Raises:
-        KeyboardInterrupt: it was stopped, and has ended all that it started.
+        KeyboardInterrupt: it was stopped, and has ended everything that it started.
     """
 
     async def watched() -> _Found:
@@ -99,7 +101,7 @@ def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
 
 
 def main() -> None:
-    """Run the command, and end with its exit status as `pitlink` does."""
+    """Run the command and exit with the status that `pitlink` would have."""
     hear_signals()
     sys.excepthook = print_defect
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -1,7 +1,7 @@
-"""The load: a process of its own that plays the tables, told what to measure by its parent.
+"""The load: a separate process that plays the tables and measures what its parent orders.
 
-Run as ``python -m tests.bench.driver``: one order a line on standard input, one finding a line on
-standard output. It ends with its input.
+Run as ``python -m tests.bench.driver``. It reads one order per line from standard input and writes
+one finding per line to standard output. It ends when its input ends.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ _EVERY_REPLY: Final = f"{topics.ROOT}/+/table/+/in"
 
 
 class Load:
-    """What the load does for each order."""
+    """Carries out the orders."""
 
     def __init__(self, start: Start) -> None:
         self._start = start
@@ -62,11 +62,11 @@ class Load:
 
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Be connected to both brokers, once all links operate and the bare subscriber listens.
+        """Connect to both brokers, once all links operate and the bare subscriber listens.
 
         Raises:
             PacketError: a broker refused.
-            NoAnswerError: a link does not come into operation.
+            NoAnswerError: a link did not become operable.
         """
         client = await LoadClient.connect(
             self._start.port,
@@ -86,7 +86,7 @@ class Load:
                 yield
 
     def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
-        """Take what is no reply: a controller's state, or a meter's value."""
+        """Handle messages that are not replies: a controller's state, or a meter's value."""
         if topic.endswith(b"/controller"):
             self._note_state(topic.decode().split("/")[2], CONTROLLER_BEAT.decode(payload))
         elif self._watch is not None:
@@ -105,7 +105,7 @@ class Load:
         """Measure what an order asks for.
 
         Raises:
-            NoAnswerError: the service or the bare subscriber does not answer any more.
+            NoAnswerError: the service or the bare subscriber stopped answering.
             PacketError: a connection was lost.
         """
         match order:
@@ -126,7 +126,7 @@ class Load:
                 raise NoAnswerError("started already")
 
     async def _wagers(self, order: MeasureWagers) -> Measured:
-        """Each window's rounds are voided after it, outside the time measured."""
+        """Measure windows of wagers. Each window's rounds are voided outside the time measured."""
         traffic = self._traffic
         tables = traffic.tables[: order.tables]
 
@@ -146,7 +146,7 @@ class Load:
         window: Callable[[], Awaitable[tuple[int, float]]],
         afterwards: Callable[[], Awaitable[None]] | None = None,
     ) -> Measured:
-        """Repeat a window, which gives its events and its seconds, until `seconds` were timed."""
+        """Repeat a window, which returns its events and its seconds, until `seconds` were timed."""
         events, elapsed_s, used_s = 0, 0.0, dict.fromkeys(self._pids, 0.0)
         while elapsed_s < seconds:
             before = cpu_seconds(self._pids)
@@ -160,7 +160,7 @@ class Load:
         return Measured(events=events, elapsed_s=elapsed_s, cpu_s=used_s)
 
     async def _rounds(self, order: MeasureRounds) -> Measured:
-        """Every table plays round after round; the time runs until the last round is over."""
+        """Have every table play round after round; the time ends when the last round is over."""
         traffic = self._traffic
         tables = traffic.tables[: order.tables]
         before_rounds, before_claims = traffic.counted_rounds()
@@ -208,7 +208,8 @@ async def drive() -> None:
     try:
         async with load.connected():
             _tell(Ready())
-            # What is there now stays: the collector need not look through it again and again.
+            # The objects that exist now stay, so the garbage collector need not scan them
+            # repeatedly.
             gc.collect()
             gc.freeze()
             while line := await reader.readline():

@@ -1,8 +1,7 @@
-"""The events that the load sends, made of parts that were encoded once.
+"""The events that the load sends, built from parts that are encoded once.
 
-What changes from one to the next is the seq, the round and the cards; all else stands ready as
-bytes. They are what a table agent sends: seven positions unless told otherwise, each with its
-patron.
+Only the seq, the round and the cards change from one event to the next; the rest is ready as bytes.
+The events are those of a table agent: seven positions by default, each with its patron.
 """
 
 import random
@@ -25,12 +24,12 @@ _QUEEN_SIX_FOUR: Final = three_card_strength([parse_card(name) for name in ("Qc"
 
 
 class EventWriter:
-    """Writes events for a run.
+    """Writes the events of a run.
 
     Args:
-        seed: decides the cards; the rounds of a run are dealt from shuffled decks.
-        positions: so many are taken, from the first on.
-        meters: each of them wagers on these.
+        seed: decides the cards. The rounds of a run are dealt from shuffled decks.
+        positions: number of occupied positions, from the first on.
+        meters: meters on which each position wagers.
     """
 
     def __init__(
@@ -51,15 +50,15 @@ class EventWriter:
         self._dealt = 0
 
     def wagers(self, seq: int, round_number: int) -> bytes:
-        """A wager on each meter at each position."""
+        """Return a `wagers` event with a wager on each meter at each position."""
         return self._wagers % (seq, round_number)
 
     def void(self, seq: int, round_number: int) -> bytes:
-        """The round is void (649a.13)."""
+        """Return a `void` event for the round (649a.13)."""
         return self._void % (seq, round_number)
 
     def result(self, seq: int, round_number: int) -> bytes:
-        """The next deal: every position's hand, the dealer's and the community cards."""
+        """Return a `result` event: every position's hand, the dealer's and the community cards."""
         self._dealt = (self._dealt + 1) % _DEALS
         return self._results[self._dealt] % (seq, round_number)
 
@@ -73,7 +72,7 @@ def _wagered(positions: int, meters: Sequence[MeterKind]) -> list[WageredPositio
 
 
 def _deal(rng: random.Random, count: int, meters: Sequence[MeterKind]) -> bytes:
-    """One round from a shuffled deck; who holds less than queen-six-four folds."""
+    """Deal one round from a shuffled deck. A hand below queen-six-four folds."""
     deck = rng.sample(DECK, len(DECK))
     positions = [
         _dealt_position(position, deck[(position - 1) * _CARDS : position * _CARDS])
@@ -91,7 +90,7 @@ def _deal(rng: random.Random, count: int, meters: Sequence[MeterKind]) -> bytes:
 
 
 def _dealt_position(position: int, cards: Sequence[Card]) -> DealtPosition:
-    """Folded cards are collected: neither of the wagers placed keeps them (649a.11(b)(3))."""
+    """Return a dealt position. After a fold no wager keeps the cards (649a.11(b)(3))."""
     folded = three_card_strength(cards) < _QUEEN_SIX_FOUR
     return DealtPosition(
         position=position,

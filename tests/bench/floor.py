@@ -1,6 +1,6 @@
-"""The floor that the benchmark plays: many tables over two links, seven positions, two wagers each.
+"""The benchmark's floor: many tables on two links, seven positions, two wagers each.
 
-The service reads it as a floor file; the load knows the same tables by the same names.
+The service reads it as a floor file. The load uses the same names of tables.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,17 +13,17 @@ from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 LINKS: Final = ("bench-a", "bench-b")
 POSITIONS: Final = 7
-"""649a.2(a): so many players at most."""
+"""Largest number of players (649a.2(a))."""
 WAGER_CENTS: Final = 100
 PAYTABLE: Final = "A"
 METERS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_CARD_PROGRESSIVE)
-"""Every position places a wager on each of them; their ids are their kinds."""
+"""Meters on which every position places a wager; the id of each is its kind."""
 WAGERS_AN_EVENT: Final = POSITIONS * len(METERS)
 
 
 @dataclass(frozen=True, slots=True)
 class FloorParts:
-    """Where the parts of the benchmark are, as a floor file names them."""
+    """Addresses of the benchmark's servers, as a floor file names them."""
 
     broker: str
     redis: str
@@ -32,17 +32,17 @@ class FloorParts:
 
 
 def terms_of(meter: MeterKind) -> MeterTerms:
-    """The terms of one of the floor's meters."""
+    """Return the terms of one of the floor's meters."""
     return meter_terms(meter, WAGER_CENTS, PAYTABLE if meter is MeterKind.PROGRESSIVE else None)
 
 
 def table_address(number: int) -> TableAddress:
-    """The link and the id of a table, counted from 0: the links in turn."""
+    """Return the link and the id of a table, counted from 0. Links take turns."""
     return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
 
 
 def bench_floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 0) -> str:
-    """Build the floor file for so many tables; smaller odds payouts wait for no floorperson."""
+    """Build the floor file. Odds payouts below the threshold need no floorperson."""
     links = (
         link_text(
             link,
@@ -59,7 +59,7 @@ def bench_floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
-    """Build the floor file for so many links with so many meters each, and no tables."""
+    """Build a floor file of links and meters without tables."""
     of_each = [
         meter_text("progressive", WAGER_CENTS, id=f"progressive-{meter:03d}")
         for meter in range(meters)

@@ -1,4 +1,4 @@
-"""How long an event is under way at a steady pace: to its reply, and to a display."""
+"""Latency of an event at a steady pace: until its reply, and until a display shows it."""
 
 import asyncio
 import time
@@ -16,14 +16,14 @@ from tests.bench.orders import LatencyMeasured, Percentiles
 from tests.bench.traffic import Table, Traffic
 
 _SHOWN: Final = MeterKind.PROGRESSIVE
-"""The meter that is watched; every event feeds it."""
+"""The meter that is watched. Every event adds to it."""
 _MS_PER_S: Final = 1_000
 _LAST_VALUE_WITHIN_S: Final = 1.0
 
 
 @dataclass(slots=True)
 class _Display:
-    """What one link's meter shows, and the accepted wagers that it does not yet."""
+    """What one link's meter shows, and the accepted wagers that it does not show yet."""
 
     amount_cents: int = 0
     seen_s: float = 0.0
@@ -31,12 +31,12 @@ class _Display:
 
 
 class LatencyWatch:
-    """Takes the times of events and of the meter values that cover them.
+    """Collects the times of events and of the meter values that cover them.
 
     The replies of a link come in the order in which it applied the events. So the load's own books
-    say, at each reply, what the meter held after that event, and the first value not below it is
-    the first that covers it. Where a percentage of the meter was won, the values fall: the events
-    that wait then are let go.
+    know at each reply what the meter held after that event, and the first value that is not below
+    it is the first that covers the event. If a percentage of the meter was won, the values fall,
+    and the events that wait at that moment are not measured.
     """
 
     def __init__(self, traffic: Traffic) -> None:
@@ -50,7 +50,7 @@ class LatencyWatch:
         self._seen_s: list[float] = []
 
     def see(self, topic: bytes, payload: bytes, at_s: float) -> None:
-        """Take a meter value."""
+        """Record a meter value."""
         display = self._displays.get(topic)
         if display is None:
             return
@@ -61,7 +61,7 @@ class LatencyWatch:
             self._seen_s.append(at_s - sent_s)
 
     def note_answer(self, table: Table, kind: str, at_s: float) -> None:
-        """Take an accepted event; after wagers the result follows at once."""
+        """Record an accepted event. After wagers, send the result immediately."""
         self._reply_s[kind].append(at_s - table.sent_s)
         if kind == "wagers":
             self._await_display(table.tally, table.sent_s)
@@ -75,7 +75,7 @@ class LatencyWatch:
         display = self._display_of[id(tally)]
         cents = tally.meter_micros(_SHOWN) // MICROS_PER_CENT
         if display.seen_s >= sent_s and display.amount_cents >= cents:
-            # The value overtook the reply.
+            # The value arrived before the reply.
             self._seen_s.append(display.seen_s - sent_s)
         else:
             display.awaited.append((cents, sent_s))
@@ -86,7 +86,7 @@ class LatencyWatch:
         """Begin rounds at a steady pace, table after table, and wait until all are over.
 
         Raises:
-            NoAnswerError: the service does not answer any more.
+            NoAnswerError: the service stopped answering.
             PacketError: the connection was lost.
         """
         self._traffic.answered = self.note_answer
@@ -109,7 +109,7 @@ class LatencyWatch:
         return self.measured(rounds / took_s)
 
     def measured(self, rounds_per_s: float) -> LatencyMeasured:
-        """What was measured so far, at a pace."""
+        """Return what was measured so far, at a pace."""
         return LatencyMeasured(
             rounds_per_s=round(rounds_per_s, 1),
             wagers_reply=percentiles(self._reply_s["wagers"]),
@@ -119,7 +119,7 @@ class LatencyWatch:
 
 
 def percentiles(seconds: Sequence[float]) -> Percentiles:
-    """The median and the 99th percentile, each a time that was measured (nearest rank).
+    """Return the median and the 99th percentile, each a time that was measured (nearest rank).
 
     >>> percentiles([0.001, 0.003, 0.002])
     Percentiles(p50_ms=2.0, p99_ms=3.0, samples=3)

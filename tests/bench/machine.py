@@ -1,4 +1,4 @@
-"""What a benchmark ran on."""
+"""The machine and the software versions of a benchmark."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ _ANSWER_WITHIN_S: Final = 10.0
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine and the versions of the parts; `cores` are those this process may use."""
+    """Machine and versions of the parts; `cores` are those that this process may use."""
 
     cores: int
     cpu: str
@@ -28,7 +28,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def this_machine() -> Machine:
-    """Look.
+    """Return the description of this machine.
 
     Raises:
         UserError: there is no redis-server.

@@ -1,4 +1,4 @@
-"""What the benchmark tells the load process, and what that answers: one JSON object a line each."""
+"""Orders to the load process and its findings: one JSON object on each line."""
 
 from typing import Final
 
@@ -6,18 +6,18 @@ import msgspec
 
 
 class _Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all orders and findings share."""
+    """Base of all orders and findings."""
 
 
 class Start(_Order, frozen=True, kw_only=True, tag="start"):
     """Connect, and wait until every link operates and the bare subscriber listens.
 
     Attributes:
-        port: the broker's that the service listens to.
-        bare_port: the broker's that only the bare subscriber listens to.
-        tables: how many tables there are.
-        seed: of the cards.
-        pids: whose CPU time is measured, by name.
+        port: port of the service's broker.
+        bare_port: port of the broker that only the bare subscriber uses.
+        tables: number of tables.
+        seed: seed of the cards.
+        pids: processes whose CPU time is measured, by name.
     """
 
     port: int
@@ -28,28 +28,28 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
 
 
 class MeasureWagers(_Order, frozen=True, kw_only=True, tag="wagers"):
-    """Windows in which each of `tables` sends one `wagers`, until `seconds` were timed."""
+    """Measure windows in which each of `tables` sends one `wagers`, until `seconds` were timed."""
 
     tables: int
     seconds: float
 
 
 class MeasureBare(_Order, frozen=True, kw_only=True, tag="bare"):
-    """The same windows, received by the bare subscriber."""
+    """Measure the same windows, received by the bare subscriber."""
 
     tables: int
     seconds: float
 
 
 class MeasureRounds(_Order, frozen=True, kw_only=True, tag="rounds"):
-    """Whole rounds at each of `tables`, one after another, for `seconds`."""
+    """Measure whole rounds at each of `tables`, one after another, for `seconds`."""
 
     tables: int
     seconds: float
 
 
 class MeasureLatency(_Order, frozen=True, kw_only=True, tag="latency"):
-    """Rounds begun at a steady pace, for `seconds`."""
+    """Measure rounds that begin at a steady pace, for `seconds`."""
 
     tables: int
     rounds_per_s: int
@@ -57,7 +57,7 @@ class MeasureLatency(_Order, frozen=True, kw_only=True, tag="latency"):
 
 
 class Finish(_Order, frozen=True, kw_only=True, tag="finish"):
-    """Say what the books must hold now, and end."""
+    """Report what the books must hold now, and end."""
 
 
 class Ready(_Order, frozen=True, kw_only=True, tag="ready"):
@@ -68,10 +68,10 @@ class Measured(_Order, frozen=True, kw_only=True, tag="measured"):
     """What was done in the time measured.
 
     Attributes:
-        events: how many events were answered, or received bare; of rounds, how many were whole.
+        events: number of events answered, or received bare. For rounds, the number of whole rounds.
         elapsed_s: the time measured, in seconds.
-        cpu_s: what each process used in that time, in seconds.
-        claims: how many claims the results opened.
+        cpu_s: CPU time of each process in that time, in seconds.
+        claims: number of claims that the results opened.
     """
 
     events: int
@@ -81,7 +81,7 @@ class Measured(_Order, frozen=True, kw_only=True, tag="measured"):
 
 
 class Percentiles(_Order, frozen=True, kw_only=True):
-    """A latency's median and 99th percentile in milliseconds, and of how many."""
+    """Median and 99th percentile of a latency in milliseconds, and the number of samples."""
 
     p50_ms: float
     p99_ms: float
@@ -89,7 +89,7 @@ class Percentiles(_Order, frozen=True, kw_only=True):
 
 
 class LatencyMeasured(_Order, frozen=True, kw_only=True, tag="latency_measured"):
-    """From the publish of an event until its reply, and until a meter that covers it was seen."""
+    """Latencies from the publish of an event to its reply, and to a meter value that covers it."""
 
     rounds_per_s: float
     wagers_reply: Percentiles
@@ -98,12 +98,12 @@ class LatencyMeasured(_Order, frozen=True, kw_only=True, tag="latency_measured")
 
 
 class LinkBooks(_Order, frozen=True, kw_only=True):
-    """What one link's books must hold, by the replies alone.
+    """What one link's books must hold, from the replies alone.
 
     Attributes:
         wagers: wagers accepted, less those of voided rounds.
         rounds: rounds with a result.
-        meters_micros: what each meter holds.
+        meters_micros: balance of each meter.
     """
 
     wagers: int
@@ -118,8 +118,8 @@ class Finished(_Order, frozen=True, kw_only=True, tag="finished"):
         sent: events sent, each counted once.
         accepted: events answered with `accepted`.
         repeated: events that were sent again because no answer came.
-        refusals: how many events were answered otherwise, by what the answer said.
-        interruptions: how often a link was said to be inoperable, by the reason.
+        refusals: number of other answers, by their content.
+        interruptions: how often a link was reported as inoperable, by the reason.
     """
 
     sent: int
@@ -131,7 +131,7 @@ class Finished(_Order, frozen=True, kw_only=True, tag="finished"):
 
 
 class Failed(_Order, frozen=True, kw_only=True, tag="failed"):
-    """The load cannot go on, and why."""
+    """The load cannot continue; the message says why."""
 
     reason: str
 

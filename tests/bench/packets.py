@@ -1,8 +1,8 @@
 """The packets of MQTT 3.1.1 that a load generator needs, and no others.
 
-A load generator must cost less than what it measures, for both share the same cores. So what a
-read of the socket brought is taken apart in one loop. The general clients spend ten times as much
-on a message, and the codecs on PyPI either speak MQTT 5 alone or are no longer kept.
+A load generator must cost less than what it measures, because both share the same cores. So one
+loop decodes everything that a read of the socket returned. General clients spend ten times as much
+on a message, and the codecs on PyPI either support only MQTT 5 or are no longer maintained.
 """
 
 from dataclasses import dataclass, field
@@ -24,28 +24,28 @@ _FAILURE: Final = 0x80
 
 
 class PacketError(Exception):
-    """The broker sent what this client cannot use, or refused it."""
+    """The broker refused this client, or sent something that the client cannot use."""
 
 
 def connect_packet(client_id: str) -> bytes:
-    """CONNECT with a clean session and without a keep-alive."""
+    """Return a CONNECT with a clean session and without a keep-alive."""
     body = b"\x00\x04MQTT\x04" + bytes([_CLEAN_SESSION]) + b"\x00\x00" + text(client_id)
     return bytes([_CONNECT]) + remaining_length(len(body)) + body
 
 
 def subscribe_packet(packet_id: int, *patterns: str) -> bytes:
-    """SUBSCRIBE with QoS 1."""
+    """Return a SUBSCRIBE with QoS 1."""
     body = packet_id.to_bytes(2, "big") + b"".join(text(one) + _QOS1 for one in patterns)
     return bytes([_SUBSCRIBE]) + remaining_length(len(body)) + body
 
 
 @dataclass(slots=True)
 class Received:
-    """What one read of the socket brought.
+    """What one read of the socket returned.
 
     Attributes:
         messages: topic and payload of each message.
-        acks: the acknowledgements of those messages, ready to be sent.
+        acks: acknowledgements of those messages, ready to send.
         answered: whether the broker accepted the connection or a subscription.
     """
 
@@ -55,17 +55,17 @@ class Received:
 
 
 class PacketReader:
-    """Takes a stream of bytes apart; half a packet is kept until the rest has come."""
+    """Decoder of a byte stream. It keeps an incomplete packet until the rest arrives."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> Received:
-        """The packets that are complete now.
+        """Return the packets that are complete now.
 
         Raises:
-            PacketError: the broker refused the connection or a subscription, or sent what it
-                cannot send.
+            PacketError: the broker refused the connection or a subscription, or sent an invalid
+                packet.
         """
         if self._rest:
             data = self._rest + data
@@ -85,7 +85,7 @@ class PacketReader:
 
 
 def _read_length(data: bytes, at: int) -> tuple[int, int]:
-    """A remaining length and the place after it, which is 0 where it has not all come."""
+    """Return a remaining length and the position after it; position 0 if it is incomplete."""
     length = 0
     for count in range(4):
         if at + count >= len(data):
@@ -115,5 +115,5 @@ def _take(head: int, data: bytes, body: int, after: int, received: Received) -> 
             raise PacketError("the broker refused a subscription")
         received.answered = True
     elif kind != _PUBACK:
-        # A publish of ours need not be kept for its acknowledgement: its reply says more.
+        # The load keeps no published event until its acknowledgement: the reply says more.
         raise PacketError(f"the broker sent a packet of kind {kind}")

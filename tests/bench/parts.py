@@ -1,4 +1,4 @@
-"""A process of the benchmark: started with a log of its own, and ended with the benchmark."""
+"""Processes of the benchmark: each is started with a log and ends with the benchmark."""
 
 import asyncio
 import contextlib
@@ -26,11 +26,11 @@ _PR_SET_PDEATHSIG: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A running process and its log.
+    """Running process and its log.
 
     Attributes:
-        name: as it is called to the user.
-        process: the process; its input and output are pipes where they were asked for.
+        name: its name in messages to the user.
+        process: the process. Its input and output are pipes if requested.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Part:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Process id."""
         return self.process.pid
 
     def last_words(self) -> str:
-        """The end of its log, to be put after a message."""
+        """Return the end of its log, to be added to a message."""
         lines = self.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
         return "".join(f"\n  {line}" for line in lines)
 
@@ -51,7 +51,7 @@ class Part:
         """Wait until it answers.
 
         Raises:
-            UserError: it ended first, or does not answer in time.
+            UserError: it ended first, or did not answer in time.
         """
         try:
             async with asyncio.timeout(START_WITHIN_S):
@@ -67,13 +67,13 @@ class Part:
 async def part(
     name: str, command: Sequence[str], home: Path, *, piped: bool = False
 ) -> AsyncIterator[Part]:
-    """Run a process in a directory of its own, and end it on exit.
+    """Run a process in its own directory, and end it on exit.
 
     Args:
-        name: as it is called to the user.
-        command: what runs it.
-        home: made where it is not there yet; its log stands there.
-        piped: have its standard input and output as pipes.
+        name: its name in messages to the user.
+        command: its command line.
+        home: its directory, created if missing; the log is written there.
+        piped: whether its standard input and output are pipes.
     """
     log = _log_in(home)
     with log.open("ab") as errors:
@@ -83,7 +83,7 @@ async def part(
             stdout=subprocess.PIPE if piped else errors,
             stderr=errors,
             cwd=home,
-            # Ctrl-C is for the benchmark alone, which ends its parts in order.
+            # Ctrl-C is only for the benchmark, which ends its processes in order.
             start_new_session=True,
             preexec_fn=_end_with_parent,
         )
@@ -112,14 +112,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _end_with_parent() -> None:
-    """Have the kernel end the part should the benchmark be killed; Linux alone can."""
+    """Have the kernel end the process if the benchmark is killed. Works on Linux only."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on just now."""
+    """Return a loopback port that nobody listens on now."""
     with socket.create_server((LOOPBACK, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

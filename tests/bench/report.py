@@ -1,4 +1,4 @@
-"""The figures of a benchmark, put together from what was measured pass after pass."""
+"""Figures of a benchmark, computed from the measurements of each pass."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -26,11 +26,11 @@ METHOD: Final = (
 
 
 class _Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What all parts of the report share."""
+    """Base of all parts of the report."""
 
 
 class Settings(_Figures, frozen=True, kw_only=True):
-    """How it was run."""
+    """Settings of the run."""
 
     tables: int
     positions_a_table: int
@@ -40,7 +40,7 @@ class Settings(_Figures, frozen=True, kw_only=True):
 
 
 class WagersFigures(_Figures, frozen=True, kw_only=True):
-    """`wagers` events accepted, from publish to reply; and the CPU time of each process."""
+    """`wagers` events accepted, from publish to reply, and the CPU time of each process."""
 
     tables: int
     events_per_s: int
@@ -67,7 +67,7 @@ class RoundsFigures(_Figures, frozen=True, kw_only=True):
 
 
 class LatencyFigures(_Figures, frozen=True, kw_only=True):
-    """From publish to reply, and to the first meter value that covers the wagers."""
+    """Latencies from publish to reply, and to the first meter value that covers the wagers."""
 
     rounds_per_s: float
     wagers_to_reply: Percentiles
@@ -76,16 +76,16 @@ class LatencyFigures(_Figures, frozen=True, kw_only=True):
 
 
 class Books(_Figures, frozen=True, kw_only=True):
-    """Whether anything was lost: the load's own books against the audit's.
+    """Comparison of the load's own books with the audit's: whether anything was lost.
 
     Attributes:
         balanced: the audit found every balance equal to its ledger.
-        meters_equal: every meter holds, to the micro, what the replies say it must.
+        meters_equal: every meter holds, to the micro, what the replies say.
         counts_equal: the ledger has the wagers and rounds that were accepted.
-        events_sent: each counted once.
-        events_accepted: all of them, unless something is wrong.
-        events_repeated: sent again because no answer came for some time.
-        refusals: by what the answer said.
+        events_sent: events sent, each counted once.
+        events_accepted: events accepted; equal to `events_sent` if nothing was lost.
+        events_repeated: events sent again because no answer came for some time.
+        refusals: number of refusals, by the content of the answer.
         interruptions: how often a link was inoperable meanwhile, by the reason.
     """
 
@@ -101,7 +101,7 @@ class Books(_Figures, frozen=True, kw_only=True):
 
     @property
     def nothing_lost(self) -> bool:
-        """Whether every event sent was accepted, once."""
+        """True if every event sent was accepted exactly once and the books agree."""
         return (
             self.balanced
             and self.meters_equal
@@ -111,7 +111,7 @@ class Books(_Figures, frozen=True, kw_only=True):
 
 
 class Report(_Figures, frozen=True, kw_only=True):
-    """What `python -m tests bench` prints."""
+    """Output of `python -m tests bench`."""
 
     machine: Machine
     settings: Settings
@@ -129,7 +129,7 @@ class Report(_Figures, frozen=True, kw_only=True):
 
 
 class Pass(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pass measured; the phases of a pass follow each other closely."""
+    """Measurements of one pass. The phases of a pass follow each other closely."""
 
     wagers: Measured
     bare: Measured
@@ -147,7 +147,7 @@ def make_report(
     audit: AuditResult,
     duration_s: float,
 ) -> Report:
-    """Put the figures together."""
+    """Compute the report from all passes."""
     wagers = _wagers(settings.tables, [one.wagers for one in passes])
     ten_times = _wagers(settings.tables * 10, [one.ten_times for one in passes])
     rounds = [one.rounds for one in passes]
@@ -179,7 +179,7 @@ def make_report(
 
 
 def compare_books(finished: Finished, audit: AuditResult) -> Books:
-    """Hold the load's books against the audit's."""
+    """Compare the load's books with the audit's."""
     links = finished.links
     meters = {
         link: {name: meter.amount_micros for name, meter in audited.meters.items()}
@@ -200,7 +200,7 @@ def compare_books(finished: Finished, audit: AuditResult) -> Books:
 
 
 def settings_of(tables: int, seconds: float, passes: int) -> Settings:
-    """The settings with what they come to."""
+    """Return the settings with the counts that follow from them."""
     return Settings(
         tables=tables,
         positions_a_table=POSITIONS,
@@ -233,7 +233,7 @@ def _median_rate(measured: Sequence[Measured]) -> int:
 
 
 def _ratio(pairs: Sequence[tuple[Measured, Measured]]) -> float:
-    """The median of the passes' own ratios: what slows the machine slows both of a pass."""
+    """Return the median of the passes' ratios. A slow machine slows both sides of a pass."""
     return round(median(_rate(one) / _rate(other) for one, other in pairs), 3)
 
 
@@ -241,7 +241,7 @@ def _cpu_us(
     measured: Sequence[Measured],
     names: Sequence[str] = ("load", "mosquitto", "service", "redis"),
 ) -> dict[str, float]:
-    """Microseconds of CPU an event, by process; empty where the system does not tell."""
+    """Return microseconds of CPU per event by process; empty if the system does not report them."""
     if not any(one.cpu_s.get("load") for one in measured):
         return {}
     return {

@@ -1,4 +1,4 @@
-"""How fast the rules are: rounds settled a second on one core, and the odds of every wager."""
+"""Speed of the rules: rounds settled a second on one core, and the odds of every wager."""
 
 import io
 import os
@@ -42,7 +42,7 @@ class SettleFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OddsFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """`pitlink odds --json` for everything, nothing kept from before; memory of one process."""
+    """`pitlink odds --json` for all games without a cache; memory of one process."""
 
     seconds: float
     cpu_seconds: float
@@ -51,7 +51,7 @@ class OddsFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RulesReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `python -m tests bench --rules` prints."""
+    """Output of `python -m tests bench --rules`."""
 
     cores: int
     settle: dict[str, SettleFigures]
@@ -62,8 +62,8 @@ def measure_rules(*, seconds: float, passes: int) -> None:
     """Measure, and print one JSON object.
 
     Args:
-        seconds: how long a game's rounds are settled, at least, in each pass.
-        passes: how often the games are gone through; medians are taken.
+        seconds: shortest time for which a game's rounds are settled in each pass.
+        passes: number of passes over the games. The figures are medians.
 
     Raises:
         UserError: `pitlink odds` failed.
@@ -99,7 +99,7 @@ def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigu
 
 
 def _rate(lines: bytes, seconds: float) -> int:
-    """Rounds a second of this process's CPU time.
+    """Return rounds per second of this process's CPU time.
 
     Raises:
         UserError: a round was refused.
@@ -113,7 +113,7 @@ def _rate(lines: bytes, seconds: float) -> int:
 
 
 def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, object]]:
-    """Rounds with every position taken and every wager placed."""
+    """Return rounds with every position occupied and every wager placed."""
     deal = chapter.deal
     wagers = _wagers(chapter)
     paytables = _paytables(chapter)
@@ -153,13 +153,13 @@ def _wagers(chapter: Chapter) -> dict[str, int]:
 
 
 def _paytables(chapter: Chapter) -> dict[str, object]:
-    """The first choice of everything, without a version, and a payout limit where there is one."""
+    """Return the first choice of each term except the version, and a payout limit if one exists."""
     first = {name: choices[0] for name, choices in offered(chapter).items() if name != "version"}
     return {**first, chapter.limit.choice: 5_000_000} if chapter.limit else dict(first)
 
 
 def _odds_figures() -> OddsFigures:
-    """Run `pitlink odds` for everything in a process of its own.
+    """Run `pitlink odds` for all games in a separate process.
 
     Raises:
         UserError: it failed.

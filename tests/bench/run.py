@@ -1,4 +1,4 @@
-"""The course of a benchmark: warm up, measure the phases in turn, compare the books, report."""
+"""Steps of a benchmark: warm up, measure the phases in turn, compare the books, report."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from tests.bench.stand import Stand, stand
 
 TEN_TIMES: Final = 10
 ROUNDS_PER_S: Final = 200
-"""The pace at which latency is measured."""
+"""Pace at which latency is measured, in rounds a second."""
 
 _SEED: Final = 649
 _PHASE_MAX_S: Final = 600.0
@@ -42,7 +42,7 @@ Found = TypeVar("Found", bound=Finding)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a benchmark is run: tables at once, seconds timed a phase, passes over all phases."""
+    """Size of a run: number of tables, seconds of each phase, passes over all phases."""
 
     tables: int
     seconds: float
@@ -50,11 +50,11 @@ class Plan:
 
 
 QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
-"""A few seconds in all: shows that the benchmark works, and measures little."""
+"""A few seconds in total. It shows that the benchmark works and measures little."""
 
 
 async def run_bench(plan: Plan) -> Report:
-    """Run a benchmark, telling on standard error how far it is.
+    """Run a benchmark and report its progress on standard error.
 
     Raises:
         UserError: a part is missing, or failed.
@@ -90,7 +90,7 @@ async def run_bench(plan: Plan) -> Report:
 
 
 async def _measure(parts: Stand, plan: Plan, number: int, tell: Callable[[str], None]) -> Pass:
-    """One pass over all phases."""
+    """Measure one pass over all phases."""
     tables, seconds = plan.tables, plan.seconds
     of = f"pass {number + 1} of {plan.passes}"
     tell(f"{of}: wagers from {tables:,} tables")
@@ -123,7 +123,7 @@ def _steps(plan: Plan) -> int:
 
 
 def _progress() -> Progress:
-    """A bar on a terminal; elsewhere each step is a line."""
+    """Return a progress reporter: a bar on a terminal, otherwise a line for each step."""
     console = PlainConsole(stderr=True)
     return Progress(
         SpinnerColumn(),

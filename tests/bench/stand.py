@@ -1,4 +1,4 @@
-"""The parts of a benchmark: brokers, Redis, service and load, private to it and gone with it."""
+"""Private servers and processes of a benchmark: brokers, Redis, service and load."""
 
 import asyncio
 import shutil
@@ -27,7 +27,7 @@ PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; 
 
 
 class AuditResult(msgspec.Struct, frozen=True):
-    """What the benchmark reads of `pitlink audit --json`."""
+    """The part of `pitlink audit --json` that the benchmark reads."""
 
     balanced: bool
     entries: int
@@ -36,19 +36,19 @@ class AuditResult(msgspec.Struct, frozen=True):
 
 
 class AuditedLink(msgspec.Struct, frozen=True):
-    """One link's meters by id."""
+    """Meters of one link, by id."""
 
     meters: dict[str, "AuditedMeter"]
 
 
 class AuditedMeter(msgspec.Struct, frozen=True):
-    """What a meter holds, in micros."""
+    """Balance of a meter, in micros."""
 
     amount_micros: int
 
 
 class AuditedTotals(msgspec.Struct, frozen=True):
-    """What the ledger counts: rounds, and wagers net of voided ones."""
+    """Counts of the ledger: rounds, and wagers less those of voided rounds."""
 
     rounds: int
     wagers: int
@@ -56,12 +56,12 @@ class AuditedTotals(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """What runs, with the load connected and every link in operation.
+    """Running benchmark, with the load connected and every link in operation.
 
     Attributes:
-        home: the directory of it all.
+        home: directory of all its files.
         load: the process that plays the tables.
-        measured: the parts that must run for as long as it does.
+        measured: the processes that must run for as long as it does.
     """
 
     home: Path
@@ -72,7 +72,7 @@ class Stand:
         """Have the load carry out an order.
 
         Raises:
-            UserError: it cannot, or not in time; the message has the last words of who failed.
+            UserError: it failed or was late; the message has the end of the log of what failed.
         """
         pipe_in, pipe_out = self.load.process.stdin, self.load.process.stdout
         if pipe_in is None or pipe_out is None:
@@ -103,7 +103,7 @@ class Stand:
         """Have `pitlink audit` replay the ledger.
 
         Raises:
-            UserError: it could not.
+            UserError: the audit failed.
         """
         command = [*PITLINK, "audit", "--json", "--config", str(self.home / "floor.toml")]
         async with part("the audit", command, self.home / "audit", piped=True) as audit:
@@ -120,16 +120,16 @@ class Stand:
 async def stand(
     tables: int, bare_window: int, seed: int, *, validate_from_cents: int = 0
 ) -> AsyncIterator[Stand]:
-    """Start everything; on exit all of it is ended and its files are gone.
+    """Start everything; on exit end all of it and delete its files.
 
     Args:
-        tables: how many tables the floor has.
-        bare_window: how many messages the bare subscriber takes before it says so.
-        seed: of the cards.
-        validate_from_cents: smaller odds payouts wait for no floorperson.
+        tables: number of tables of the floor.
+        bare_window: number of messages after which the bare subscriber reports.
+        seed: seed of the cards.
+        validate_from_cents: odds payouts below this amount need no floorperson.
 
     Raises:
-        UserError: a part is missing or does not start; the message has its last words.
+        UserError: a part is missing or did not start; the message has the end of its log.
     """
     if shutil.which("mosquitto") is None:
         raise UserError("no mosquitto on PATH: the benchmark needs one (it is often in /usr/sbin)")
@@ -183,10 +183,10 @@ def _made(home: Path) -> Path:
 
 
 async def start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
-    """Start a mosquitto on a free port; another program may take the port first, so try again.
+    """Start a mosquitto on a free port; try again if another program takes the port first.
 
     Raises:
-        UserError: it does not start.
+        UserError: it did not start.
     """
     for tries_left in reversed(range(_PORT_TRIES)):
         port = free_port()
@@ -207,13 +207,13 @@ async def start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
 
 
 async def start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
-    """Start a Redis that syncs every write before it answers.
+    """Start a Redis that syncs every write to disk before it answers.
 
-    It does not rewrite its append-only file meanwhile: when that begins would be chance, and it
-    would take its time from whatever is being measured.
+    Automatic rewrites of its append-only file are off: they would begin at random moments and
+    distort whatever is being measured.
 
     Raises:
-        UserError: it does not start.
+        UserError: it did not start.
     """
     path = socket_path(_made(home))
     command = [*redis_command(home), "--auto-aof-rewrite-percentage", "0"]

@@ -1,4 +1,4 @@
-"""The benchmark as a whole, with real parts: what it prints, and that it leaves nothing behind."""
+"""The whole benchmark with real parts: what it prints, and that it leaves nothing behind."""
 
 import json
 import os
@@ -57,14 +57,14 @@ SINGLE: Final = {
 
 @pytest.fixture
 def surroundings(short_path: Path) -> dict[str, str]:
-    """An environment in which real servers are on PATH and temporary files are in `short_path`."""
+    """Return an environment with real servers on PATH and temporary files in `short_path`."""
     daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
     return {**os.environ, "PATH": path, "TMPDIR": str(short_path)}
 
 
 def processes_in(short_path: Path) -> set[str]:
-    """The command lines of the processes that work somewhere in `short_path`."""
+    """Return the command lines of the processes that work somewhere in `short_path`."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -78,7 +78,7 @@ def processes_in(short_path: Path) -> set[str]:
 def test_quick_prints_every_figure_and_the_books_agree(
     short_path: Path, surroundings: dict[str, str]
 ) -> None:
-    """One JSON object on standard output, whatever the machine is busy with."""
+    """It prints one JSON object on standard output, however busy the machine is."""
     done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=300)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
@@ -90,8 +90,9 @@ def test_quick_prints_every_figure_and_the_books_agree(
     assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
     assert books["events_sent"] == books["events_accepted"] > 0
     assert books["refusals"] == {}
-    # Beside the events, the ledger has the approval of each of two links and the seeds of its two
-    # meters; on a busy machine also that a link was inoperable for a moment.
+    # Besides the events, the ledger has the approval of each of the two links and the seeds of
+    # their two meters. On a busy machine it may also record that a link was inoperable for a
+    # moment.
     assert 6 <= books["ledger_entries"] - books["events_accepted"] <= 20
 
     assert report["settings"]["wagers_an_event"] == 14
@@ -118,7 +119,7 @@ def test_quick_prints_every_figure_and_the_books_agree(
 def test_interrupted_ends_all_that_it_started(
     short_path: Path, surroundings: dict[str, str], how: signal.Signals, status: int
 ) -> None:
-    """Ctrl-C in the middle: parts and files are gone; of a killed benchmark, the parts."""
+    """After Ctrl-C, its processes and files are gone. After SIGKILL, its processes are gone."""
     with Pitlink(
         "--tables", "50", "--seconds", "60", program=bench_command, env=surroundings
     ) as bench:
@@ -138,7 +139,7 @@ def test_interrupted_ends_all_that_it_started(
 def test_without_mosquitto_says_what_is_missing(
     short_path: Path, surroundings: dict[str, str]
 ) -> None:
-    """A part that is not there is a user's matter: one line, no traceback, status 1."""
+    """A missing part is an error of the user: one line, no traceback, status 1."""
     done = run_pitlink(
         "--quick", program=bench_command, env={**surroundings, "PATH": str(short_path)}
     )

@@ -1,4 +1,4 @@
-"""The load's own books, the percentiles and the comparison: where a wrong figure would hide."""
+"""The load's own books, the percentiles and the comparison: places where errors would hide."""
 
 import random
 from collections.abc import Iterator
@@ -45,14 +45,14 @@ def won(item: Item, position: int, percent: int, paid_cents: int) -> Line:
 
 
 def test_floor_file_is_one_that_the_service_reads() -> None:
-    """Every table by the name that the load uses, over both links."""
+    """Both sides use the same names for every table, over both links."""
     floor = parse_floor(bench_floor_text(PARTS, 5))
     known = [table for link in floor.link for table in table_topics(floor, link)]
     assert known == [table_address(number) for number in (0, 2, 4, 1, 3)]
 
 
 def test_events_are_those_of_the_contract() -> None:
-    """Seven positions with two wagers each; the hands come from one deck."""
+    """Seven positions have two wagers each, and all hands come from one deck."""
     writer = EventWriter(1)
     wagers = TABLE_EVENT.decode(writer.wagers(3, 2))
     assert isinstance(wagers, Wagers)
@@ -75,7 +75,7 @@ def test_events_are_those_of_the_contract() -> None:
 
 @pytest.mark.section("649a.12(e)(3)")
 def test_books_add_what_the_law_has_wagers_add() -> None:
-    """Seven wagers of 100 cents, at the rate of the terms; voided ones come off again."""
+    """Seven wagers of 100 cents add the rate of the terms. Voided ones are subtracted again."""
     tally = Tally(wagers=5, voids=2)
     for meter, paytable in ((MeterKind.PROGRESSIVE, "A"), (MeterKind.FIVE_CARD_PROGRESSIVE, None)):
         terms = meter_terms(meter, 100, paytable)
@@ -87,7 +87,7 @@ def test_books_add_what_the_law_has_wagers_add() -> None:
 @pytest.mark.reading("T15")
 @pytest.mark.reading("T17")
 def test_books_take_percentages_off_and_reseed_once() -> None:
-    """Two shares of a whole meter: both come off, and it is reseeded one time."""
+    """Two shares of a whole meter are both paid, and the meter is reseeded one time."""
     tally = Tally()
     seeded = tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE)
     reseed = meter_terms(MeterKind.FIVE_CARD_PROGRESSIVE, 100).reseed_cents * 10_000
@@ -102,7 +102,7 @@ def test_books_take_percentages_off_and_reseed_once() -> None:
 
 
 def test_percentiles_are_times_that_were_measured() -> None:
-    """Nearest rank: of a hundred, the 50th and the 99th."""
+    """Nearest rank: of a hundred samples, the 50th and the 99th."""
     times = [number / 1_000 for number in range(1, 101)]
     random.Random(7).shuffle(times)
     found = percentiles(times)
@@ -110,7 +110,7 @@ def test_percentiles_are_times_that_were_measured() -> None:
 
 
 async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
-    """A value from before the wagers does not; of those that do, the first counts."""
+    """A value from before the wagers does not count. The first one that covers them does."""
     traffic = Traffic(2, EventWriter(1), lambda *_: None)
     watch = LatencyWatch(traffic)
     sent: list[str] = []
@@ -129,7 +129,7 @@ async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
     watch.see(topic, meter_value(after + 1), 10.06)
     table.sent_s = 11.0
     table.tally.wagers += 1
-    # This value overtakes the reply.
+    # This value arrives before the reply.
     watch.see(topic, meter_value(value_of(table.tally)), 11.01)
     watch.note_answer(table, "wagers", 11.02)
     found = watch.measured(1)
@@ -184,6 +184,6 @@ def losses() -> Iterator[Books]:
 
 
 def test_anything_lost_shows() -> None:
-    """An event, a micro, a wager, a round, the balance: each alone is enough."""
+    """One lost event, micro, wager or round, or a wrong balance, is enough to show."""
     assert compared().nothing_lost
     assert [books.nothing_lost for books in losses()] == [False] * 5

@@ -1,4 +1,4 @@
-"""The load's MQTT codec: whole, in pieces, and what it refuses."""
+"""The load's MQTT codec: whole streams, partial reads, and what it refuses."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_connect_and_subscribe_are_as_the_standard_has_them() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 120, 121, 122, 16_000, 16_500, 300_000])
 def test_publish_comes_back_whatever_its_length(size: int) -> None:
-    """Remaining lengths of one to three bytes; a broker would send the packet just so."""
+    """Remaining lengths have one to three bytes. A broker would send the same packet."""
     payload = b"x" * size
     received = PacketReader().feed(publish_packet(text("a/b"), 258, payload))
     assert received.messages == [(b"a/b", payload)]
@@ -26,7 +26,7 @@ def test_publish_comes_back_whatever_its_length(size: int) -> None:
 
 
 def test_stream_is_taken_apart_wherever_it_is_cut() -> None:
-    """Every place at which a read of the socket could end."""
+    """A read of the socket could end at any of these places."""
     stream = b"".join(
         (
             CONNACK,

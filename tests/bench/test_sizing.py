@@ -26,7 +26,7 @@ PARTS: Final = FloorParts(
 FULL, USUAL = MIXES
 MEMORY: Final = Memory(used_bytes=1, rss_bytes=2, rss_to_used_ratio=2.0)
 AT_ONCE_BYTES: Final = 5_000_000
-"""What is there once, and must stand in no slope."""
+"""Bytes that exist once; they must not affect a slope."""
 
 
 def seconds(elapsed_s: float) -> Seconds:
@@ -45,7 +45,7 @@ def held(rounds: int, tables: int) -> Held:
 
 
 def step(rounds: int) -> Step:
-    """A third of the rounds has a win, whose two decisions are further entries."""
+    """Return a step. A third of its rounds has a win, whose two decisions are further entries."""
     entries = 2 * rounds + 2 * rounds // 3
     return Step(
         rounds=rounds,
@@ -83,7 +83,7 @@ def played() -> Played:
 
 
 def test_figures_are_slopes() -> None:
-    """What is there once, whatever is played, stands in none of them."""
+    """Bytes that exist once, whatever is played, affect none of the slopes."""
     found = mix_figures(FULL, played())
     assert found.claims_per_thousand_rounds == 333.3
     assert found.redis_bytes_per_thousand_rounds == 6_000_000
@@ -110,13 +110,13 @@ def test_figures_are_slopes() -> None:
 
 
 def test_one_disturbed_size_moves_no_figure_far() -> None:
-    """The median of all pairs, not the line through the ends."""
+    """The slope is the median of all pairs, not a line through both ends."""
     assert slope([(1, 10), (2, 20), (3, 30), (4, 900)]) <= 437
     assert slope([(1, 10), (2, 20), (3, 30), (4, 40), (5, 900)]) == 10
 
 
 def test_mixes_are_what_they_say() -> None:
-    """So many positions and meters; without a five-card wager no community cards are dealt."""
+    """Each mix has its positions and meters. Only a five-card wager deals community cards."""
     for mix in MIXES:
         writer = EventWriter(1, mix.positions, mix.meters)
         wagers = TABLE_EVENT.decode(writer.wagers(1, 1))
@@ -143,7 +143,7 @@ def test_two_measurements_at_once_are_refused() -> None:
 
 
 def told(figures: dict[str, Any], *names: str) -> bool:
-    """Whether figures are there; of so little, what Redis takes is lost in what it takes anyhow."""
+    """Return whether figures exist. So little play leaves books that Redis's own use hides."""
     return all(isinstance(figures[name], int | float) for name in names)
 
 
@@ -153,7 +153,7 @@ def positive(figures: dict[str, Any], *names: str) -> bool:
 
 @pytest.mark.slow
 def test_quick_measures_everything_and_leaves_nothing(short_path: Path) -> None:
-    """One JSON object; figures of so few wagers mean little, but what must be there is."""
+    """It prints one JSON object. Figures of so few wagers mean little, but each must be there."""
     daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
     env = {**os.environ, "PATH": path, "TMPDIR": str(short_path)}

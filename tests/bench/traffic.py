@@ -1,4 +1,4 @@
-"""Many tables on one connection, each with one event in the air at most, as the contract has it."""
+"""Many tables on one connection, each with at most one event unanswered (the contract)."""
 
 import asyncio
 import time
@@ -16,20 +16,20 @@ from tests.bench.floor import LINKS, table_address
 from tests.bench.packets import PacketError
 
 _REPEAT_S: Final = (2.0, 16.0)
-"""After so long without any answer, what is unanswered is sent again; the time doubles up to the
-second figure, as a table agent backs off."""
+"""Waiting time without any answer after which unanswered events are sent again. It doubles up to
+the second figure, as a table agent backs off."""
 _LOOK_EVERY_S: Final = 0.5
 _GIVEN_UP_S: Final = 90.0
 _SLICE: Final = 128
-"""So many events are written before the connection is read again."""
+"""Events to write before reading from the connection again."""
 
 
 class NoAnswerError(Exception):
-    """The service does not answer any more."""
+    """The service stopped answering."""
 
 
 class _ReplyHead(msgspec.Struct, frozen=True):
-    """As much of a reply as the load needs of each."""
+    """The fields of every reply that the load needs."""
 
     status: str
     seq: int | None = None
@@ -41,16 +41,16 @@ _REPLY_HEAD: Final = msgspec.json.Decoder(_ReplyHead)
 
 
 class Table:
-    """A table's place in the sequence, and what it waits for.
+    """A table's place in the sequence, and the reply that it waits for.
 
     Attributes:
-        tally: of its link.
-        topic: of its events, as MQTT carries it.
-        seq: of its last event.
-        round: the number of its last round.
-        waits_for: what its unanswered event is, or empty.
-        payload: the last event, to be repeated unchanged.
-        sent_s: when that was first sent, by the monotonic clock.
+        tally: the count of its link.
+        topic: topic of its events, encoded as in MQTT.
+        seq: seq of its last event.
+        round: number of its last round.
+        waits_for: kind of its unanswered event, or empty.
+        payload: the last event, which is repeated unchanged.
+        sent_s: when that event was first sent, by the monotonic clock.
     """
 
     __slots__ = ("payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
@@ -66,28 +66,28 @@ class Table:
 
 
 Answered = Callable[[Table, str, float], None]
-"""Is told the table, what was accepted (`wagers`, `result`, `void`), and when."""
+"""Callback that receives the table, what was accepted (`wagers`, `result`, `void`), and when."""
 Other = Callable[[bytes, bytes, float], None]
-"""Is given the topic, payload and moment of what is no reply."""
+"""Callback that receives topic, payload and time of a message that is not a reply."""
 
 
 def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
-    """What most phases do about an answer."""
+    """Ignore an answer, as most phases do."""
 
 
 class Traffic:
-    """The tables and what is under way.
+    """The tables and their unanswered events.
 
     Attributes:
-        tables: all tables, links in turn.
+        tables: all tables; links take turns.
         tallies: what was accepted, by link.
-        answered: told of every accepted event; it may send the table's next.
-        other: given every message that is no reply.
-        in_air: how many events are unanswered.
-        sent: how many events were sent, each counted once.
-        accepted: how many of them were accepted.
-        repeated: how many were sent again.
-        refusals: how many were answered otherwise, by the answer's status and error.
+        answered: called for every accepted event; it may send the table's next.
+        other: called for every message that is not a reply.
+        in_air: number of unanswered events.
+        sent: number of events sent, each counted once.
+        accepted: number of them that were accepted.
+        repeated: number of events that were sent again.
+        refusals: number of events answered otherwise, by the answer's status and error.
         won: whether a percentage of a meter was won since this was last set to False.
     """
 
@@ -113,7 +113,7 @@ class Traffic:
         self._repeat_after_s = _REPEAT_S[0]
 
     def use(self, client: LoadClient) -> None:
-        """Send by this connection."""
+        """Send through this connection from now on."""
         self._client = client
 
     @property
@@ -130,12 +130,12 @@ class Traffic:
         self._send(table, "wagers", self._writer.wagers(table.seq, table.round))
 
     def send_result(self, table: Table) -> None:
-        """End the round that is open with a deal."""
+        """End the open round with a deal."""
         table.seq += 1
         self._send(table, "result", self._writer.result(table.seq, table.round))
 
     def send_void(self, table: Table) -> None:
-        """Void the round that is open."""
+        """Void the open round."""
         table.seq += 1
         self._send(table, "void", self._writer.void(table.seq, table.round))
 
@@ -148,7 +148,7 @@ class Traffic:
         self.client.publish(table.topic, payload)
 
     def counted_rounds(self) -> tuple[int, int]:
-        """How many rounds were settled so far, and how many claims they opened."""
+        """Return how many rounds were settled so far, and how many claims they opened."""
         tallies = self.tallies.values()
         return sum(one.rounds for one in tallies), sum(one.claims for one in tallies)
 
@@ -158,18 +158,18 @@ class Traffic:
         send: Callable[[Table], None],
         answered: Answered = _nothing,
     ) -> float:
-        """Have each table send one event, all at once, and wait until nothing is in the air.
+        """Have each table send one event without waiting between them; wait until all are answered.
 
         Args:
-            tables: none of them with an event in the air.
+            tables: tables without an unanswered event.
             send: sends a table's first event.
-            answered: told of every accepted event; it may send the table's next.
+            answered: called for every accepted event; it may send the table's next.
 
         Returns:
             The seconds from the first publish until the last answer.
 
         Raises:
-            NoAnswerError: the service does not answer any more.
+            NoAnswerError: the service stopped answering.
             PacketError: the connection was lost.
         """
         self.answered = answered
@@ -183,10 +183,10 @@ class Traffic:
         return self._last_answer_s - began
 
     async def settled(self) -> None:
-        """Wait until nothing is in the air; what stays unanswered is repeated.
+        """Wait until no event is unanswered, and send again those that stay unanswered.
 
         Raises:
-            NoAnswerError: the service does not answer any more.
+            NoAnswerError: the service stopped answering.
             PacketError: the connection was lost.
         """
         if self.in_air:
@@ -222,7 +222,7 @@ class Traffic:
         self._repeat_at_s = now_s + self._repeat_after_s
 
     def deliver(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
-        """Take replies, and hand on what is none."""
+        """Handle replies, and pass on other messages."""
         now_s = time.monotonic()
         by_topic, taken = self._by_topic, False
         for topic, payload in messages:

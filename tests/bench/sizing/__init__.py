@@ -1,1 +1,1 @@
-"""How large a floor becomes, measured: `python -m tests bench --sizing`."""
+"""Measured size of a floor: `python -m tests bench --sizing`."""

@@ -1,6 +1,6 @@
-"""What the books of a floor take: by tables, links and meters, and as wagers come and are archived.
+"""Memory of a floor's books: by tables, links and meters, and as wagers arrive and are archived.
 
-Everything is measured on a Redis of its own.
+Everything is measured on a separate Redis.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ Tell = Callable[[str], None]
 
 
 async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held], ...]:
-    """What floors of several sizes hold once all that they played is in the archive."""
+    """Measure floors of several sizes, after archiving everything that they played."""
     found = []
     for tables in sizes.tables:
         tell(f"{mix.name}: what {tables} tables leave in Redis")
@@ -44,7 +44,7 @@ async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held
 
 
 async def opened_bytes(links: int, meters: int) -> int:
-    """What Redis uses for so many links with so many meters each, just opened."""
+    """Return the bytes that Redis uses for freshly opened links and meters."""
     async with a_place(partial(bare_floor_text, links=links, meters=meters)) as place:
         for link in place.floor.link:
             await LinkStore(place.redis, link).open("benchmark")
@@ -52,12 +52,12 @@ async def opened_bytes(links: int, meters: int) -> int:
 
 
 class GrowingFloor:
-    """A floor that plays on, measured step by step, and whose days are archived at the end.
+    """Floor that keeps playing, is measured step by step, and has its days archived at the end.
 
     Args:
-        place: with a broker, since the service is started on it too.
+        place: the floor, with a broker, because the service is started on it too.
         mix: what is wagered.
-        tell: told how far it is.
+        tell: receives reports of progress.
     """
 
     def __init__(self, place: Place, mix: Mix, tell: Tell) -> None:
@@ -69,12 +69,12 @@ class GrowingFloor:
         self._days: list[int] = []
 
     async def open(self) -> None:
-        """Open it, and have each table's replies be as many as are kept."""
+        """Open the floor, and fill each table's list of kept replies."""
         self._place.keep_live(_KEPT_ALL)
         await self._played.open()
 
     async def step(self, rounds: int) -> Step:
-        """Have each table play so many rounds in one gaming day, and measure.
+        """Have each table play some rounds in one gaming day, and measure.
 
         Raises:
             UserError: something failed.
@@ -108,7 +108,7 @@ class GrowingFloor:
         )
 
     async def archive(self, settle_s: float) -> Archived:
-        """Archive all its days, and see what Redis gives back.
+        """Archive all its days, and measure the memory that Redis frees.
 
         Raises:
             UserError: something failed.
@@ -120,7 +120,7 @@ class GrowingFloor:
         before = await memory_of(place.redis)
         entries = await self._played.entries()
         writing, nothing = await archive(), await archive()
-        # The day that wins were last decided on is given up when another has been closed after it.
+        # The last day on which wins were decided is deleted from Redis once a later day is closed.
         place.keep_live(_KEPT_LEAST)
         await self._played.close_day()
         trimming = await archive()
@@ -129,7 +129,8 @@ class GrowingFloor:
         await rewrite(place.redis)
         await asyncio.sleep(settle_s)
         sizes = [*place.archived_bytes.values()]
-        # The first day was over before a table played; the last is the one that made them old.
+        # The first day was over before a table played. The last day only makes the others old
+        # enough.
         return Archived(
             entries=entries,
             days=tuple(zip((0, *self._days), sizes, strict=False)),
@@ -145,7 +146,7 @@ class GrowingFloor:
 
 
 async def grow(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[Step, ...], Archived]:
-    """Measure a floor as it plays on, and as its days are archived.
+    """Measure a floor as it continues to play, and as its days are archived.
 
     Raises:
         UserError: something failed.
@@ -158,4 +159,4 @@ async def grow(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[Step, ...], Ar
 
 
 def _untold(_done: int, _of: int) -> None:
-    """How far it is matters to nobody here."""
+    """Ignore reports of progress."""

@@ -1,4 +1,4 @@
-"""The course of it: everything measured in turn, and one report."""
+"""Steps of the sizing run: measure everything in turn, and write one report."""
 
 import sys
 import time
@@ -45,7 +45,7 @@ QUICK: Final = Sizes(
 
 
 async def measure_sizing(sizes: Sizes) -> SizingReport:
-    """Measure everything, telling on standard error how far it is.
+    """Measure everything and report the progress on standard error.
 
     Raises:
         UserError: a part is missing, or failed.

@@ -1,4 +1,4 @@
-"""What stays in Redis for ever: no archive gives it up."""
+"""Data that stays in Redis permanently because no archive deletes it."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _PROPOSALS: Final = 20
 
 
 async def bytes_for_ever() -> dict[str, int]:
-    """Bytes of Redis by the unit: an entry of the operators' log, a slip, a proposal decided.
+    """Return the bytes of an entry of the operators' log, a slip and a decided proposal.
 
     Raises:
         UserError: something failed.
@@ -53,7 +53,7 @@ def _claim(number: int) -> str:
 
 
 async def _propose(store: LinkStore, proposal: str) -> None:
-    """Propose that a meter be corrected, and take it back."""
+    """Propose a correction of a meter, and withdraw it."""
     asked = Adjustment(meter="progressive", amount=100, reason="miscount")
     change = adjustment(proposal, "Ada Lane", store.link.meter[0], (10**9, 1), asked)
     book = ChangeBook(store)

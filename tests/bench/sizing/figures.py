@@ -1,4 +1,4 @@
-"""The figures of the sizes, and how they come from what was measured at several sizes."""
+"""Figures of a sizing run, computed from measurements at several sizes."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -28,23 +28,23 @@ METHOD: Final = (
 
 
 class _Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What all parts of the report share."""
+    """Base of all parts of the report."""
 
 
 class Sizes(_Figures, frozen=True, kw_only=True):
-    """At which sizes it was measured.
+    """Sizes at which the run measured.
 
     Attributes:
-        mixes: the names of the mixes of wagers.
-        tables: of the floors whose tables are compared.
-        rounds_a_table: so many each of them plays.
+        mixes: names of the mixes of wagers.
+        tables: numbers of tables of the floors that are compared.
+        rounds_a_table: rounds that each of these tables plays.
         play_tables: tables of the floor whose ledger grows.
-        play_rounds: rounds each of them plays, step by step.
-        links: links, and meters of one link, that are compared.
-        service_tables: of the floors whose services are compared.
+        play_rounds: rounds that each of those tables plays, step by step.
+        links: numbers of links, and of meters in a link, that are compared.
+        service_tables: numbers of tables of the floors whose services are compared.
         service_seconds: how long a service's tables play, six times.
-        outbox_rounds: of the outboxes that are compared.
-        settle_s: how long Redis is left alone before what it has given back is looked at.
+        outbox_rounds: rounds in each of the outboxes that are compared.
+        settle_s: wait before the memory that Redis has freed is measured.
     """
 
     mixes: tuple[str, ...]
@@ -60,11 +60,11 @@ class Sizes(_Figures, frozen=True, kw_only=True):
 
 
 class Step(_Figures, frozen=True, kw_only=True):
-    """How a floor stood after some play; all counted from its beginning.
+    """State of a floor after some play, counted from its beginning.
 
     Attributes:
-        written_bytes: what was written to the append-only file.
-        rewritten_bytes: the file after it was written anew.
+        written_bytes: bytes written to the append-only file.
+        rewritten_bytes: size of that file after a rewrite.
     """
 
     rounds: int
@@ -81,18 +81,18 @@ class Step(_Figures, frozen=True, kw_only=True):
 
 
 class Archived(_Figures, frozen=True, kw_only=True):
-    """What became of the same floor when its days were archived.
+    """Measurements of the same floor while its days were archived.
 
     Attributes:
-        entries: in the archive.
+        entries: number of entries in the archive.
         days: wagers of each day, and bytes of its files.
-        writing: of `pitlink archive` for all of them.
-        nothing: the same with nothing to do.
-        trimming: the same when all of it is given up in Redis.
-        audit: of `pitlink audit` across the archive.
-        before: Redis's memory before anything was given up.
-        after: when it was.
-        settled: a while later, the append-only file written anew.
+        writing: time of `pitlink archive` for all days.
+        nothing: time of the same command with nothing to do.
+        trimming: time of the same command when it deletes all archived days from Redis.
+        audit: time of `pitlink audit` across the archive.
+        before: Redis's memory before anything was deleted.
+        after: Redis's memory after that.
+        settled: Redis's memory some time later, with the append-only file rewritten.
     """
 
     entries: int
@@ -108,7 +108,7 @@ class Archived(_Figures, frozen=True, kw_only=True):
 
 
 class Played(_Figures, frozen=True, kw_only=True):
-    """A mix, step by step, and its archive; `tables` are tables and what is held."""
+    """A mix, step by step, and its archive; `tables` are numbers of tables and the memory held."""
 
     steps: tuple[Step, ...]
     archived: Archived
@@ -116,7 +116,7 @@ class Played(_Figures, frozen=True, kw_only=True):
 
 
 class TableFigures(_Figures, frozen=True, kw_only=True):
-    """A table that has played for long: replies and claims that are kept for it, and all else."""
+    """Memory of a table that has played for long: its kept replies and claims, and the rest."""
 
     redis_bytes: int
     replies_bytes: int
@@ -124,7 +124,7 @@ class TableFigures(_Figures, frozen=True, kw_only=True):
 
 
 class MixFigures(_Figures, frozen=True, kw_only=True):
-    """What a mix of wagers takes; `redis_bytes_…` as long as it is live, by what takes it."""
+    """Memory of a mix of wagers. `redis_bytes_…` holds while it is live, by what uses it."""
 
     wagers_a_round: int
     claims_per_thousand_rounds: float
@@ -147,7 +147,7 @@ class MixFigures(_Figures, frozen=True, kw_only=True):
 
 
 class ServiceFigures(_Figures, frozen=True, kw_only=True):
-    """The service's own memory: by tables, and as wagers come."""
+    """The service's own memory: by tables, and as wagers arrive."""
 
     rss_bytes_without_tables: int
     rss_bytes_per_table: int
@@ -155,19 +155,19 @@ class ServiceFigures(_Figures, frozen=True, kw_only=True):
 
 
 class OutboxFigures(_Figures, frozen=True, kw_only=True):
-    """A table's outbox, two events a round; and the memory of its agent."""
+    """A table's outbox, with two events a round, and the memory of its agent."""
 
     bytes_per_event: int
     agent_rss_bytes: int
 
 
 class SizingReport(_Figures, frozen=True, kw_only=True):
-    """What `python -m tests bench --sizing` prints.
+    """Output of `python -m tests bench --sizing`.
 
     Attributes:
-        redis_bytes_per_link: opened, with one meter.
-        redis_bytes_per_meter: opened; its last wins that stay come on top.
-        redis_bytes_for_ever: of what no archive gives up, by the unit.
+        redis_bytes_per_link: an opened link with one meter.
+        redis_bytes_per_meter: an opened meter; its last wins, which stay, are not included.
+        redis_bytes_for_ever: data that no archive deletes, by the unit.
     """
 
     machine: Machine
@@ -183,7 +183,7 @@ class SizingReport(_Figures, frozen=True, kw_only=True):
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """How much the second rises for each one of the first: the median over all pairs.
+    """Return the rise of the second number per unit of the first: the median over all pairs.
 
     >>> slope([(1, 110), (2, 120), (4, 140)])
     10.0
@@ -194,7 +194,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def mix_figures(mix: Mix, played: Played) -> MixFigures:
-    """What was measured of a mix, put as figures."""
+    """Compute the figures of a mix from its measurements."""
     steps, archived = played.steps, played.archived
     last = steps[-1]
 
@@ -266,7 +266,7 @@ def _per_table(played: Played, name: str) -> int:
 
 
 def _times(points: Sequence[tuple[int, Seconds]]) -> Seconds:
-    """Seconds a million, by the clock and of a core."""
+    """Return seconds per million, of wall time and of CPU time."""
     return Seconds(
         elapsed_s=round(slope([(at, one.elapsed_s) for at, one in points]) * MILLION, 1),
         cpu_s=round(slope([(at, one.cpu_s) for at, one in points]) * MILLION, 1),

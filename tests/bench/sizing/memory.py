@@ -1,4 +1,4 @@
-"""What a Redis holds, in memory and on its disk, and of what."""
+"""Memory and disk use of a Redis, by kind of data."""
 
 import asyncio
 import time
@@ -17,13 +17,14 @@ _US_PER_MS: Final = 1000
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What some books take of Redis's memory, in bytes.
+    """Bytes of Redis's memory that some books use.
 
-    The ledgers are what is left of it all: Redis's own word for a stream is a guess, and too high.
+    The ledgers are what remains of the total, because Redis's own figure for a stream is an
+    estimate that is too high.
 
     Attributes:
-        all: everything, without what serves connections and the append-only file, and without what
-            was dealt in the last results: that is bounded.
+        all: everything except buffers of connections and of the append-only file, and except the
+            cards of the last results, whose number is limited.
         claims: the hashes of the wins.
         wins: the indexes of the wins.
         slips: the numbers of the payout slips.
@@ -40,7 +41,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Redis's memory in bytes: what it uses, what it has of the machine's, and their ratio."""
+    """Redis's memory in bytes: in use, taken from the machine, and their ratio."""
 
     used_bytes: int
     rss_bytes: int
@@ -48,20 +49,20 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def all_of(redis: Redis) -> int:
-    """Bytes of memory that the data take, and what keeps it."""
+    """Return the bytes of memory of the data and of the structures that hold it."""
     told = cast("dict[str, int]", await redis.info("memory"))
     return told["used_memory"] - told["mem_clients_normal"] - told["mem_aof_buffer"]
 
 
 async def memory_of(redis: Redis) -> Memory:
-    """Its memory as a whole."""
+    """Return its memory as a whole."""
     told = cast("dict[str, int]", await redis.info("memory"))
     used, rss = told["used_memory"], told["used_memory_rss"]
     return Memory(used_bytes=used, rss_bytes=rss, rss_to_used_ratio=round(rss / used, 2))
 
 
 async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
-    """What the books of some links take."""
+    """Return the memory that the books of some links use."""
     keys = [store.keys for store in stores]
     return Held(
         all=await all_of(redis) - await bytes_of(redis, [key.dealt for key in keys]),
@@ -74,7 +75,7 @@ async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
 
 
 async def bytes_of(redis: Redis, keys: Sequence[str]) -> int:
-    """Bytes of memory that some keys take, each counted whole."""
+    """Return the bytes of memory of some keys, each measured completely."""
     async with redis.pipeline(transaction=False) as pipe:
         for key in keys:
             pipe.memory_usage(key, samples=0)
@@ -93,10 +94,10 @@ async def _bytes_matching(redis: Redis, patterns: Sequence[str]) -> int:
 
 
 async def rewrite(redis: Redis) -> float:
-    """Have the append-only file written anew; for how many milliseconds Redis stood still for it.
+    """Rewrite the append-only file; return for how many milliseconds Redis paused for it.
 
     Raises:
-        UserError: it was not.
+        UserError: the rewrite failed.
     """
     await redis.bgrewriteaof()
     end = time.monotonic() + _REWRITTEN_WITHIN_S

@@ -1,4 +1,4 @@
-"""The processes whose sizes and times are measured: commands, the service and a table's agent."""
+"""The processes that are measured: commands, the service and a table's agent."""
 
 import asyncio
 import contextlib
@@ -30,17 +30,17 @@ _COMMUNITY: Final = ("5h", "Ac")
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
-    """How long something took, by the clock and of a core."""
+    """Duration of a command, in wall time and in CPU time."""
 
     elapsed_s: float
     cpu_s: float
 
 
 async def timed(home: Path, *arguments: str) -> Seconds:
-    """Run a command of ours to its end.
+    """Run one of our commands to its end.
 
     Raises:
-        UserError: it failed; the message has its last words.
+        UserError: it failed; the message has the end of its output.
     """
     import resource  # noqa: PLC0415  (it is not there on every system)
 
@@ -62,10 +62,10 @@ async def timed(home: Path, *arguments: str) -> Seconds:
 async def running_service(
     config: Path, http: str, home: Path
 ) -> AsyncIterator[tuple[Part, Seconds]]:
-    """`pitlink serve` with every link in operation, and how long it took until it was.
+    """Run `pitlink serve` until every link operates; yield it with the time that this took.
 
     Raises:
-        UserError: it does not come into operation.
+        UserError: a link did not become operable.
     """
     began = time.monotonic()
     command = [*PITLINK, "serve", "--config", str(config)]
@@ -77,7 +77,7 @@ async def running_service(
 
 
 async def _ready(http: str) -> bool:
-    """Whether every link of a service operates."""
+    """Return whether every link of a service operates."""
     host, _, port = http.rpartition(":")
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(_ANSWER_WITHIN_S):
@@ -89,7 +89,7 @@ async def _ready(http: str) -> bool:
 
 
 def rss_bytes(pid: int) -> int:
-    """What a process has of the machine's memory; 0 where the system does not tell."""
+    """Return the resident memory of a process; 0 if the system does not report it."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("VmRSS:"):
@@ -98,7 +98,7 @@ def rss_bytes(pid: int) -> int:
 
 
 async def play_agent(table: str, config: Path, outbox: Path, rounds: int) -> int:
-    """Play rounds that nobody wins at one table through its agent; its memory at the end in bytes.
+    """Play rounds without a win at one table through its agent; return its memory in bytes.
 
     Raises:
         UserError: an event was refused, or the agent failed.
@@ -134,7 +134,7 @@ async def _play_round(agent: Part) -> None:
 
 
 def _round() -> Iterator[dict[str, object]]:
-    """A round of seven positions, two wagers each, as a table's devices tell of it."""
+    """Return the device events of a round with seven positions and two wagers each."""
     for position in _FIVES:
         for wager in ("progressive", "five_card_progressive"):
             amount = {"amount": 100, "patron": f"p{position}"}

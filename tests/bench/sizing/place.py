@@ -1,4 +1,4 @@
-"""A floor on a Redis of its own, whose size is measured."""
+"""A floor with its own Redis, whose size is measured."""
 
 import shutil
 import tempfile
@@ -24,10 +24,10 @@ class Place:
     """The floor and its books.
 
     Attributes:
-        home: the directory of it all.
-        redis: where the books are kept.
-        parts: where the parts are, as the floor file names them.
-        text: makes the floor file's text.
+        home: directory of all its files.
+        redis: client of the Redis with the books.
+        parts: addresses of its servers, as the floor file names them.
+        text: builds the text of the floor file.
     """
 
     home: Path
@@ -37,12 +37,12 @@ class Place:
 
     @property
     def config(self) -> Path:
-        """The floor file."""
+        """Path of the floor file."""
         return self.home / "floor.toml"
 
     @property
     def floor(self) -> Floor:
-        """What the floor file says."""
+        """Parsed floor file."""
         return read_floor(self.config)
 
     @property
@@ -54,14 +54,14 @@ class Place:
 
     @property
     def archived_bytes(self) -> dict[str, int]:
-        """Bytes of the archive's files by the gaming day, the earliest first."""
+        """Bytes of the archive's files by gaming day, the earliest first."""
         found: dict[str, int] = {}
         for file in sorted(self.home.glob("pitlink-archive/*/*.sqlite"), key=lambda at: at.stem):
             found[file.stem] = found.get(file.stem, 0) + file.stat().st_size
         return found
 
     def keep_live(self, days: int) -> None:
-        """Write the floor file: so many closed days stay in Redis."""
+        """Write the floor file so that a number of closed days stays in Redis."""
         archive = f"\n[archive]\nlive_days = {days}\n"
         self.config.write_text(self.text(self.parts) + archive, encoding="utf-8")
 
@@ -70,14 +70,14 @@ class Place:
 async def a_place(
     text: Callable[[FloorParts], str], *, broker: bool = False
 ) -> AsyncIterator[Place]:
-    """A floor with a Redis of its own; on exit it is ended and its files are gone.
+    """Yield a floor with its own Redis; on exit end it and delete its files.
 
     Args:
-        text: makes the floor file's text.
-        broker: start a mosquitto for it as well.
+        text: builds the text of the floor file.
+        broker: start a mosquitto for it too.
 
     Raises:
-        UserError: a part is missing or does not start; the message has its last words.
+        UserError: a part is missing or did not start; the message has the end of its log.
     """
     async with AsyncExitStack() as stack:
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))

@@ -1,6 +1,6 @@
-"""A floor that plays in this process, for the sizes: the real intake, desk and gaming days.
+"""A floor that plays in this process for the sizing run: real intake, claims and gaming days.
 
-No broker is between: what is measured is what the books keep, not how fast events arrive.
+There is no broker, because the run measures what the books keep, not how fast events arrive.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ _ACTOR: Final = "benchmark"
 _ACCEPTED: Final = b'"status":"accepted"'
 _AT_ONCE: Final = 16
 _AHEAD: Final = timedelta(days=30)
-"""The floor's clock is so far ahead, so that a service that is started on it closes no day."""
+"""How far the floor's clock is ahead, so a service that is started on it closes no day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What is wagered in a round: so many positions, each on every one of the meters."""
+    """Wagers of a round: number of positions, each of which wagers on each of the meters."""
 
     name: str
     positions: int
@@ -54,18 +54,18 @@ MIXES: Final = (
 
 
 class PlayedFloor:
-    """Plays round after round at every table of a floor, and decides what is won.
+    """Plays round after round at every table of a floor, and decides the wins.
 
     Args:
-        floor: as its file says.
-        redis: where its books are kept.
+        floor: the parsed floor file.
+        redis: client of the Redis with its books.
         mix: what is wagered.
-        seed: of the cards.
+        seed: seed of the cards.
 
     Attributes:
         stores: the books of its links.
-        rounds: how many rounds were played, at all tables together.
-        claims: how many wins they brought.
+        rounds: number of rounds played at all tables together.
+        claims: number of claims that they opened.
     """
 
     def __init__(self, floor: Floor, redis: Redis, mix: Mix, seed: int) -> None:
@@ -94,7 +94,7 @@ class PlayedFloor:
 
     @property
     def wagers(self) -> int:
-        """How many wagers were accepted."""
+        """Number of accepted wagers."""
         return self.rounds * self._mix.wagers_a_round
 
     async def open(self) -> None:
@@ -105,7 +105,7 @@ class PlayedFloor:
         await self.close_day()
 
     async def play(self, rounds: int) -> None:
-        """Play so many rounds at each table, and decide all that they bring.
+        """Play a number of rounds at each table, and decide all their claims.
 
         Raises:
             UserError: an event was not accepted.
@@ -138,7 +138,7 @@ class PlayedFloor:
                 await asyncio.gather(*(settle(self._desk, claim) for claim in some))
 
     async def close_day(self) -> None:
-        """Have the gaming day be over."""
+        """End the gaming day."""
         self._now += timedelta(days=1)
         await self._keep_days()
 
@@ -150,15 +150,15 @@ class PlayedFloor:
         return self._now
 
     async def entries(self) -> int:
-        """How many entries the ledgers have had."""
+        """Return how many entries the ledgers have had."""
         return sum([(await store.snapshot()).last_entry for store in self.stores])
 
 
 def end_if_asked() -> None:
-    """End where this task was cancelled.
+    """End this task if it was canceled.
 
-    A cancellation that meets an answer inside the Redis client can be lost there; it is looked for
-    by name.
+    The Redis client can lose a cancellation that coincides with an answer, so this function asks
+    the task itself.
     """
     task = asyncio.current_task()
     if task and task.cancelling():
@@ -166,4 +166,4 @@ def end_if_asked() -> None:
 
 
 async def _no_mark(_link: str) -> None:
-    """The mark is the service's, which does not run here."""
+    """Do nothing: the mark belongs to the service, which does not run here."""

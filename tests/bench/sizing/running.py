@@ -1,4 +1,4 @@
-"""What the running parts take: the service, an agent, and its outbox."""
+"""Memory of the running processes: the service, an agent and its outbox."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,7 @@ async def measure_running(sizes: Sizes, tell: Tell) -> tuple[ServiceFigures, Out
         tell(f"the service of {tables} tables")
         by_tables.append((tables, await _service_rss_bytes(tables)))
     tables = sizes.play_tables
-    # A win that nobody decides is kept in mind until somebody does: there are hardly any here.
+    # The service keeps each undecided win in memory, so this floor produces hardly any.
     floor = stand(tables, bare_window=1, seed=SEED, validate_from_cents=_EVERY_ODDS_PAYOUT)
     async with floor as parts:
         by_wagers = await _by_wagers(parts, tables - 1, sizes.service_seconds, tell)
@@ -57,7 +57,7 @@ async def _service_rss_bytes(tables: int) -> int:
 async def _by_wagers(
     parts: Stand, tables: int, seconds: float, tell: Tell
 ) -> list[tuple[int, int]]:
-    """The service's memory after so many wagers have come to it, as fast as it takes them."""
+    """Measure the service's memory after growing numbers of wagers, sent as fast as possible."""
     service, wagers, found = parts.measured[0], 0, list[tuple[int, int]]()
     for _ in range(_TIMES):
         tell("the service as wagers come")
@@ -71,7 +71,7 @@ async def _by_wagers(
 
 
 async def _outbox(parts: Stand, number: int, rounds: tuple[int, ...]) -> OutboxFigures:
-    """Outboxes of one table that the load does not play at, each with more rounds than the last."""
+    """Measure outboxes of a table that the load does not use, each with more rounds."""
     table, played, found, agent_rss = table_address(number).table, 0, [], 0
     outbox = parts.home / "agent" / "outbox.sqlite"
     for count in rounds:
