@@ -1,1 +1,1 @@
-"""A whole floor in one process, its clock, network, disks and Redis at the mercy of a seed."""
+"""A whole floor in one process. A seed controls its clock, network, disks and Redis."""

@@ -13,7 +13,7 @@ _BEFORE: Final = {"void": "entered", "result": "entered_before"}
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What somebody decided about an ask of a table's open round."""
+    """A decision on a correction request of a table's open round."""
 
     state: str
     by: str
@@ -21,13 +21,13 @@ class _Decision:
 
 
 class Asks:
-    """Holds a correction that was applied against what the person was shown who confirmed it.
+    """Compares each applied correction with what was shown to the person who confirmed it.
 
-    Whatever does not hold is an `AssertionError`.
+    A difference raises `AssertionError`.
 
     Attributes:
-        applied: how many corrections were confirmed and applied.
-        refused: the table, the round and the person of each refusal.
+        applied: number of corrections that were confirmed and applied.
+        refused: table, round and person of each refusal.
     """
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class Asks:
         self.refused: set[tuple[str, str, str]] = set()
 
     def show(self, row: AskRow) -> None:
-        """Note what a person is shown of an ask, which is the same each time."""
+        """Record what a person is shown of a request. It must be the same each time."""
         known = self._shown.setdefault(row.ask, row)
         assert known == row, f"{row.ask} was shown as {known}, and now as {row}"
 
     def decide(self, entry: Record, event: Record, open_round: str | None) -> None:
-        """Take the entry of a decision."""
+        """Record the ledger entry of a decision."""
         table, by = entry["table"], entry["by"]
         made = _Decision(_STATES[entry["kind"]], by, event["ask"])
         assert entry["round"] == event["round"] == open_round, f"{table} has {open_round} open"
@@ -55,7 +55,7 @@ class Asks:
             self.refused.add((table, entry["round"], by))
 
     def apply(self, entry: Record, event: Record) -> None:
-        """Take the entry of a table's event, which uses up what was decided for its round."""
+        """Record the entry of a table's event, which uses up the decision for its round."""
         kind, table = entry["kind"], entry["table"]
         decided, due = self._decided.pop(table, None), f"table:{table}"
         if kind in _BEFORE and event.get("confirm") and event.get(_BEFORE[kind]):
@@ -67,7 +67,7 @@ class Asks:
         assert entry["by"] == due, f"{event} is by {entry['by']!r}, due {due!r}"
 
     def hold(self, held: Mapping[str, str], rounds: Mapping[str, str | None]) -> None:
-        """Hold what the store has of asks, by its fields, against the decisions so far."""
+        """Compare the store's request, given by its fields, with the decisions so far."""
         for name, text in held.items():
             table = name.removesuffix("!")
             assert rounds[table] is not None, f"{table} asks, and has no round open"
@@ -81,7 +81,7 @@ class Asks:
 
     @staticmethod
     def _hold_shown(row: AskRow, kind: str, event: Record) -> None:
-        """All that was applied was shown to the person who confirmed it."""
+        """Check that everything applied was shown to the person who confirmed it."""
         shown = [
             (one.what, one.position, list(one.before), list(one.after), one.taken_back, one.reason)
             for one in row.cards
@@ -102,7 +102,7 @@ class Asks:
 
 
 def _settled(event: Record, entered: Record) -> Sequence[str]:
-    """What a result settles in the place of cards that were entered before."""
+    """Return what a result settles instead of the cards that were entered before."""
     if entered["what"] != "hand":
         return list(event.get(entered["what"]) or ())
     return [

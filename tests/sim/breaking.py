@@ -1,4 +1,4 @@
-"""Defects put into the code on purpose: a simulation that does not find them proves nothing."""
+"""Deliberate defects in the code: a simulation that does not find them proves nothing."""
 
 import importlib
 import inspect
@@ -13,12 +13,12 @@ from meters.books.script_loader import load_script
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One line of the code, and what is to stand there.
+    """One line of the code and its replacement.
 
     Attributes:
-        place: a script's name, or a module and a method of it.
-        line: what stands there.
-        instead: what is put there.
+        place: name of a script, or a module and a method in it.
+        line: the line in the code.
+        instead: its replacement.
     """
 
     place: str
@@ -127,10 +127,10 @@ def break_code(name: str) -> None:
 
 
 def broken_code(name: str) -> dict[str, str]:
-    """The code with a defect, by its place.
+    """Return the code with a defect, by its place.
 
     Raises:
-        ValueError: a line that the defect replaces does not stand there, once.
+        ValueError: the line that the defect replaces is missing or occurs more than once.
     """
     broken: dict[str, str] = {}
     for defect in DEFECTS[name]:
@@ -150,7 +150,7 @@ def _read_code(place: str) -> str:
 
 
 def _find_method(place: str) -> tuple[Any, Any, str]:
-    """A method's module, its class and its name."""
+    """Find a method's module, its class and its name."""
     module_name, _, path = place.partition(":")
     module: Any = importlib.import_module(module_name)
     class_name, _, method = path.partition(".")

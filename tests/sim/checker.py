@@ -1,4 +1,4 @@
-"""What must hold after every script that a service ran: the books, read on a line of our own."""
+"""Checks of the books after every script that a service ran, over a separate connection."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ Record = dict[str, Any]
 _Row = Mapping[bytes, bytes]
 _PAGE: Final = 500
 AUDIT_EVERY: Final = 10
-"""Every so many checks the store is audited too, and claims that are decided are held again."""
+"""Number of checks after which the store is audited too and decided claims are checked again."""
 _CHANGES: Final = re.compile(rb"rdb_changes_since_last_save:([0-9]+)")
 _ENDED: Final = ("paid", "rejected")
 _OF_TABLES: Final = ("wagers", "result", "void")
@@ -38,21 +38,21 @@ _OF_ASKS: Final = ("confirm_correction", "refuse_correction")
 
 
 class Checker:
-    """Holds the store against a second set of books, kept from the ledger entry by entry.
+    """Compares the store with a second set of books, kept from the ledger entry by entry.
 
-    It reads while the simulation stands still. Where Redis has written nothing since it was last
-    read, all of it is as it was, and nothing is read.
+    It reads while the simulation is paused. If Redis has written nothing since the last read,
+    everything is unchanged, and nothing is read.
 
     Attributes:
         entries: the ledger so far, each entry by its fields.
-        checks: how often everything that could have changed was held against everything.
-        asking: whether a table asks for what nobody has decided.
+        checks: how often everything that could have changed was compared with everything.
+        asking: whether a table waits for a correction that nobody has decided.
     """
 
     def __init__(self, world: World, link: Link, server: Path) -> None:
         self._world = world
         self._link = link
-        # The audit is asynchronous, and needs a loop that is not the simulation's.
+        # The audit is asynchronous and needs another loop than the simulation's.
         self._thread = ThreadPoolExecutor(1)
         self._runner = asyncio.Runner()
         self._server = server
@@ -80,17 +80,17 @@ class Checker:
         return client
 
     def find(self, table: str, kind: str, round_id: str) -> Record | None:
-        """The entry of a kind about a table's round, or None."""
+        """Return the entry of a kind about a table's round, or None."""
         place = self._by_round.get((table, kind, round_id))
         return None if place is None else self.entries[place]
 
     def of_event(self, table: str, seq: int) -> Record | None:
-        """The entry that a table's event made, or None."""
+        """Return the entry of a table's event, or None."""
         place = self._by_event.get((table, seq))
         return None if place is None else self.entries[place]
 
     def amount_cents(self, meter: str, version: int) -> int | None:
-        """What a meter held in a version, in cents, or None where it never had that version."""
+        """Return a meter's balance at a version in cents, or None if it never had that version."""
         return self._amounts[meter].get(version)
 
     @property
@@ -100,26 +100,26 @@ class Checker:
 
     @property
     def claims(self) -> dict[str, str]:
-        """The state of each claim by the second books."""
+        """State of each claim according to the second books."""
         return {claim: one.state for claim, one in self._books.claims.items()}
 
     @property
     def closed(self) -> bool:
-        """Whether the link is closed."""
+        """True if the link is closed."""
         return self._books.closed
 
     @property
     def waiting(self) -> list[str]:
-        """The claims that somebody has yet to decide, oldest first."""
+        """Claims that are not decided yet, oldest first."""
         return self._books.waiting()
 
     @property
     def waiting_envy(self) -> list[str]:
-        """The claims whose Envy Bonuses the table may pay, and has not yet."""
+        """Claims whose Envy Bonuses the table may pay and has not paid yet."""
         return self._books.waiting_envy()
 
     def show_ask(self, row: AskRow) -> None:
-        """Note what a floorperson is shown of a correction that they may confirm."""
+        """Record what a floorperson is shown of a correction that they may confirm."""
         try:
             self._asks.show(row)
         except AssertionError as error:
@@ -127,15 +127,15 @@ class Checker:
 
     @property
     def corrections(self) -> int:
-        """How many corrections were confirmed and applied."""
+        """Number of corrections that were confirmed and applied."""
         return self._asks.applied
 
     def refused(self, table: str, round_id: str) -> set[str]:
-        """Who has refused a correction of a table's round."""
+        """Return who has refused a correction of a table's round."""
         return {by for *about, by in self._asks.refused if about == [table, round_id]}
 
     def open_round(self, table: str) -> str | None:
-        """The round that the service holds open for a table, where the store can be asked."""
+        """Return the open round of a table according to the service, if the store can be read."""
         try:
             found = self._redis.hget(self._keys.table(table), "round")
         except RedisError:
@@ -143,15 +143,15 @@ class Checker:
         return found.decode() if isinstance(found, bytes) and found else None
 
     def reconnect(self) -> None:
-        """Go on after Redis was restarted."""
+        """Connect again after a restart of Redis."""
         self._redis, self._changes = self._connect(), None
         self._store.redis = redis.asyncio.Redis(unix_socket_path=str(self._server))
 
     def check(self, *, whole: bool = False) -> None:
-        """Read what was written, and hold it against everything; audit it too when that is due.
+        """Read what was written and compare it with everything; run the audit too when it is due.
 
         Args:
-            whole: whether everything is read and audited, due or not.
+            whole: read and audit everything, whether due or not.
         """
         try:
             changes = self._count_changes()
@@ -166,19 +166,19 @@ class Checker:
             self._changes = changes
             self.checks += 1
         except OutOfMemoryError:
-            return  # full as it is, it lets no audit read two things at one moment
+            return  # a full Redis lets no audit read two keys at one moment
         except (AssertionError, KeyError, ValueError, RedisError) as error:
             self._world.fail(f"the books: {type(error).__name__} {error}")
 
     def _count_changes(self) -> bytes:
-        """How many changes Redis has made to its data since it started."""
+        """Return how many changes Redis has made to its data since it started."""
         told: Any = self._redis.info("persistence")
         found = _CHANGES.search(told)
         assert found, "Redis counts no changes"
         return found[1]
 
     def close(self) -> None:
-        """Leave the store."""
+        """Close the connections to the store."""
         self._redis.close()
         self._thread.submit(self._runner.run, self._store.redis.aclose()).result()
         self._thread.submit(self._runner.close).result()
@@ -274,7 +274,7 @@ class Checker:
             self._asks.decide(entry, event, books.tables[entry["table"]].round)
 
     def _change(self, event: Record) -> None:
-        """A meter's paytable is another from here on."""
+        """Note that a meter has another paytable from here on."""
         assert self._books.closed, "a parameter changed while the link was open"
         assert not any(table.round for table in self._books.tables.values()), "a round was in hand"
         terms, meter = json.loads(event["terms"]), event["meter"]
@@ -293,7 +293,7 @@ class Checker:
         assert not wrong, f"balances held and due: {wrong}"
 
     def _hold_counts(self, tallies: _Row) -> None:
-        """Every count that the second books keep is theirs: what is counted once, and only that."""
+        """Check every count that the second books keep against the store's."""
         for name, count in self._books.tallies.items():
             held = int(tallies.get(name.encode(), 0))
             assert held == count, f"{name}: {held}, due {count}"
@@ -314,7 +314,7 @@ class Checker:
         self.asking = any(f"{table}!" not in held for table in held if not table.endswith("!"))
 
     def _hold_claims(self, waiting: Sequence[str], *, every: bool) -> None:
-        """Each claim is as due; one that was decided for good, and found so, only with `every`."""
+        """Check each claim. Claims found final and correct are checked again only with `every`."""
         books = self._books
         claims = [claim for claim in books.claims if every or claim not in self._ended]
         with self._redis.pipeline(transaction=False) as pipe:

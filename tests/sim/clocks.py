@@ -1,6 +1,7 @@
-"""What production code takes for the time and for chance, put under the control of a run.
+"""Time and randomness of the production code, put under the control of a run.
 
-So is how much of a ledger is read again, and the programs' files are read once for all services.
+A run also controls how much of a ledger is read per page, and reads the program files once for all
+services.
 """
 
 from collections.abc import Iterator
@@ -31,46 +32,46 @@ from tests.sim.loop import current_process
 from tests.sim.world import World
 
 _AUDITED_AGAIN: Final = 20
-"""So few that a ledger is read again in several turns, as a floor's is, which is far longer."""
+"""Page size so small that a ledger is read in several pages, as a floor's far longer ledger is."""
 _read_once: Final = cache(read_software)
 _EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
 class _WallClock:
-    """The wall clock of whoever asks: each process may have its own."""
+    """Wall clock of the process that calls it: each process may have its own."""
 
     def __init__(self, world: World) -> None:
         self._world = world
 
     def time(self) -> float:
-        """Seconds since 1970."""
+        """Return the seconds since 1970."""
         process = current_process()
         return _EPOCH_S + self._world.now_s + (process.skew_s if process else 0.0)
 
     def now(self, zone: tzinfo) -> datetime:
-        """The same as a moment."""
+        """Return the current moment."""
         return datetime.fromtimestamp(self.time(), zone)
 
     @staticmethod
     def fromisoformat(text: str) -> datetime:
-        """The moment that a text tells."""
+        """Parse a moment from text."""
         return datetime.fromisoformat(text)
 
 
 class _Tokens:
-    """Stands where random names come from."""
+    """Replacement for the source of random names."""
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance
 
     def token_hex(self, size: int) -> str:
-        """So many bytes in hexadecimal."""
+        """Return a number of bytes in hexadecimal."""
         return self._chance.randbytes(size).hex()
 
 
 @contextmanager
 def under_control(world: World) -> Iterator[None]:
-    """Time and chance follow from the seed until the end of the block."""
+    """Let time and randomness follow from the seed until the end of the block."""
     clock: Any = _WallClock(world)
     loop = world.loop
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""`python -m tests sim`: run seeds, each in a process of its own, and show the one that fails."""
+"""`python -m tests sim`: run seeds, each in a separate process, and show the one that fails."""
 
 import argparse
 import gc
@@ -25,7 +25,7 @@ _MEMORY: Final = Path("/dev/shm")  # noqa: S108  (the disks are simulated: real 
 
 
 class _Came(msgspec.Struct, frozen=True):
-    """What a child tells its parent."""
+    """Report of a child process to its parent."""
 
     report: Report
     failure: str | None
@@ -33,7 +33,7 @@ class _Came(msgspec.Struct, frozen=True):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; 0 where everything held in every seed."""
+    """Run the command; return 0 if everything held in every seed."""
     if os.environ.get("PYTHONHASHSEED") != _HASH_SEED:
         # The order of sets is part of what a seed repeats.
         environment = os.environ | {"PYTHONHASHSEED": _HASH_SEED}
@@ -72,10 +72,10 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests sim",
-        description="A whole floor under faults that follow from a seed: the same seed, the same"
-        " run. What must hold is held after every script that wrote anything, and the store is"
-        " audited after every tenth and at the end; the first thing that does not hold ends the"
-        " run, and is shown with what led to it.",
+        description="Simulate a whole floor under faults that follow from a seed: the same seed"
+        " repeats the same run. The books are checked after every script that wrote anything. The"
+        " store is audited after every tenth such script and at the end. The first difference ends"
+        " the run and is shown with the events that led to it.",
     )
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default 1)")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds (default 1)")
@@ -83,23 +83,23 @@ def _parser() -> argparse.ArgumentParser:
         "--steps",
         type=int,
         default=_STEPS,
-        help=f"device events that are answered under faults, of each seed (default {_STEPS})",
+        help=f"answered device events under faults in each seed (default {_STEPS})",
     )
-    parser.add_argument("--minutes", type=float, help="begin no further seed after so long")
+    parser.add_argument("--minutes", type=float, help="begin no new seed after this many minutes")
     parser.add_argument(
         "--break",
         dest="defect",
         choices=sorted(DEFECTS),
-        help="put a defect into the code first, which some seed must find",
+        help="first put this defect into the code; some seed must find it",
     )
-    parser.add_argument("--go-on", action="store_true", help="go on after a seed that failed")
+    parser.add_argument("--go-on", action="store_true", help="continue after a seed that failed")
     parser.add_argument("--trace", action="store_true", help="show the whole trace")
-    parser.add_argument("--quiet", action="store_true", help="show the summary alone")
+    parser.add_argument("--quiet", action="store_true", help="show only the summary")
     return parser
 
 
 def _in_a_child(seed: int, steps: int, whole: bool) -> _Came | None:  # noqa: FBT001
-    """Run a seed in a process of its own, since what was killed in it is never cleaned up."""
+    """Run a seed in a separate process, because killed simulated processes are never cleaned up."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -122,7 +122,7 @@ def _in_a_child(seed: int, steps: int, whole: bool) -> _Came | None:  # noqa: FB
 
 
 def _run(seed: int, steps: int) -> _Came:
-    gc.disable()  # whatever died must stay as it is: its `finally` would run
+    gc.disable()  # dead code must not be cleaned up: its `finally` would run
     if _MEMORY.is_dir():
         tempfile.tempdir = str(_MEMORY)
     home = Path(tempfile.mkdtemp(prefix="plt-"))

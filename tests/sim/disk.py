@@ -1,4 +1,4 @@
-"""A table's disk under a real SQLite outbox: full at times, and torn when the power goes."""
+"""A table's disk under a real SQLite outbox: full at times, and torn after a power failure."""
 
 import asyncio
 import contextlib
@@ -12,19 +12,19 @@ from tests.sim.world import World
 
 _QUICK_S: Final = (0.0005, 0.01)
 _SYNCED_AT_COMMIT: Final = 2
-"""SQLite's `synchronous` from FULL on: what is committed is on the disk."""
+"""Lowest value of SQLite's `synchronous` at which committed data is on the disk."""
 _IMAGES_KEPT: Final = 3
 
 Image = dict[str, bytes]
 
 
 class OutboxDisk:
-    """The files of one outbox, what of them is surely on the disk, and what a crash leaves.
+    """Files of one outbox: what is certainly on the disk, and what remains after a crash.
 
     Attributes:
-        kill: ends the agent at once; set by whoever runs it.
-        lost: whether a synced write has been lost, against all promises of the disk.
-        shaken: whether the power went, until somebody takes note of it.
+        kill: ends the agent immediately; set by the code that runs it.
+        lost: whether a synced write was lost, which a disk should never do.
+        shaken: whether the power failed, until somebody reads and clears it.
     """
 
     def __init__(self, world: World, path: Path) -> None:
@@ -40,7 +40,7 @@ class OutboxDisk:
         self.shaken = False
 
     def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        """Carry out a call of the outbox a little later; the agent may be killed on either side."""
+        """Run a call of the outbox a little later; the agent may be killed before or after it."""
         loop = self._world.loop
         loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
 
@@ -72,7 +72,7 @@ class OutboxDisk:
         loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
 
     def _refuse_writes(self) -> None:
-        """Have what is written next fail, in the middle or when it is to be committed."""
+        """Make the next writes fail, in the middle or at commit."""
         at = self._chance.choice((sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_TRANSACTION))
 
         def judge(act: int, first: str | None, *_: str | None) -> int:
@@ -83,12 +83,12 @@ class OutboxDisk:
         self._outbox._connection.set_authorizer(judge)
 
     def _look(self) -> None:
-        """See what is on the disk for sure, by what SQLite promises in the mode it wrote in."""
+        """Record what is certainly on the disk, according to SQLite's guarantees in its mode."""
         if self._outbox is None:
             return
         try:
             found = self._outbox._connection.execute("PRAGMA synchronous").fetchone()
-        except sqlite3.ProgrammingError:  # it is closed, and so all of it is in the file
+        except sqlite3.ProgrammingError:  # it is closed, so the file has everything
             self._outbox, level = None, _SYNCED_AT_COMMIT
         else:
             level = int(found[0])
@@ -99,7 +99,7 @@ class OutboxDisk:
         self._seen = now
 
     def crash(self) -> None:
-        """Leave on the disk what is left when the agent is gone: all of it, or what was synced."""
+        """Leave on the disk what remains when the agent is gone: everything, or what was synced."""
         weather = self._world.weather
         image = self._read()
         if weather.strikes("power lost"):
@@ -119,7 +119,7 @@ class OutboxDisk:
         self._seen = image
 
     def _torn(self, now: Image) -> Image:
-        """The files as they were when last synced, and any part of what was written since."""
+        """Return the files as last synced, with a random part of what was written since."""
         synced = self._synced[-1]
         main, log = (file.name for file in self._files)
         before, after = synced.get(log, b""), now.get(log, b"")
@@ -133,14 +133,14 @@ class OutboxDisk:
 
 
 class ServiceDisk:
-    """A service's disk, which takes a little time."""
+    """A service's disk, which needs a little time."""
 
     def __init__(self, world: World) -> None:
         self._loop = world.loop
         self._chance = world.chance("service disks")
 
     def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        """Carry out a call a little later."""
+        """Run a call a little later."""
         self._loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
 
     def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:

@@ -1,4 +1,4 @@
-"""When a run is over: what each table holds to be answered, held against the ledger."""
+"""Check at the end of a run: each table's answered events against the ledger."""
 
 import json
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from tests.sim.world import World
 def hold_history(
     world: World, checker: Checker, table: str, history: Iterable[Sent], *, lost: bool
 ) -> None:
-    """Every event that was accepted stands in the ledger once, word for word, and no other does.
+    """Check that each accepted event is in the ledger once, byte for byte, and no other is.
 
     Args:
         world: the run.
-        checker: has read the ledger.
-        table: whose events they are.
+        checker: the checker, which has read the ledger.
+        table: table of the events.
         history: every event that the table sent, and its reply.
-        lost: whether its disk has lost what it had promised to keep.
+        lost: whether its disk has lost synced data.
     """
     known: set[int] = set()
     for sent in history:

@@ -1,4 +1,4 @@
-"""The faults that come by themselves, once a second or not: whatever runs may die or be cut off."""
+"""Random faults, drawn each second: any running process may die or lose its connection."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -19,7 +19,7 @@ _CLOCK_SET_S: Final = (0.5, 5.0, 3_600.0, 86_400.0)
 
 
 class Faults:
-    """Makes trouble until it is calm."""
+    """Causes faults until the weather is calm."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Faults:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def trouble(self) -> None:
-        """Make trouble, for ever."""
+        """Cause faults forever."""
         strikes = self._world.weather.strikes
         while True:
             await asyncio.sleep(self._chance.uniform(0.0, 2.0))
@@ -70,7 +70,7 @@ class Faults:
             self._world.note(f"connection silent: {session.identifier}")
             session.silent = True
             for_s = self._chance.uniform(*_SILENT_S)
-            # A client that hears nothing at all for so long is cut by its keep-alive.
+            # A client that receives nothing at all for so long is disconnected by its keep-alive.
             self._world.loop.outside(for_s, self._broker.cut, session)
         if self._broker.up and strikes("broker down"):
             self._world.note("broker down")
@@ -137,7 +137,7 @@ class Faults:
         self._world.note(f"{kind}: {who.name}")
 
     def end(self) -> None:
-        """Everything is mended: what is down comes up."""
+        """Repair everything: start what is down."""
         self._broker.up = True
         self._redis_up()
         for name in ("maxmemory", "min-replicas-to-write"):

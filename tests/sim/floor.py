@@ -1,4 +1,4 @@
-"""The floor of a run: three tables of one link, whose every award comes often."""
+"""Floor of a run: three tables of one link, with terms under which every award is frequent."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from tests.model.model_floor import FLOOR
 
 
 def simulated_floor(data: Path) -> Floor:
-    """The state machine's floor, for several services that share the tables' events.
+    """Return the state machine's floor, for several services that share the tables' events.
 
     Args:
-        data: the data directory of one service.
+        data: data directory of one service.
     """
     service = section_text("[service]", broker="mqtt://simulated:1883", data=data)
     return parse_floor(FLOOR + service)

@@ -1,4 +1,4 @@
-"""A table whose agent is another maker's: it keeps to the contract, names rounds anew, and errs."""
+"""A table with another maker's agent: it keeps the contract, names rounds differently, and errs."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ _NAMES: Final = ("R1", "R2")
 _REPEAT_S: Final = (0.3, 3.0)
 _PAUSE_S: Final = 0.6
 _KINDS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_OF_SIX_PROGRESSIVE)
-"""What it offers: no wager that needs community cards."""
+"""Wagers that it offers: none that needs community cards."""
 
 _FLAWED: Final = 0.08
 _NOISE: Final = 0.15
@@ -34,7 +34,7 @@ _WITHDRAWS: Final = 0.1
 
 
 def asks(event: Record) -> bool:
-    """Whether an event asks a floorperson to confirm it."""
+    """Return whether an event asks a floorperson to confirm it."""
     entered = event.get("entered") or event.get("entered_before")
     return bool(event.get("confirm") and entered)
 
@@ -43,12 +43,12 @@ class ForeignTable:
     """The table and its agent, which has no outbox but never dies.
 
     Attributes:
-        name: the table's id.
-        rounds: how many rounds were accepted to their end.
-        answers: how many events were answered.
-        may_rest: set it, and no other round is begun.
-        resting: whether the last one is over.
-        lost: whether it lost what it sent, which it never does.
+        name: id of the table.
+        rounds: number of rounds that were completed and accepted.
+        answers: number of answered events.
+        may_rest: once set, no new round begins.
+        resting: whether the last round is over.
+        lost: whether it lost data, which it never does.
     """
 
     def __init__(self, world: World, link: Link, table: Table, connect: Connect) -> None:
@@ -71,11 +71,11 @@ class ForeignTable:
         self._asking: Record | None = None
 
     def history(self) -> Iterable[Sent]:
-        """Every event with its reply."""
+        """Return every event with its reply."""
         return self._sent
 
     async def listen(self) -> None:
-        """Stay connected, for ever."""
+        """Stay connected forever."""
         out = topics.table_in(self._link, self.name)
         will = aiomqtt.Will(topics.table_status(self._link, self.name), b"{}", 1, retain=True)
         while True:
@@ -97,12 +97,12 @@ class ForeignTable:
         if reply["status"] == "out_of_order":
             self._world.fail(f"{self.name} is told {reply} of its next event")
         elif reply["status"] == "refused" and reply["error"]["code"] == "seq_reused":
-            return  # of a copy in other bytes; the event's own reply is under way
+            return  # about a copy in other bytes; the event's own reply is on its way
         elif not self._awaited[1].done():
             self._awaited[1].set_result(payload)
 
     async def deal(self) -> None:
-        """Play round after round, for ever."""
+        """Play round after round, forever."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _PAUSE_S))
             if self._round is None and self.may_rest:
@@ -129,7 +129,7 @@ class ForeignTable:
             self.rounds += 1
 
     def _next(self, *, flawed: bool) -> Record:
-        """The next event; a flawed one is refused and changes nothing."""
+        """Send the next event. A flawed one is refused and changes nothing."""
         if self._round is None:
             one, other = _NAMES
             return self._wagers(other if self._over == one else one, flawed=flawed)
@@ -144,7 +144,7 @@ class ForeignTable:
         return self._corrected(self._result(name), "entered_before")
 
     def _corrected(self, event: Record, field: str) -> Record:
-        """The event, at times with cards that were entered before; mostly it asks then."""
+        """Return the event, at times with earlier cards; then it mostly asks for confirmation."""
         if self._chance.random() < _CORRECTS:
             cards = [card_name(card) for card in shuffle(self._chance)[:3]]
             event[field] = [{"what": "hand", "position": min(self._bets), "cards": cards}]
@@ -193,7 +193,7 @@ class ForeignTable:
         return found
 
     def _noise(self) -> bytes:
-        """What a table should not send: an event of long ago, another in its place, one too far."""
+        """Send an event that no table should send: an old one, an altered one or one too early."""
         old = self._chance.choice(self._sent[-8:])
         kind = self._chance.randrange(3)
         if kind == 0:
@@ -212,10 +212,10 @@ class ForeignTable:
 
     @property
     def idle(self) -> bool:
-        """Whether it has ended what it began."""
+        """True if it has completed everything that it began."""
         return self.resting
 
     @property
     def standing(self) -> str:
-        """Where it stands, in words."""
+        """Its state in words."""
         return f"{self.name} has {self._round} open and waits for {self._awaited}"

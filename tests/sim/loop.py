@@ -1,7 +1,7 @@
-"""An event loop whose time is made up, and processes in it that can be killed between two steps.
+"""Event loop with simulated time, and processes in it that can be killed between two steps.
 
-Nothing waits: when no callback is ready, time goes on to the next timer. Whatever reaches outside
-(Redis, the disk) does so at once and blocks, so that a run depends on its seed alone.
+Nothing waits: when no callback is ready, time advances to the next timer. Code that reaches outside
+(Redis, the disk) does so synchronously, so a run depends only on its seed.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ _BEGINS_S: Final = 1_000.0
 
 
 class Disk(Protocol):
-    """What carries out a process's blocking calls."""
+    """Executor of a process's blocking calls."""
 
     def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        """Carry out a call, now or later, and give what it returned or raised."""
+        """Run a call, now or later, and return or raise what it did."""
 
 
 class Process:
-    """What lives and dies together: tasks, their timers, and whatever they started.
+    """Simulated process: tasks, their timers and everything they started live and die together.
 
     Attributes:
-        name: what the trace calls it.
-        disk: what carries out its blocking calls.
-        skew_s: how far its wall clock is off.
+        name: its name in the trace.
+        disk: runs its blocking calls.
+        skew_s: error of its wall clock, in seconds.
         died: done when it is dead.
     """
 
@@ -46,7 +46,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not been killed."""
+        """True until it is killed."""
         return not self.died.done()
 
     def spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
@@ -54,7 +54,7 @@ class Process:
         return self._loop.create_task(work, context=self._context.copy())
 
     def kill(self) -> None:
-        """End it at once: nothing of it runs any more, not even what would clean up."""
+        """Kill it: nothing of it runs any more, not even cleanup code."""
         if self.alive:
             self.died.set_result(None)
             self._loop.drop(self)
@@ -64,15 +64,15 @@ _PROCESS: Final[ContextVar[Process | None]] = ContextVar("process", default=None
 
 
 def current_process() -> Process | None:
-    """The process whose code runs now, or None in what surrounds them all."""
+    """Return the process whose code runs now, or None outside all of them."""
     return _PROCESS.get()
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """The loop. What belongs to a dead process is dropped when it is due.
+    """The loop. Callbacks of a dead process are dropped when they are due.
 
-    Its timers and its turn are its own: those of asyncio look at sockets, and are what a run
-    spends most of its time on.
+    It has its own timers and turns because those of asyncio watch sockets, and a run spends most of
+    its time on them.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.set_exception_handler(lambda _loop, _context: None)
 
     def time(self) -> float:
-        """The time of this loop, in seconds."""
+        """Return the time of this loop, in seconds."""
         return self._now_s
 
     def call_soon(
@@ -115,7 +115,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return handle
 
     def _run_once(self) -> None:
-        """One turn: all that is ready now, or else what is due next."""
+        """Run one turn: everything that is ready now, otherwise what is due next."""
         timers, ready = self._timers, self._ready
         if not ready and not self._stopping:
             while timers and timers[0][2].cancelled():
@@ -131,14 +131,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 handle._run()
 
     def _timer_handle_cancelled(self, _handle: asyncio.TimerHandle) -> None:
-        """It is dropped when it is due."""
+        """Do nothing: a canceled timer is dropped when it is due."""
 
     def outside(self, delay_s: float, callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
-        """Call after a time on behalf of no process: the network, a fault, a person."""
+        """Call after a time for the network, a fault or a person, which belong to no process."""
         self.call_at(self.time() + delay_s, callback, *args, context=self._outside.copy())
 
     def drop(self, process: Process) -> None:
-        """Drop all that a dead process has in hand."""
+        """Drop all tasks and callbacks of a dead process."""
         for handle in (*self._ready, *(timer for _, _, timer in self._timers)):
             _unless_dead(handle)
         assert not process.alive
@@ -146,7 +146,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[*_Ts], _T], *args: *_Ts
     ) -> "asyncio.Future[_T]":
-        """Have the process's disk carry it out, in this very thread."""
+        """Have the process's disk run the call, in this same thread."""
         process = current_process()
         if process is None or process.disk is None:
             raise RuntimeError(f"{func} is called where there is no disk")
@@ -168,7 +168,7 @@ def _make_task(
     work: Coroutine[Any, Any, _T] | Generator[Any, None, _T],
     context: Context | None = None,
 ) -> "asyncio.Task[_T]":
-    """A task that its process keeps, dead or alive: what was killed must not be cleaned up."""
+    """Create a task that its process keeps, dead or alive: killed code must not be cleaned up."""
     task = asyncio.Task(work, loop=loop, context=context)
     process = (context or copy_context()).get(_PROCESS)
     if process is not None:

@@ -1,4 +1,4 @@
-"""A connection to a real Redis that answers at once, or late, or not at all, as the seed has it."""
+"""A connection to a real Redis. By the seed, it answers immediately, late or not at all."""
 
 import asyncio
 import socket
@@ -27,7 +27,7 @@ _PACKER: Final[Any] = HiredisRespSerializer()
 
 
 class _Stream:
-    """Reader and writer of one connection: commands go out and come back in one blocking step."""
+    """Reader and writer of one connection; a command and its answer are one blocking step."""
 
     def __init__(self, server: Path, world: World, wrote: Callable[[], None]) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -42,11 +42,11 @@ class _Stream:
         self._broken = False
 
     def writelines(self, pieces: Iterable[bytes]) -> None:
-        """Take a command."""
+        """Collect a command."""
         self._unsent += [bytes(piece) for piece in pieces]
 
     async def drain(self) -> None:
-        """Send it, and have it carried out."""
+        """Send the commands and have Redis run them."""
         command, self._unsent = b"".join(self._unsent), []
         script = _SCRIPT in command[:64]
         await self._before(script=script)
@@ -78,7 +78,7 @@ class _Stream:
         self._broken = world.weather.strikes("redis cut after")
 
     async def read(self, _size: int) -> bytes:
-        """What Redis answered."""
+        """Return what Redis answered."""
         if self._late:
             self._late = False
             await asyncio.sleep(self._chance.uniform(*_QUICK_S))
@@ -88,18 +88,18 @@ class _Stream:
         return answer
 
     def at_eof(self) -> bool:
-        """Whether the connection is known to be lost."""
+        """Return whether the connection is known to be lost."""
         return self._broken
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
         self._socket.close()
 
     async def wait_closed(self) -> None:
-        """It is closed already."""
+        """Return immediately, because `close` closes completely."""
 
     def get_extra_info(self, _name: str) -> None:
-        """Nothing more is known of it."""
+        """Return None for every name."""
 
 
 class SimulatedConnection(AbstractConnection):
@@ -117,12 +117,12 @@ class SimulatedConnection(AbstractConnection):
         super().__init__(**kwargs)
 
     def pack_command(self, *args: Any) -> list[bytes]:  # noqa: ANN401
-        """A command as it goes out, by the packer of the client's other half, which is faster."""
+        """Return a command's bytes with the packer of the client's other half, which is faster."""
         packed: list[bytes] = _PACKER.pack(*args)
         return packed
 
     def repr_pieces(self) -> list[tuple[str, Any]]:
-        """How it is told in errors."""
+        """Return the connection's description for errors."""
         return [("path", "simulated")]
 
     def _host_error(self) -> str:
@@ -136,7 +136,7 @@ class SimulatedConnection(AbstractConnection):
 
 
 def troubled_redis(server: Path, world: World, wrote: Callable[[], None]) -> Redis:
-    """A service's client, set up as the service's own; `wrote` is called when a script has run."""
+    """Return a client with the service's own settings; call `wrote` after each script."""
     pool = BlockingConnectionPool(
         connection_class=SimulatedConnection,
         max_connections=_CONNECTIONS,

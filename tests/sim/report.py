@@ -1,4 +1,4 @@
-"""What came of a run, and of many."""
+"""Reports of a run, and of many runs together."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ _COUNTS: Final = (
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What came of one seed.
+    """Report of one seed.
 
     Attributes:
         seed: the seed.
-        digest: of the trace; the same seed has the same one.
-        events: lines of the trace.
-        seconds: how long it took by its own clock.
-        faults: how often each kind struck.
+        digest: digest of the trace; the same seed has the same one.
+        events: number of lines of the trace.
+        seconds: duration on its own clock.
+        faults: number of faults of each kind.
         answers: device events that were answered.
-        rounds: rounds played to their end.
+        rounds: completed rounds.
         wagers: positions that had wagers accepted, over all rounds.
         entries: ledger entries.
         claims: wins that waited for a floorperson.
         corrections: corrections that a floorperson confirmed, and that were then applied.
-        checks: how often the books were held against the second books.
+        checks: how often the books were compared with the second books.
         replies: replies that the services published.
-        acts: what people did at the desks.
+        acts: acts of people at claims, corrections and links.
     """
 
     seed: int
@@ -48,7 +48,7 @@ class Report(msgspec.Struct, frozen=True):
     acts: int
 
     def line(self) -> str:
-        """The report on one line."""
+        """Return the report on one line."""
         counts = ", ".join(f"{getattr(self, name)} {name}" for name in _COUNTS)
         return (
             f"seed {self.seed}: {self.seconds:.0f} s, {counts},"
@@ -57,7 +57,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def summary(reports: Sequence[Report]) -> str:
-    """Many reports together."""
+    """Return a summary of many reports."""
     faults: Counter[str] = sum((Counter(report.faults) for report in reports), Counter())
     seconds = sum(report.seconds for report in reports)
     lines = [

@@ -1,4 +1,4 @@
-"""One run: a floor comes up, trouble comes over it and goes, and all must be well again."""
+"""One run: a floor starts, faults come and end, and then all must be well again."""
 
 import asyncio
 import json
@@ -30,16 +30,16 @@ from tests.sim.world import SimulationError, World
 
 SERVICES: Final = 2
 TROUBLE_WITHIN_S: Final = 1_500.0
-"""So long trouble lasts at most, where tables get no further."""
+"""Longest time under faults, in seconds, for runs in which tables make little progress."""
 WELL_WITHIN_S: Final = 180.0
-"""So soon after the last fault every table plays again."""
+"""Time after the last fault within which every table must play again, in seconds."""
 _LAST_ROUNDS: Final = 2
 _OURS: Final = (3, 2, 3, 0)
-"""How many of the three tables have our agent, by the seed; the others have another maker's."""
+"""How many of the three tables have our agent, by the seed. The others have another maker's."""
 
 
 class Simulation:
-    """A floor and all that befalls it."""
+    """A floor and all faults that it meets."""
 
     def __init__(self, world: World, server: RedisServer) -> None:
         self._world = world
@@ -85,7 +85,7 @@ class Simulation:
         )
 
     async def run(self, steps: int) -> None:
-        """Run until so many device events were answered, and then until all is well."""
+        """Run until enough device events were answered, and then until all is well."""
         for service in self._services:
             service.start()
         for table in self._tables:
@@ -127,7 +127,7 @@ class Simulation:
         while problems := self._not_well():
             if world.now_s > deadline_s:
                 world.fail(f"not well {WELL_WITHIN_S:.0f} s after the last fault: {problems}")
-            if self._checker.closed:  # by somebody who had to wait long for his answer
+            if self._checker.closed:  # by somebody who had to wait long for an answer
                 await self._staff.reopen()
             for table in self._everyone:
                 table.may_rest = table.rounds >= before[table.name] + _LAST_ROUNDS
@@ -149,7 +149,7 @@ class Simulation:
             self._watch.look(self._services, self._tables)
 
     def _not_well(self) -> Sequence[str]:
-        """What is not yet as it must be when nothing fails any more."""
+        """Return what is not yet as it must be after the last fault."""
         problems = [f"{each.name} is down" for each in self._services if each.running is None]
         problems += [
             f"{service.name}: {reason}"
@@ -172,7 +172,7 @@ class Simulation:
         ]
 
     def _not_shown(self) -> Sequence[str]:
-        """Displays that do not show what the books hold."""
+        """Return the displays that do not show what the books hold."""
         problems = []
         for meter, version in self._checker.versions.items():
             retained = self._broker.retained(topics.meter(self._link.id, meter)) or b""
@@ -187,7 +187,7 @@ class Simulation:
         return problems
 
     def report(self) -> Report:
-        """What came of it."""
+        """Return the report of the run."""
         wagers = [entry for entry in self._checker.entries if entry["kind"] == "wagers"]
         return Report(
             seed=self._world.seed,
@@ -208,7 +208,7 @@ class Simulation:
 
 
 def simulate(seed: int, steps: int, home: Path) -> tuple[Report, str | None, Sequence[str]]:
-    """Run one seed; its report, what did not hold if anything, and the trace."""
+    """Run one seed; return its report, the failure if there was one, and the trace."""
     loop = VirtualLoop()
     asyncio.set_event_loop(loop)
     world = World(seed, home, loop)
@@ -232,7 +232,7 @@ def _why(world: World) -> str | None:
 
 
 def _listen_to_logs(world: World) -> None:
-    """Put what is logged into the trace; an exception that nobody expected ends the run."""
+    """Put log entries into the trace. An unexpected exception in the log ends the run."""
 
     def take(_logger: WrappedLogger, level: str, fields: EventDict) -> EventDict:
         told = " ".join(f"{name}={value}" for name, value in fields.items() if name != "exc_info")

@@ -1,4 +1,4 @@
-"""A worker of the meter service, which dies and comes back, and the people who use its desks."""
+"""A worker of the meter service that dies and comes back, and people's requests to it."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -23,38 +23,38 @@ _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
 
 class Running:
-    """A service at work."""
+    """A running service."""
 
     def __init__(self, service: MeterService) -> None:
         self._service = service
 
     @property
     def board(self) -> DisplayState:
-        """What its displays show."""
+        """State of its displays."""
         return self._service._displays
 
     @property
     def claims(self) -> Claims:
-        """Its claims desk."""
+        """Its handling of claims."""
         return self._service._desk
 
     @property
     def asks(self) -> Asks:
-        """Its desk for corrections."""
+        """Its handling of correction requests."""
         return self._service._asks_desk
 
     @property
     def links(self) -> Links:
-        """Its links desk."""
+        """Its handling of links."""
         return self._service._link_acts
 
     def link(self, link: str) -> LinkService:
-        """A link that it runs."""
+        """Return a link that it runs."""
         return self._service._links[link]
 
     @property
     def inoperable(self) -> dict[str, str]:
-        """The links that cannot be played."""
+        """Links that are inoperable."""
         return dict(self._service.inoperable())
 
 
@@ -62,8 +62,8 @@ class SimulatedService:
     """A worker of the service.
 
     Attributes:
-        name: what the trace calls it.
-        running: the service at work, or None while it is down.
+        name: its name in the trace.
+        running: the running service, or None while it is down.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class SimulatedService:
             self._world.fail(f"{self.name} ended: {error!r}")
 
     def kill(self) -> None:
-        """End it at once; it comes back after a while."""
+        """Kill it; it starts again after a while."""
         self._process.kill()
 
     async def stop(self) -> None:
-        """End it in good order; it comes back after a while."""
+        """Stop it cleanly; it starts again after a while."""
         process, main = self._process, self._main
         while main is not None and process.alive and not main.done():
-            # A cancellation can be lost where it meets an answer inside the client library.
+            # The client library can lose a cancellation that coincides with an answer.
             main.cancel()
             await asyncio.wait({main, process.died}, timeout=1.0)
         process.kill()
@@ -127,5 +127,5 @@ class SimulatedService:
         self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
 
     def ask(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
-        """Have it do what somebody asks for over HTTP; it dies with the service."""
+        """Have it do what somebody asks for over HTTP; the request dies with the service."""
         return self._process.spawn(work)

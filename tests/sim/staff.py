@@ -33,7 +33,7 @@ class Staff:
     """The people on the floor.
 
     Attributes:
-        acts: how many of their acts were done, as far as they were told.
+        acts: number of their acts that the service reported as done.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Staff:
         self.acts = 0
 
     async def decide(self) -> None:
-        """Decide claims, for ever: mostly what is next, at times what is not."""
+        """Decide claims forever: mostly the act that is due next, at times another."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _EVERY_S))
             states = self._checker.claims
@@ -66,7 +66,7 @@ class Staff:
                 self._told(claim, act, by)
 
     async def settle_envy(self) -> None:
-        """Confirm that tables have paid Envy Bonuses, for ever; at times what none is owed for."""
+        """Confirm that tables have paid Envy Bonuses, forever; at times none is owed."""
         while True:
             await asyncio.sleep(self._envy_chance.expovariate(1 / _EVERY_S))
             claims = self._checker.waiting_envy
@@ -80,7 +80,7 @@ class Staff:
                 self._told(claim, act, by)
 
     async def decide_asks(self) -> None:
-        """Confirm or refuse what tables ask, for ever; at times two persons the same one."""
+        """Confirm or refuse correction requests forever; at times two people decide one."""
         chance = self._ask_chance
         while True:
             await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
@@ -91,7 +91,7 @@ class Staff:
                 self._checker.show_ask(row)
             if not rows:
                 continue
-            # Until they press, the table may have withdrawn it, or asked for something else.
+            # Before they decide, the table may have withdrawn the request, or sent another.
             await asyncio.sleep(chance.uniform(0.0, 2 * _EVERY_S))
             row = chance.choice(rows)
             people = chance.sample(PEOPLE, 2 if chance.random() < _BOTH else 1)
@@ -119,7 +119,7 @@ class Staff:
         )  # fmt: skip
 
     def _told(self, what: str, act: str, by: str) -> None:
-        """Who is told that an act of his is done finds it in the ledger."""
+        """Check that an act reported as done is in the ledger."""
         if not any(
             entry["kind"] == act and entry["by"] == by and f'"{what}"' in entry["event"]
             for entry in self._checker.entries
@@ -127,7 +127,7 @@ class Staff:
             self._world.fail(f"{by} was told: {act} {what} is done, the ledger has no such entry")
 
     async def keep_links(self) -> None:
-        """Close and open the link, propose and confirm, for ever."""
+        """Close and open the link, propose changes and confirm them, forever."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _LINK_EVERY_S))
             if self._world.weather.calm:
@@ -177,7 +177,7 @@ class Staff:
                 return
 
     async def _ask(self, what: str, ask: Ask) -> Any:  # noqa: ANN401
-        """Ask a service that runs; None where it refused, or died, or did not answer."""
+        """Ask a running service; return None if it refused, died or did not answer."""
         running = [each for each in self._services if each.running is not None]
         if not running:
             return None

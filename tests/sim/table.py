@@ -1,4 +1,4 @@
-"""A table: its agent, which dies and comes back, and its dealer, who repeats what had no answer."""
+"""A table: an agent that dies and comes back, and a dealer who repeats unanswered events."""
 
 import asyncio
 from collections.abc import Sequence
@@ -47,13 +47,13 @@ class SimulatedTable:
     """A table of the floor.
 
     Attributes:
-        name: the table's id.
-        disk: where its outbox is.
-        agent: the agent at work, or None while it is down.
-        rounds: how many rounds were played to their end.
-        answers: how many device events were answered.
-        may_rest: set it, and the dealer begins no other round.
-        resting: whether he has ended the last one.
+        name: id of the table.
+        disk: disk of its outbox.
+        agent: the running agent, or None while it is down.
+        rounds: number of completed rounds.
+        answers: number of answered device events.
+        may_rest: once set, the dealer begins no new round.
+        resting: whether the dealer has ended the last round.
     """
 
     def __init__(
@@ -107,14 +107,14 @@ class SimulatedTable:
             self._world.fail(f"the agent of {self.name} ended: {error!r}")
 
     def kill(self) -> None:
-        """End the agent at once; it comes back after a while."""
+        """Kill the agent; it starts again after a while."""
         if self._process.alive and self._main is not None:
             self._process.kill()
             self.disk.crash()
             self._down()
 
     async def stop(self) -> None:
-        """End the agent in good order; it comes back after a while."""
+        """Stop the agent cleanly; it starts again after a while."""
         process, main = self._process, self._main
         if process.alive and main is not None:
             main.cancel()
@@ -125,11 +125,11 @@ class SimulatedTable:
 
     @property
     def lost(self) -> bool:
-        """Whether its disk has lost what it had promised to keep."""
+        """True if its disk has lost synced data."""
         return self.disk.lost
 
     def history(self) -> Sequence[Sent]:
-        """Every event with its reply, from the outbox of an agent that has ended."""
+        """Return every event with its reply, from the outbox of an agent that has ended."""
         outbox = Outbox.open(self.outbox, self._link.id, self.name)
         try:
             return tuple(outbox.history())
@@ -137,7 +137,7 @@ class SimulatedTable:
             outbox.close()
 
     async def close(self) -> None:
-        """End the agent in good order, for good."""
+        """Stop the agent cleanly and finally."""
         self._over = True
         await self.stop()
 
@@ -149,9 +149,9 @@ class SimulatedTable:
             self._world.loop.outside(self._chance.uniform(*_BACK_S), self.start)
 
     async def say(self, event: DeviceEvent, *, at_once: bool = False) -> DeviceAnswer:
-        """Have a device say something until it is answered, whatever becomes of the agent.
+        """Send a device event until it is answered, even if the agent dies meanwhile.
 
-        With `at_once`, as the panel does: nothing waits for a floorperson.
+        With `at_once` do what the panel does: do not wait for a floorperson.
         """
         line = encode_event(event)
         while True:
@@ -191,7 +191,7 @@ class SimulatedTable:
                 self.rounds += 1
 
     async def _play(self, bot: DealerBot) -> bool:
-        """Play a round; False where the dealer gave it up."""
+        """Play a round; return False if the dealer abandoned it."""
         play = bot.play_round()
         event: DeviceEvent = next(play)
         while True:
@@ -213,13 +213,13 @@ class SimulatedTable:
             await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
 
     def _asking(self, event: DeviceEvent) -> DeviceEvent:
-        """The event, which mostly asks a floorperson where it corrects something."""
+        """Return the event. If it corrects something, it mostly asks a floorperson."""
         if isinstance(event, SettlePressed | VoidPressed) and self._correcting.random() < _ASKS:
             return replace(event, confirm=True)
         return event
 
     async def withdraw(self) -> None:
-        """At times no longer ask a floorperson, for ever."""
+        """Withdraw a correction request at times, forever."""
         chance = self._correcting
         while True:
             await asyncio.sleep(chance.expovariate(1 / _WITHDRAW_EVERY_S))
@@ -230,7 +230,7 @@ class SimulatedTable:
                 await self.say(CorrectionWithdrawn(), at_once=True)
 
     async def _clear(self) -> None:
-        """Void the round, and put out the lights, that were left behind."""
+        """Void the round and put out the lights that were left behind."""
         await self._working.wait()
         while (agent := self.agent) is None or agent.table_state.phase not in {
             Phase.OPEN,
@@ -244,7 +244,7 @@ class SimulatedTable:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing of it is unanswered and no round is under way."""
+        """True if it has no unanswered event and no open round."""
         agent = self.agent
         return (
             agent is not None
@@ -255,7 +255,7 @@ class SimulatedTable:
 
     @property
     def standing(self) -> str:
-        """Where it stands, in words."""
+        """Its state in words."""
         agent = self.agent
         if agent is None:
             return f"{self.name} is down"

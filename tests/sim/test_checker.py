@@ -1,4 +1,4 @@
-"""The checker reads only what may have changed, and finds whatever did."""
+"""The checker reads only what may have changed, and finds every change."""
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +18,7 @@ from tests.sim.world import World
 
 
 class Checked:
-    """A link that was opened, and a checker that has read it."""
+    """An opened link, and a checker that has read it."""
 
     def __init__(self, server: RedisServer, home: Path, loop: VirtualLoop) -> None:
         self._world = World(1, home, loop)
@@ -29,17 +29,17 @@ class Checked:
 
     @property
     def checks(self) -> int:
-        """How often it has held everything that could have changed."""
+        """How often the checker has compared everything that could have changed."""
         return self._checker.checks
 
     @property
     def problem(self) -> str | None:
-        """What does not hold, by now."""
+        """The difference found so far, if any."""
         failed = self._world.failed
         return str(failed.exception()) if failed.done() else None
 
     def check(self, times: int = 1) -> str | None:
-        """What does not hold, when it has looked again."""
+        """Check again and return the difference found, if any."""
         for _ in range(times):
             self._checker.check()
         return self.problem
@@ -47,7 +47,7 @@ class Checked:
 
 @pytest.fixture
 async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Checked]:
-    """A checker of a link that has just been opened."""
+    """Yield a checker of a link that has just been opened."""
     async with redis.asyncio.Redis.from_url(redis_server.url) as client:
         await LinkStore(client, simulated_floor(tmp_path).link[0]).open("service")
     with (
@@ -59,7 +59,7 @@ async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Ch
 
 @pytest.fixture
 def line(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of its store."""
+    """Return a client of its store."""
     with Redis(unix_socket_path=str(redis_server.socket_path)) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""What the simulation found, each as the shortest test that shows it."""
+"""Defects that the simulation found, each as the shortest test that shows it."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ async def test_a_link_whose_floor_file_is_approved_stands_as_its_ledger_says(
 
 
 class Spoken:
-    """An announcer, what its displays show and what it published."""
+    """An announcer, the state of its displays and what it published."""
 
     def __init__(self, data: Path) -> None:
         floor = simulated_floor(data)

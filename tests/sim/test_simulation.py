@@ -1,4 +1,4 @@
-"""The simulation itself: it holds on fixed seeds, repeats itself, and finds what is broken."""
+"""The simulation itself: it passes on fixed seeds, repeats itself, and finds defects."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a table's agent told the dealer, held against the ledger."""
+"""Check of what a table's agent reported to the dealer, against the ledger."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from tests.sim.world import World
 
 Record = dict[str, Any]
 _STAYS_OPEN: Final = frozenset({"outbox_failed", "betting_locked", "locked_out", "claims_wait"})
-"""Why betting is not locked: the lights stay as they are."""
+"""Reasons for which betting is not locked: the lights stay on."""
 
 
 def ends_betting(event: DeviceEvent, answer: DeviceAnswer) -> bool:
@@ -32,17 +32,17 @@ class Ledger(Protocol):
     """The ledger as far as it has been read."""
 
     def find(self, table: str, kind: str, round_id: str) -> Record | None:
-        """The entry of a kind about a table's round, or None."""
+        """Return the entry of a kind about a table's round, or None."""
 
     def open_round(self, table: str) -> str | None:
-        """The round that the service holds open for a table."""
+        """Return the open round of a table according to the service."""
 
 
 class Told:
-    """Holds each answer against the ledger at the moment when it is given.
+    """Compares each answer with the ledger at the moment of the answer.
 
-    A table whose disk has lost what it promised to keep may know of less than the ledger does, so
-    of such a table only what it says was accepted is held against it.
+    A table whose disk has lost synced data may know less than the ledger has. Only what such a
+    table reports as accepted is compared.
     """
 
     def __init__(self, world: World, ledger: Ledger) -> None:
@@ -54,15 +54,15 @@ class Told:
     def answered(
         self, table: str, event: DeviceEvent, answer: DeviceAnswer, *, lost: bool, shaken: bool
     ) -> None:
-        """Take an answer.
+        """Check an answer.
 
         Args:
-            table: the table that gave it.
-            event: what it answers.
+            table: the table that answered.
+            event: the device event that it answers.
             answer: the answer.
-            lost: whether the table's disk ever lost what it had promised to keep.
-            shaken: whether the power went since a lock-out last ended the betting: a light that
-                was lit only just before may be out.
+            lost: whether the table's disk ever lost synced data.
+            shaken: whether the power failed since a lock-out last ended the betting. A light that
+                was lit just before may be out.
         """
         match event:
             case WagerPlaced() | WagerWithdrawn():

@@ -1,4 +1,4 @@
-"""What is published and shown, held against the books at the moment when it is said."""
+"""Check of what is published and shown, against the books at the same moment."""
 
 import json
 import re
@@ -20,11 +20,11 @@ _IN: Final = re.compile(r".*/table/([^/]+)/in$")
 _METER: Final = re.compile(r".*/meter/([^/]+)$")
 _OUT: Final = re.compile(r".*/table/([^/]+)/out$")
 _LATE: Final = 4
-"""So many events of a table may have been answered that were not told yet."""
+"""Number of a table's events whose answers it may not have received yet."""
 
 
 class Watch:
-    """Sees whatever is published, and what displays show."""
+    """Observes everything that is published, and what displays show."""
 
     def __init__(self, world: World, checker: Checker) -> None:
         self._world = world
@@ -37,7 +37,7 @@ class Watch:
         self.replies = 0
 
     def told(self, who: str, topic: str, payload: bytes) -> None:
-        """Something is being published."""
+        """Check a message that is being published."""
         if found := _IN.fullmatch(topic):
             self.replies += 1
             self._reply(found[1], payload)
@@ -62,12 +62,12 @@ class Watch:
             self._last[table] = max(self._last[table], seq)
 
     def _is_withdrawal(self, table: str, seq: int, reply: Mapping[str, object]) -> bool:
-        """Whether a reply says no more than that what was asked is no longer asked."""
+        """Return whether a reply only confirms the withdrawal of a request."""
         sent = [json.loads(payload)["type"] for payload in self._sent[table, seq]]
         return reply == {"seq": seq, "status": "accepted"} and "withdrawal" in sent
 
     def _refusal(self, table: str, seq: int, code: str, payload: bytes) -> None:
-        """Hold a refusal: the same each time, and of the seq itself only where it is due."""
+        """Check a refusal: it stays the same, and a refusal of the seq itself must be due."""
         if code == "seq_passed":
             if seq > self._last[table] - REPLIES_KEPT + _LATE:
                 self._world.fail(f"{table} is told that {seq} was used up long ago: {payload!r}")
@@ -82,7 +82,7 @@ class Watch:
                 self._world.fail(f"{table} was told {first!r} of {seq}, and now {payload!r}")
 
     def _refused_by_somebody(self, table: str, seq: int, payload: bytes) -> None:
-        """Hold that the person who is named has refused a correction of the round."""
+        """Check that the person named in the reply has refused a correction of the round."""
         told = json.loads(payload)["error"]["message"]
         rounds = {json.loads(sent)["round"] for sent in self._sent[table, seq]}
         people = {by for each in rounds for by in self._checker.refused(table, each)}
@@ -96,7 +96,7 @@ class Watch:
             self._world.fail(f"{who} publishes {value}, the books had {cents} in that version")
 
     def look(self, services: Iterable[SimulatedService], tables: Iterable[SimulatedTable]) -> None:
-        """Look at every display once more: none may go back."""
+        """Check every display again: no meter may go back."""
         for service in services:
             if service.running is not None:
                 rows = service.running.board.rows()
@@ -109,7 +109,7 @@ class Watch:
                 self._see(id(table.agent), shown)
 
     def _hold_states(self, running: Running, rows: Iterable[MeterRow]) -> None:
-        """A display says that a meter cannot be played while its link cannot, and no longer."""
+        """Check that displays show a meter as not playable exactly while its link is."""
         for row in rows:
             link = running.link(row.link)
             agrees = (row.state == "inoperable") is (link.problem is not None)

@@ -1,4 +1,4 @@
-"""What goes wrong in a run: which faults there are, how often, each by a draw of the seed."""
+"""Kinds of faults in a run and how often each occurs, drawn from the seed."""
 
 from collections import Counter
 from random import Random
@@ -45,12 +45,12 @@ _ABSENT: Final = 0.35
 class Weather:
     """The faults of one run.
 
-    Each kind is left out of a third of the runs and is drawn a rate in the others: where all is
-    always broken, what comes after a long calm is never seen.
+    Each kind is off in a third of the runs and has a random rate in the others. If every fault were
+    always on, no run would show what happens after a long calm.
 
     Attributes:
-        calm: once set, nothing goes wrong any more.
-        faults: how often each kind struck.
+        calm: once set, no fault occurs.
+        faults: number of faults of each kind.
     """
 
     def __init__(self, seed: int) -> None:
@@ -63,7 +63,7 @@ class Weather:
         }
 
     def strikes(self, kind: str) -> bool:
-        """Whether a fault of a kind strikes here, which is then counted."""
+        """Return whether a fault of a kind occurs now; if so, count it."""
         if self._chance.random() >= self._rates[kind] or self.calm:
             return False
         self.faults[kind] += 1

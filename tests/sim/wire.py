@@ -1,4 +1,4 @@
-"""A broker in memory and its clients: what they carry is lost, doubled, late and out of order."""
+"""Broker in memory and its clients: messages get lost, doubled, delayed and reordered."""
 
 import asyncio
 import re
@@ -22,9 +22,9 @@ _QUICK_S: Final = (0.001, 0.02)
 _LATE_S: Final = (0.2, 6.0)
 _ACKNOWLEDGED_S: Final = (0.001, 0.01)
 _TAKEN_S: Final = (0.0, 0.02)
-"""How long after the first message of a batch the others are taken."""
+"""How long after the first message of a batch the others are received, in seconds."""
 _NOTICED_S: Final = (0.05, 12.0)
-"""How soon the broker notices that a client is dead."""
+"""How soon the broker notices that a client is dead, in seconds."""
 
 _Told = Callable[[str, str, bytes], None]
 
@@ -35,7 +35,7 @@ def _matches(topic: str, pattern: str) -> bool:
 
 
 class Session:
-    """One client's connection, as the broker has it."""
+    """One client's connection, as the broker sees it."""
 
     def __init__(self, identifier: str, will: aiomqtt.Will | None) -> None:
         self.identifier = identifier
@@ -47,7 +47,7 @@ class Session:
         self.arrived: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
 
     def wants(self, topic: str) -> list[str]:
-        """The groups by which it is given a topic; an empty one for itself alone."""
+        """Return the groups through which it receives a topic; a plain subscription is ""."""
         return [group for group, pattern in self.filters if _matches(topic, pattern)]
 
 
@@ -55,9 +55,9 @@ class Broker:
     """The broker.
 
     Attributes:
-        up: whether it takes connections.
-        told: is called with whoever publishes, the topic and the payload, before anything is lost.
-        altered: the tables whose events come in other bytes too, by the topics they send on.
+        up: whether it accepts connections.
+        told: called with the publisher, the topic and the payload, before anything is lost.
+        altered: tables whose events also arrive with other bytes, by the topics they send on.
     """
 
     def __init__(self, world: World) -> None:
@@ -70,16 +70,16 @@ class Broker:
         self.altered: frozenset[str] = frozenset()
 
     def retained(self, topic: str) -> bytes | None:
-        """What a newcomer is told on a topic."""
+        """Return the retained message that a new subscriber receives on a topic."""
         return self._retained.get(topic)
 
     @property
     def sessions(self) -> Sequence[Session]:
-        """The connections that are open."""
+        """Open connections."""
         return tuple(self._sessions)
 
     async def connect(self, session: Session) -> None:
-        """Take a connection; an older one of the same name is ended."""
+        """Accept a connection; an older one with the same name is closed."""
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if not self.up:
             raise aiomqtt.MqttError("connection refused")
@@ -95,7 +95,7 @@ class Broker:
             )
 
     def cut(self, session: Session, *, will: bool = True) -> None:
-        """Lose a connection, which publishes its will."""
+        """Lose a connection and publish its will."""
         if session.open:
             session.open = False
             session.arrived.put_nowait(None)
@@ -106,14 +106,14 @@ class Broker:
                 self._arrive(session.will.topic, payload, retain=True)
 
     def go_down(self) -> None:
-        """Lose every connection, what is retained, and what is under way."""
+        """Lose every connection, all retained messages, and all messages in flight."""
         self.up = False
         for session in self.sessions:
             self.cut(session, will=False)
         self._retained.clear()
 
     def subscribe(self, session: Session, filters: Sequence[str]) -> None:
-        """Have a client given what matches, beginning with what is retained."""
+        """Subscribe a client, which first receives the retained messages that match."""
         for each in filters:
             group, pattern = "", each
             if each.startswith(_SHARED):
@@ -124,14 +124,14 @@ class Broker:
                     self._send(session, topic, payload, retain=True)
 
     def unsubscribe(self, session: Session, pattern: str) -> None:
-        """Have a client given no more of what a filter matches."""
+        """Remove a client's subscription to a filter."""
         group = ""
         if pattern.startswith(_SHARED):
             _, group, pattern = pattern.split("/", 2)
         session.filters.remove((group, pattern))
 
     def publish(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Take a message from a client, unless it is lost on the way."""
+        """Publish a message from a client, unless it is lost on the way."""
         process = current_process()
         for told in self.told:
             told(process.name if process else "", topic, payload)
@@ -140,11 +140,11 @@ class Broker:
             for delay_s in delays:
                 self._world.loop.outside(delay_s, self._take, topic, payload, retain)
             if retain and not delays:
-                # What is to stay is lost with its connection alone: it is not told again otherwise.
+                # A retained message is lost only with its connection: nobody would send it again.
                 self._world.loop.outside(0.0, self.cut, session)
 
     def copied(self, batch: Sequence[aiomqtt.Message], chance: Random) -> list[aiomqtt.Message]:
-        """A batch with copies of some events, all of which reached the service at once."""
+        """Return a batch with copies of some events, all of which arrive together."""
         weather, copies = self._world.weather, []
         for message in batch:
             if _OUT.fullmatch(message.topic.value) is None:
@@ -157,7 +157,7 @@ class Broker:
         return [*batch, *copies]
 
     def _altered(self, message: aiomqtt.Message) -> aiomqtt.Message:
-        """An event in other bytes, under the same number."""
+        """Return an event with other bytes under the same number."""
         topic, payload = message.topic.value, message.payload + b" "
         for told in self.told:
             told("", topic, payload)
@@ -190,7 +190,7 @@ class Broker:
             session.arrived.put_nowait(message)
 
     def _delays(self, topic: str) -> list[float]:
-        """How long each copy of a message is under way; none where it is lost."""
+        """Return the delay of each copy of a message; no delays if it is lost."""
         weather = self._world.weather
         if weather.strikes("message lost"):
             self._world.note(f"lost: {topic}")
@@ -204,7 +204,7 @@ class Broker:
 
 
 class _Carried:
-    """What both kinds of client share: a session with the broker in memory."""
+    """Base of both kinds of clients: a session with the broker in memory."""
 
     def __init__(self, world: World, broker: Broker, identifier: str, will: Any) -> None:  # noqa: ANN401
         self._world = world
@@ -248,7 +248,7 @@ class _Carried:
         retain: bool = False,  # noqa: FBT001, FBT002
         **_: object,
     ) -> None:
-        """Publish and wait for the broker; where that fails it may have it all the same."""
+        """Publish and wait for the broker. If that fails, the broker may still have the message."""
         assert isinstance(payload, bytes), qos
         if not self._session.open:
             raise aiomqtt.MqttError("not connected")
@@ -265,7 +265,7 @@ class _Carried:
 
     @property
     def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        """What arrives."""
+        """Arriving messages."""
         return self._each()
 
     async def _each(self) -> AsyncIterator[aiomqtt.Message]:
@@ -274,21 +274,21 @@ class _Carried:
 
 
 class TableClient(_Carried, aiomqtt.Client):  # type: ignore[misc]
-    """The client of a table's courier."""
+    """The MQTT client of a table's event delivery."""
 
 
 class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
-    """The service's connection, whose arrivals wait as they do with a real broker."""
+    """The service's connection; arriving messages are queued as with a real broker."""
 
     def __init__(self, world: World, broker: Broker, identifier: str, arrived: Arrivals) -> None:
         super().__init__(world, broker, identifier, None)
         self._waiting = arrived
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then take one of each lane that has any, and copies of some.
+        """Wait for a message; return one of each lane that has any, and copies of some.
 
-        More arrives between the first that is taken and the others, so that what was sent twice
-        may come twice in a batch.
+        More messages arrive between the first and the others, so an event that was sent twice may
+        be in a batch twice.
         """
         while self._waiting.empty() or not self._session.arrived.empty():
             self._waiting.put_nowait(await self._next())
@@ -299,12 +299,12 @@ class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
         return self._broker.copied(self._waiting.turn(first, size_max), self._chance)
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish and go on."""
+        """Publish without waiting."""
         self._broker.publish(self._session, topic, payload, retain=retain)
 
 
 def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
-    """What makes a courier's clients."""
+    """Return the factory of the clients of a table's event delivery."""
 
     def connect(
         _host: str, _port: int, *, identifier: str, will: aiomqtt.Will, **_: object
@@ -317,7 +317,7 @@ def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]
 def service_connections(
     world: World, broker: Broker
 ) -> Callable[[BrokerAddress, str, Arrivals], BrokerConnection]:
-    """What makes a service's connections."""
+    """Return the factory of a service's connections."""
 
     def connect(_address: BrokerAddress, _identifier: str, arrived: Arrivals) -> BrokerConnection:
         process = current_process()

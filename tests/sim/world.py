@@ -1,4 +1,4 @@
-"""What all parts of a run share: its loop, its chance, its weather, and what happened so far."""
+"""State that all parts of a run share: loop, randomness, weather, and the trace so far."""
 
 import asyncio
 import hashlib
@@ -15,18 +15,18 @@ TRACE_KEPT: Final = 20_000
 
 
 class SimulationError(Exception):
-    """Something that must hold did not; the run ends with it."""
+    """A condition that must hold was violated; the run ends with this error."""
 
 
 class World:
     """One run.
 
     Attributes:
-        seed: what the whole run follows from.
-        home: a directory of its own.
+        seed: the seed that decides the whole run.
+        home: directory of its files.
         weather: the faults.
         trace: the last events, each with the time in seconds since the beginning.
-        events: how many there were.
+        events: number of events so far.
     """
 
     def __init__(self, seed: int, home: Path, loop: VirtualLoop) -> None:
@@ -41,7 +41,7 @@ class World:
         self.failed: asyncio.Future[None] = loop.create_future()
 
     def chance(self, name: str) -> Random:
-        """A source of chance for one part, which the others do not disturb."""
+        """Return a random generator for one part, independent of the others."""
         return Random(f"{self.seed}/{name}")
 
     @property
@@ -51,11 +51,11 @@ class World:
 
     @property
     def digest(self) -> str:
-        """A digest of the whole trace: the same for the same seed."""
+        """Digest of the whole trace: the same for the same seed."""
         return self._digest.hexdigest()[:16]
 
     def note(self, what: str) -> None:
-        """Put an event into the trace."""
+        """Add an event to the trace."""
         process = current_process()
         line = f"{self.now_s:9.3f} {process.name if process else '-':12} {what}"
         self.trace.append(line)
@@ -63,19 +63,19 @@ class World:
         self._digest.update(line.encode())
 
     def fail(self, why: str) -> None:
-        """End the run: something that must hold does not."""
+        """End the run because a condition that must hold was violated."""
         self.note(f"FAILED {why}")
         if not self.failed.done():
             self.failed.set_exception(SimulationError(why))
             self.loop.stop()
 
     async def crash(self, kind: str, kill: Callable[[], None]) -> None:
-        """A place at which a process may be killed; who is killed does not come back from it."""
+        """Possibly kill the current process here; if so, the call does not return."""
         if self.weather.strikes(kind):
             self.note(kind)
             kill()
             await self.loop.create_future()
 
     def process(self, name: str) -> Process:
-        """A new process."""
+        """Create a new process."""
         return Process(self.loop, name)
