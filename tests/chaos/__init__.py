@@ -1,1 +1,1 @@
-"""Real processes, played through and killed."""
+"""Real processes that are killed while tables play, and what holds afterwards."""

@@ -1,7 +1,7 @@
-"""What must hold when a chaos run is over: nothing lost, nothing counted twice, nothing made up.
+"""Checks after a chaos run: nothing lost, nothing counted twice, nothing invented.
 
-Three records are held against each other: what the devices were told, what the agents' outboxes
-keep, and the ledger. From the ledger alone the order of events is taken (duty D7).
+Three records are compared: what the devices received as answers, what the agents' outboxes hold,
+and the ledger. Only the order of events comes from the ledger alone (duty D7).
 """
 
 import json
@@ -26,12 +26,12 @@ _WAYS: Final = {
     ("reject",): {"rejected"},
     ("validate", "pay"): {"paid"},
 }
-"""The ways that a claim may have gone, and the state in which it then is."""
+"""The possible sequences of acts on a claim, and the state after each."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkTerms:
-    """The terms of a link's meters that the floor file gives."""
+    """Terms of a link's meters in the floor file."""
 
     wager_cents: int
     progressive_bps: int
@@ -39,10 +39,10 @@ class LinkTerms:
 
 @dataclass
 class Accounts:
-    """What was counted, and what does not hold, in words.
+    """What was counted, and the problems found, in words.
 
     Attributes:
-        decisions: who did which act on which claim, by the ledger.
+        decisions: who did which act on which claim, according to the ledger.
     """
 
     entries: int = 0
@@ -55,7 +55,7 @@ class Accounts:
     problems: list[str] = field(default_factory=list)
 
     def expect(self, holds: bool, what: str) -> None:  # noqa: FBT001
-        """Note what does not hold."""
+        """Record a problem unless a condition holds."""
         if not holds:
             self.problems.append(what)
 
@@ -70,7 +70,7 @@ def hold_together(
     meters: Mapping[str, Mapping[str, int]],
     accounts: Accounts,
 ) -> None:
-    """Compare the three records of one link, and its meters with our own sum."""
+    """Compare the three records of one link, and its meters with an independent sum."""
     raw: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
     ledger: list[dict[str, bytes]] = [
         {name.decode(): value for name, value in fields.items()} for _, fields in raw
@@ -157,7 +157,7 @@ def _hold_claims(
     went: Mapping[str, Sequence[str]],
     accounts: Accounts,
 ) -> None:
-    """Every claim that a table was told of is in exactly one final state, by one way."""
+    """Check that every claim reported to a table has exactly one final state, by one sequence."""
     for claim in opened:
         raw: Any = store.hget(f"pitlink:{{{link}}}:claim:{claim}", "state")
         state = (raw or b"none").decode()
@@ -173,7 +173,7 @@ def _hold_claims(
 def _hold_outbox(
     path: Path, table: str, ledger: Sequence[Mapping[str, bytes]], accounts: Accounts
 ) -> None:
-    """Each event that was sent has its reply, and each accepted one its one entry, bit by bit."""
+    """Check that each sent event has its reply, and each accepted one its entry, byte for byte."""
     with closing(sqlite3.connect(path)) as outbox:
         rows = outbox.execute("SELECT seq, payload, reply FROM event ORDER BY seq").fetchall()
     unanswered = [seq for seq, _, reply in rows if reply is None]

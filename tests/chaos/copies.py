@@ -1,4 +1,4 @@
-"""Copies of every event, back to back, and whether each of them is answered alike."""
+"""Copies of every event, sent back to back, and a check that all are answered alike."""
 
 import json
 from collections import Counter
@@ -11,17 +11,17 @@ from paho.mqtt.enums import CallbackAPIVersion
 COPIES: Final = 3
 _PUBLISH: Final = 3
 _LONGEST: Final = 4
-"""So many bytes tell at most how long a packet is."""
+"""Longest encoding of a packet's length, in bytes."""
 
 
 class Copier:
-    """What a client sends a broker, each table's event three times."""
+    """Passes on a client's packets to a broker, each event of a table three times."""
 
     def __init__(self) -> None:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Take what a client has sent, and give what is to be passed on."""
+        """Accept what a client has sent, and return what to pass on."""
         self._held += data
         passed = []
         while (size := _packet_size(self._held)) is not None:
@@ -31,7 +31,7 @@ class Copier:
 
 
 def _packet_size(data: bytes) -> int | None:
-    """How long the first packet is; None where it has not come as a whole."""
+    """Return the length of the first packet, or None if it is incomplete."""
     size = shift = 0
     for place in range(1, 1 + _LONGEST):
         if place >= len(data):
@@ -53,9 +53,9 @@ def _is_event(packet: bytes) -> bool:
 
 
 class Replies:
-    """Every reply that any table was sent, heard beside the tables, from entry to exit.
+    """Collects every reply to every table from entry to exit, over its own connection.
 
-    What the broker sent while it was away from us is missed.
+    Messages that the broker sends while this connection is lost are missed.
     """
 
     def __init__(self, port: int) -> None:
@@ -74,12 +74,12 @@ class Replies:
 
     @property
     def repeated(self) -> int:
-        """How many events were answered more than once."""
+        """Return how many events were answered more than once."""
         return sum(given.total() > 1 for given in self._given.values())
 
     @property
     def problems(self) -> list[str]:
-        """The events that were answered in two ways."""
+        """Return the events that received two different answers."""
         return [
             f"{topic} was told {[*given]} of {seq}"
             for (topic, seq), given in self._given.items()

@@ -1,4 +1,4 @@
-"""A table's devices, spoken for line by line, at a real `pitlink table`."""
+"""The devices of a table, as lines sent to a real `pitlink table`."""
 
 import json
 from pathlib import Path
@@ -11,12 +11,12 @@ Answer = dict[str, Any]
 
 
 class Devices(Pitlink):
-    """`pitlink table TABLE --events`; each line is answered before the next is given.
+    """`pitlink table TABLE --events`; each line is answered before the next is sent.
 
     Args:
         config: the floor file.
-        table: the table.
-        plays: whether the table takes wagers from the start.
+        table: id of the table.
+        plays: whether the table accepts wagers from the start.
     """
 
     def __init__(self, config: Path, table: str, *, plays: bool = True) -> None:
@@ -25,23 +25,23 @@ class Devices(Pitlink):
         self._plays = plays
 
     def __enter__(self) -> Self:
-        """Wait until the table takes wagers: a busy machine's link may be late at first."""
+        """Wait until the table accepts wagers: on a busy machine the link may be late at first."""
         if self._plays:
             self.until(lambda: self.refusal() is None, what="the table open")
         return self
 
     def say(self, event: str, **fields: object) -> None:
-        """Say something without waiting for its answer."""
+        """Send an event without waiting for its answer."""
         self.write_line(json.dumps({"event": event, **fields}))
         self._said += 1
 
     def heard(self) -> list[Answer]:
-        """All answers so far."""
+        """Return all answers so far."""
         text = self.output
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
     def answer(self, *, within_s: float = LONG_S) -> Answer:
-        """The answer to the last thing said; waits for it."""
+        """Wait for the answer to the last event and return it."""
         self.until(
             lambda: len(self.heard()) >= self._said,
             within_s=within_s,
@@ -50,7 +50,7 @@ class Devices(Pitlink):
         return self.heard()[self._said - 1]
 
     def ask(self, event: str, **fields: object) -> Answer:
-        """Say something and give the answer."""
+        """Send an event and return its answer."""
         self.say(event, **fields)
         return self.answer()
 
@@ -63,7 +63,7 @@ class Devices(Pitlink):
         return self.ask("withdraw", position=position, wager=wager)
 
     def refusal(self) -> str | None:
-        """The code with which a wager is refused now, or None; it is taken back at once."""
+        """Return the code that refuses a wager now, or None; take an accepted wager back."""
         answer = self.wager(5)
         if answer["ok"]:
             assert self.withdraw(5)["ok"]
@@ -73,7 +73,7 @@ class Devices(Pitlink):
         return code
 
     def play_out(self) -> Answer:
-        """Play a locked round of position 3 to its end, in which nobody wins."""
+        """Play a locked round of position 3 to its end without a win."""
         assert self.ask("chips", count=1)["ok"]
         assert self.ask("hand", position=3, cards=["2h", "7d", "9c"])["ok"]
         assert self.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]

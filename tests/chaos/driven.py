@@ -1,4 +1,4 @@
-"""A table agent fed by a thread: it may be killed, and goes on with its first unanswered line."""
+"""A table agent driven by a thread: after a kill it continues with the first unanswered line."""
 
 import json
 import threading
@@ -11,10 +11,10 @@ ANSWER_WITHIN_S = 60.0
 
 
 class DrivenTable:
-    """`pitlink table TABLE --events`, given a line when the one before it is answered.
+    """`pitlink table TABLE --events`; each line is sent when the one before is answered.
 
     Attributes:
-        answers: what was answered, a line each, in the order of the lines.
+        answers: the answers, one line each, in the order of the lines.
     """
 
     def __init__(self, config: Path, table: str, lines: list[bytes]) -> None:
@@ -29,7 +29,7 @@ class DrivenTable:
 
     @property
     def done(self) -> bool:
-        """Whether every line has its answer; what stopped the thread is raised here."""
+        """True if every line has its answer. An error of the thread is raised here."""
         if self._failed is not None:
             raise RuntimeError(f"{self.table}: {self._failed}") from self._failed
         return len(self.answers) == len(self._lines)
@@ -39,15 +39,15 @@ class DrivenTable:
         return self._stopped or self._kill.is_set()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def kill(self) -> None:
-        """Have the agent killed with SIGKILL, in the middle of whatever it does, and restarted."""
+        """Have the agent killed with SIGKILL at whatever it does, and restarted."""
         self._kill.set()
 
     def stop(self) -> None:
-        """Have the agent ended, wherever it is, and wait for the thread's end."""
+        """Have the agent ended wherever it is, and wait for the thread to end."""
         self._stopped = True
         self._kill.set()
         self._thread.join(ANSWER_WITHIN_S)
@@ -61,7 +61,7 @@ class DrivenTable:
             self._failed = error
 
     def _feed_one_agent(self) -> None:
-        """Feed one process until the lines end or it is to be killed."""
+        """Feed one process until the lines end or the process is to be killed."""
         with Pitlink(
             "table", self.table, "--config", str(self._config), "--events", stdin=True
         ) as agent:
@@ -79,12 +79,12 @@ class DrivenTable:
                     self._note(agent.output.splitlines()[heard])
                     heard += 1
             agent.kill()
-            # What it had still answered before it died counts: the driver may have heard it.
+            # Answers written before the kill count, because the driver may have read them.
             for line in agent.output.split("\n")[heard:-1]:
                 self._note(line)
 
     def _note(self, line: str) -> None:
-        """Take an answer; a wager refused for want of a link is tried again, as a patron would."""
+        """Record an answer. Retry a wager if the link was not operable, as a patron would."""
         answer: dict[str, Any] = json.loads(line)
         code = answer.get("error", {}).get("code")
         if code in {"link_down", "inoperable"}:

@@ -1,4 +1,4 @@
-"""The floor of a chaos run: two links with all four meters each, and tables of both."""
+"""Floor of a chaos run: two links with all four meters each, and tables on both."""
 
 from pathlib import Path
 from typing import Final
@@ -11,13 +11,13 @@ _PAYTABLES: Final = {"one": "A", "five": "B"}
 
 
 def tables_of(link: str, tables: int) -> tuple[str, ...]:
-    """The tables of a link, where both links have so many together."""
+    """Return the tables of a link, given the number of tables on both links."""
     place = tuple(TERMS).index(link)
     return tuple(f"C-{number}" for number in range(1, tables + 1) if number % 2 == place)
 
 
 def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) -> Path:
-    """The floor file, its data directory beside it."""
+    """Write the floor file; its data directory is next to it."""
     service: dict[str, Value] = {
         "broker": broker,
         "redis": redis,

@@ -1,9 +1,9 @@
-"""An independent sum of what the meters must hold, in micros, from what the tables were told.
+"""Independent sum of what the meters must hold, in micros, from the answers to the tables.
 
-Of the ledger it takes the order of events only (duty D7): which table's wagers, result or void
-came when. What each was worth it works out from the device events and the rates of the law. It
-alone sums what devices were told, in micros, whatever was killed between them and the ledger: which
-hand wins what it takes from the lines, as `tests.naive` settles those.
+From the ledger it uses only the order of events (duty D7): which table's wagers, result or void
+came when. The value of each follows from the device events and the rates of the law. It is the only
+check that adds up the devices' answers in micros, whatever was killed between them and the ledger.
+Which hand wins what it reads from the result lines, as `tests.naive` settles those.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _LAWS: Final = {
 SEED_FOR_1: Final = {"progressive": PROGRESSIVE["A"].seed} | {
     kind: law.seed for kind, law in _LAWS.items()
 }
-"""A progressive's seed is the same on either paytable; its rate is given with the link."""
+"""A progressive's seed is the same on both paytables. Its rate comes with the link."""
 
 RATE_BPS: Final = {kind: law.primary * 100 for kind, law in _LAWS.items()}
 RESERVE_BPS: Final = HAND_BONUS.reserve * 100
@@ -31,7 +31,7 @@ METER: Final = {"five_card_hand_bonus_dealer": "five_card_hand_bonus"}
 
 @dataclass
 class OwnBooks:
-    """The four meters of one link, as this test alone reckons them."""
+    """The four meters of one link, calculated independently."""
 
     wager_cents: int
     progressive_bps: int
@@ -44,7 +44,7 @@ class OwnBooks:
         self.meters = {kind: times * self.wager_cents * CENT for kind, times in SEED_FOR_1.items()}
 
     def wagers(self, table: str, wagered: Mapping[str, int]) -> None:
-        """A table's accepted wagers, cents by wager."""
+        """Add a table's accepted wagers, cents by wager."""
         for wager, cents in wagered.items():
             kind = METER.get(wager, wager)
             self.meters[kind] += cents * RATE_BPS.get(kind, self.progressive_bps)
@@ -53,7 +53,7 @@ class OwnBooks:
         self._open[table] = (wagered, dict(self.cycles))
 
     def void(self, table: str) -> None:
-        """The round goes back, save on a meter that was won meanwhile."""
+        """Subtract the round again, except on a meter that was won meanwhile."""
         wagered, cycles = self._open.pop(table)
         for wager, cents in wagered.items():
             kind = METER.get(wager, wager)
@@ -64,11 +64,11 @@ class OwnBooks:
                 self.reserve -= cents * RESERVE_BPS
 
     def reject(self, meter: str, cents: int) -> None:
-        """A percentage that was no win goes back to its meter."""
+        """Return a rejected percentage to its meter."""
         self.meters[meter] += cents * CENT
 
     def result(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Take the percentages off, one after the other, as the lines name them."""
+        """Subtract the percentages, one after the other, in the order of the lines."""
         self._open.pop(table)
         shares = Counter(
             line["item"] for line in lines if line.get("percent") and line["item"] in METER

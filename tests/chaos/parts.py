@@ -1,4 +1,4 @@
-"""The parts of a chaos run: processes that are killed, frozen and started again."""
+"""Processes of a chaos run: they are killed, frozen and started again."""
 
 import os
 import signal
@@ -21,10 +21,10 @@ _ASK_WITHIN_S: Final = 3.0
 
 
 class Part(Protocol):
-    """Something that a fault may befall.
+    """Process that a fault may hit.
 
     Attributes:
-        name: as the plan calls it.
+        name: its name in the plan.
         starts: how often it was started.
     """
 
@@ -33,11 +33,11 @@ class Part(Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Its process, None while it has none."""
+        """Its process id, or None while it is not running."""
         ...
 
     def kill(self) -> None:
-        """End it at once, by SIGKILL, and see it gone."""
+        """Kill it with SIGKILL and wait until it is gone."""
         ...
 
     def start(self) -> None:
@@ -66,7 +66,7 @@ class ServerPart:
 
 
 class ServicePart:
-    """One `pitlink serve`; what it logs over all its starts is in one file."""
+    """One `pitlink serve`. One file has its log across all its starts."""
 
     def __init__(self, name: str, config: Path, port: int, log: Path, *options: str) -> None:
         self.name = name
@@ -94,13 +94,13 @@ class ServicePart:
             self._process.wait(_END_WITHIN_S)
 
     def stop(self) -> int:
-        """End it in good order; gives its exit status."""
+        """Stop it cleanly; return its exit status."""
         assert self._process is not None
         self._process.terminate()
         return self._process.wait(_END_WITHIN_S)
 
     def ready(self) -> bool:
-        """Whether every link operates, as this service has it."""
+        """Return whether every link operates according to this service."""
         try:
             return httpx.get(f"{self.url}/readyz", timeout=_ASK_WITHIN_S).status_code == 200
         except httpx.HTTPError:
@@ -108,12 +108,13 @@ class ServicePart:
 
 
 def strike(part: Part, fault: Fault, hands: Executor) -> None:
-    """Do to a part what a fault says, and have it well again.
+    """Apply a fault to a part, and repair the part afterwards.
 
     Args:
-        part: what is struck.
-        fault: what is done.
-        hands: threads that start processes; the kernel ends these with the thread that began them.
+        part: the part.
+        fault: the fault.
+        hands: threads that start processes. The kernel ends a process together with the thread
+            that started it.
     """
     match fault.kind:
         case "kill":
@@ -142,12 +143,12 @@ def _freeze(part: Part, lasts_s: float) -> None:
     try:
         rest(lasts_s)
     finally:
-        # Nobody else may have waited for it meanwhile: the number is still its own.
+        # Nobody else may have waited for the process meanwhile, so the number is still its own.
         os.kill(pid, signal.SIGCONT)
 
 
 def strike_wire(wire: Wire, fault: Fault) -> None:
-    """Cut the wire, or hold what is on it, and mend it."""
+    """Cut the wire, or hold what is on it, and repair it."""
     if fault.kind == "cut":
         wire.cut()
     else:
@@ -159,7 +160,7 @@ def strike_wire(wire: Wire, fault: Fault) -> None:
 
 
 def resident_kib(pid: int) -> int:
-    """How much memory a process has resident, in KiB; 0 where it is gone."""
+    """Return a process's resident memory in KiB; 0 if it is gone."""
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
@@ -170,5 +171,5 @@ def resident_kib(pid: int) -> int:
 
 
 def rest(seconds: float) -> None:
-    """Let time pass: in a chaos run that is the thing tried, not a wait for a condition."""
+    """Let time pass: a chaos run tests the passing of time, so this is not a wait."""
     time.sleep(seconds)

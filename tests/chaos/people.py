@@ -1,4 +1,4 @@
-"""Two floorpersons of a chaos run, at whichever service answers."""
+"""Two floorpersons of a chaos run, who use whichever service answers."""
 
 import random
 import threading
@@ -16,12 +16,12 @@ _REJECTED: Final = 0.1
 
 
 class Floorperson(threading.Thread):
-    """Decides whatever waits, in competition with a colleague; a failed call is no news.
+    """Decides pending claims in competition with a colleague. A failed call proves nothing.
 
     Attributes:
-        acts: how often an act was told to be done, by name.
-        said_no: how often it was refused, by status.
-        decided: the acts told to be done, as ``(claim, act)``.
+        acts: how often an act was reported as done, by name.
+        said_no: how often an act was refused, by status.
+        decided: the acts that were reported as done, as ``(claim, act)``.
     """
 
     def __init__(self, name: str, urls: Sequence[str], seed: int) -> None:
@@ -37,11 +37,11 @@ class Floorperson(threading.Thread):
         self._slips = 0
 
     def finish(self) -> None:
-        """Go home."""
+        """Stop deciding."""
         self._ending.set()
 
     def run(self) -> None:
-        """Look again and again."""
+        """Look for pending claims repeatedly."""
         try:
             while not self._ending.wait(_LOOK_EVERY_S):
                 self._look()
@@ -54,7 +54,8 @@ class Floorperson(threading.Thread):
             for claim in httpx.get(f"{url}/api/v1/claims", timeout=5).json():
                 self._decide(url, claim)
         except (httpx.HTTPError, AssertionError, TypeError):
-            # Gone, frozen, or not yet able to sign anybody in: somebody looks again soon.
+            # The service is gone or frozen, or cannot sign anybody in yet. The next look comes
+            # soon.
             self._signed_in.pop(url, None)
 
     def _decide(self, url: str, claim: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The floor of a chaos run while it is struck, and what is left of it."""
+"""The floor of a chaos run during the faults, and the checks afterwards."""
 
 import json
 import threading
@@ -50,7 +50,7 @@ class Pit:
     """All parts, from entry to exit.
 
     Attributes:
-        failed: what failed in a thread of the run itself, in words.
+        failed: failures in threads of the run itself, in words.
     """
 
     def __init__(self, tables: int, seed: int) -> None:
@@ -125,7 +125,7 @@ class Pit:
         return path, port
 
     def begin(self) -> None:
-        """Start everything, wait until it plays, and begin to strike."""
+        """Start everything, wait until it plays, and begin with the faults."""
         for name in NAMES:
             hire(self._config, name, "floorperson")
         for service in self._services:
@@ -166,7 +166,7 @@ class Pit:
             strike(self._parts[fault.target], fault, self._hands)
 
     def look(self) -> None:
-        """Watch a while: how long nothing is answered, how much memory is used, what failed."""
+        """Watch for a while: longest silence, memory in use, failures."""
         rest(_LOOK_EVERY_S)
         now_s = time.monotonic()
         answered = sum(len(player.told) for player in self._players.values())
@@ -187,7 +187,7 @@ class Pit:
                 self._memory[name] = Memory(was.first, kib, max(was.most, kib))
 
     def progress(self) -> str:
-        """How far it has come, in a line."""
+        """Return the progress on one line."""
         players = self._players.values()
         faults = sum(sum(kinds.values()) for kinds in self._faults.values())
         return (
@@ -197,7 +197,7 @@ class Pit:
         )
 
     def settle(self, *, seconds: float) -> Report:
-        """Let the faults end and the tables finish; then hold everything together."""
+        """Let the faults end and the tables finish; then compare everything."""
         self._ending.set()
         self._striking.join()
         accounts = Accounts()
@@ -310,5 +310,5 @@ class Pit:
 
 
 def _tail(player: Player) -> str:
-    """The end of what a table's agent logged."""
+    """Return the end of the log of a table's agent."""
     return player.log.read_text(errors="replace")[-1_500:] if player.log.exists() else "no log"

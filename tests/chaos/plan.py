@@ -1,4 +1,4 @@
-"""The faults of a chaos run, drawn from a seed alone: the same seed is the same plan."""
+"""Faults of a chaos run, drawn from a seed alone: the same seed is the same plan."""
 
 import random
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Kind = Literal["kill", "kill twice", "freeze", "cut", "hold"]
-"""SIGKILL and a restart; the same again before it is well up; SIGSTOP and SIGCONT; every connection
-between the tables and the broker broken, and refused for a while; none of them broken, and nothing
-let through."""
+"""Kinds of faults: SIGKILL and a restart; the same, and again before the process is up; SIGSTOP and
+SIGCONT; every connection between tables and broker broken and refused for a time; every connection
+open but blocked for a time."""
 
 SERVICES: Final = ("service-1", "service-2")
 WIRE: Final = "wire"
@@ -18,19 +18,20 @@ _PAUSE_S: Final = (0.2, 4.0)
 _DOWN_S: Final = (0.0, 4.0)
 _SHORT_S: Final = (0.05, 1.5)
 _LONG_S: Final = (4.0, 18.0)
-"""Longer than the beat's silence, and often than a connection's keep-alive: taken for dead."""
+"""Range of lengths in seconds. All exceed the heartbeat's timeout, and many exceed a connection's
+keep-alive, so the part seems dead."""
 _LONG_PART: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is done to one part.
+    """A fault of one part.
 
     Attributes:
         target: a name of `CENTRAL`, `WIRE` or a table.
-        kind: what is done.
-        lasts_s: how long it is down, frozen or cut off.
-        again_s: after how long the restarted part is killed once more, where it is.
+        kind: kind of the fault.
+        lasts_s: how long the part is down, frozen or cut off.
+        again_s: how long after its restart the part is killed once more, if it is.
     """
 
     target: str
@@ -41,14 +42,14 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Blow:
-    """Faults that begin at the same moment, so long after the blow before has passed."""
+    """Faults that begin together, some time after the blow before is over."""
 
     pause_s: float
     faults: tuple[Fault, ...]
 
 
 def blows(seed: int, tables: tuple[str, ...]) -> Iterator[Blow]:
-    """The blows of a run, without end."""
+    """Yield the blows of a run, without end."""
     rng = random.Random(f"chaos {seed}")
     last: tuple[str, ...] = ()
     while True:
@@ -58,7 +59,7 @@ def blows(seed: int, tables: tuple[str, ...]) -> Iterator[Blow]:
 
 
 def _targets(rng: random.Random, tables: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
-    """One part, two at once, the same as before, some tables, or everything that is central."""
+    """Draw one part, two together, the same as before, some tables, or all central parts."""
     drawn = rng.random()
     if drawn < 0.1 and last:
         return last

@@ -1,4 +1,4 @@
-"""One table of a chaos run: a real `pitlink table`, its devices a thread with a seeded dealer."""
+"""One table of a chaos run: a real `pitlink table`, with a seeded dealer in a thread."""
 
 import contextlib
 import random
@@ -40,13 +40,13 @@ _WHY_VOID: Final = "the round cannot be settled"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the devices were told of one event that went to the service.
+    """Answer to the devices about one event that went to the service.
 
     Attributes:
         kind: ``wagers``, ``result`` or ``void``.
-        wagered: of wagers, cents by wager.
-        lines: of a result, what is paid.
-        claims: of a result, what waits for a floorperson.
+        wagered: for wagers, cents by wager.
+        lines: for a result, what is paid.
+        claims: for a result, the claims that wait for a floorperson.
     """
 
     kind: str
@@ -56,16 +56,16 @@ class Told:
 
 
 class Player(threading.Thread):
-    """The devices of a table, which deal round after round and outlive its agent.
+    """Devices of a table, which deal round after round and survive a killed agent.
 
-    A line that got no answer before the agent died is said again to the next one.
+    A line without an answer is sent again to the next agent.
 
     Attributes:
-        told: what was answered that is in the ledger, in order.
+        told: answers about events that are in the ledger, in order.
         refusals: how often a device was refused, by code.
-        wagers: how many wagers were accepted at lock-out.
-        rounds: how many rounds were dealt to their end.
-        failed: what ended the thread, if anything did.
+        wagers: number of wagers accepted at lock-out.
+        rounds: number of completed rounds.
+        failed: the error that ended the thread, if there was one.
         starts: how often the agent was started.
     """
 
@@ -90,19 +90,19 @@ class Player(threading.Thread):
 
     @property
     def pid(self) -> int | None:
-        """The agent, None while there is none."""
+        """Process id of the agent, or None while there is none."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
     def kill(self) -> None:
-        """End the agent at once; there is none until `start`."""
+        """Kill the agent; the next one begins with `start`."""
         self._up.clear()
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def start(self) -> None:
-        """Let there be an agent; the first time, begin."""
+        """Let an agent run; the first call also starts the thread."""
         self._up.set()
         if not self.is_alive() and self.failed is None:
             super().start()
@@ -112,7 +112,7 @@ class Player(threading.Thread):
         self._ending.set()
 
     def run(self) -> None:
-        """Deal until told to end, and see the agent end of itself."""
+        """Deal until asked to finish, and check that the agent ends when its input ends."""
         try:
             while not self._ending.is_set():
                 self._play_round()
@@ -134,7 +134,7 @@ class Player(threading.Thread):
         self._clear()
 
     def _clear(self) -> None:
-        """Void what could not be settled, and put out the lights of a lock-out that was refused."""
+        """Void a round that could not be settled, and put out the lights of a refused lock-out."""
         while self._in_round:
             if not self._ask(VoidPressed(reason=_WHY_VOID)).ok:
                 rest(_CLEAR_AGAIN_S)
@@ -156,7 +156,7 @@ class Player(threading.Thread):
         return answer
 
     def _say(self, line: bytes) -> bytes | None:
-        """Say a line and give its answer, or None where the agent ended before it gave one."""
+        """Send a line and return its answer, or None if the agent ended before it answered."""
         process = self._agent()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -175,7 +175,7 @@ class Player(threading.Thread):
         return None
 
     def _agent(self) -> subprocess.Popen[bytes]:
-        """The agent; a new one where the last was killed."""
+        """Return the agent; start a new one if the last was killed."""
         while self._process is None or self._process.poll() is not None:
             self._up.wait()
             self._drop()

@@ -1,4 +1,4 @@
-"""The recorded shift as these tests play it: its floor with real parts in it, its lines a table."""
+"""The recorded shift as these tests play it: its floor with real parts, its lines by table."""
 
 import gzip
 import json
@@ -12,11 +12,11 @@ LINKS: Final = (
     ("TCP-01", "TCP-02", "TCP-03", "TCP-04"),
     ("TCP-05", "TCP-06", "TCP-07", "TCP-08"),
 )
-"""The tables of each link, whose meters have nothing to do with those of the other."""
+"""Tables of each link. The meters of the two links are independent."""
 
 
 def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
-    """The recorded floor, with the parts that a test has started."""
+    """Write the recorded floor with the parts that a test has started."""
     path = home / "floor.toml"
     service = section_text(
         "[service]",
@@ -30,7 +30,7 @@ def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
 
 
 def lines_of(table: str, rounds: int | None = None) -> list[bytes]:
-    """A table's device events, a line each; only the first so many rounds where that is given."""
+    """Return a table's device events, one per line; of all rounds, or only of the first ones."""
     lines = gzip.decompress((SHIFT / "tables" / f"{table}.jsonl.gz").read_bytes()).splitlines()
     if rounds is None:
         return lines
@@ -39,7 +39,7 @@ def lines_of(table: str, rounds: int | None = None) -> list[bytes]:
 
 
 def rounds_of(lines: list[bytes]) -> list[dict[str, int]]:
-    """What each round that wagered anything had wagered at lock-out: cents by wager."""
+    """Return the wagers of each round at lock-out, in cents by wager; omit rounds without any."""
     found: list[dict[str, int]] = []
     wagers: dict[tuple[int, str], int] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""What a chaos run came to."""
+"""Report of a chaos run."""
 
 from typing import Any, Final
 
@@ -7,11 +7,11 @@ import msgspec
 _GROWN_MAX: Final = 3
 _GROWN_ALLOWED_KIB: Final = 60_000
 _KIB_PER_ENTRY: Final = 16
-"""The store keeps the ledger: it may grow by so much for each entry."""
+"""KiB by which the store may grow for each entry, because it keeps the ledger."""
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A part's resident memory in KiB: when first seen, at the end, and at most."""
+    """Resident memory of a part in KiB: at first sight, at the end, and the maximum."""
 
     first: int
     last: int
@@ -19,7 +19,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """The figures, and what does not hold, in words."""
+    """Figures of a run, and the problems found, in words."""
 
     seed: int
     seconds: float
@@ -47,21 +47,21 @@ class Report(msgspec.Struct, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, and everything fits."""
+        """True if nothing was lost and all records agree."""
         return not self.problems
 
     @property
     def fault_count(self) -> int:
-        """How many faults there were, of all kinds."""
+        """Number of faults of all kinds."""
         return sum(count for kinds in self.faults.values() for count in kinds.values())
 
     def encoded(self) -> bytes:
-        """As JSON."""
+        """Return the report as JSON."""
         return msgspec.json.format(msgspec.json.encode(self)) + b"\n"
 
 
 def grown(name: str, memory: Memory, entries: int) -> str | None:
-    """Why a part's memory looks as if it grew without bound, or None."""
+    """Return why a part's memory seems to grow without limit, or None."""
     bound = memory.first * _GROWN_MAX + _GROWN_ALLOWED_KIB
     if name == "redis":
         bound += entries * _KIB_PER_ENTRY
@@ -71,7 +71,7 @@ def grown(name: str, memory: Memory, entries: int) -> str | None:
 
 
 def shown(report: Report) -> str:
-    """As text, a line for each figure."""
+    """Return the report as text, one line for each figure."""
     rows: dict[str, Any] = msgspec.to_builtins(report)
     faults = rows.pop("faults")
     memory = rows.pop("memory_kib")

@@ -1,11 +1,11 @@
-"""A chaos run: the whole floor of real processes under load, its parts killed and frozen at random.
+"""Chaos run: a whole floor of real processes under load, with random kills and freezes.
 
     python -m tests chaos --minutes 30 [--tables 20] [--seed N] [--report FILE.json]
 
-It starts a mosquitto, a redis-server, two services and the tables' agents, lets two floorpersons
-decide over HTTP while one service's simulated floorperson does too, and strikes by a plan that its
-seed repeats. Then the faults stop, the rounds are finished, and everything must hold together. Exit
-status 1 where anything does not.
+The run starts a mosquitto, a redis-server, two services and the tables' agents. Two floorpersons
+decide over HTTP, and so does the simulated floorperson of one service. A plan of faults follows
+from the seed. Then the faults stop, the rounds are finished, and all records are compared. The exit
+status is 1 if they differ.
 """
 
 import argparse
@@ -25,7 +25,7 @@ _PROGRESS_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How long a run takes, with how many tables, by which seed."""
+    """Length of a run, number of tables, and seed."""
 
     seconds: float
     tables: int
@@ -33,7 +33,7 @@ class Options:
 
 
 def run_chaos(options: Options) -> Report:
-    """Run it to its end, and say on standard error how it goes."""
+    """Run to the end and report the progress on standard error."""
     began = time.monotonic()
     with Pit(options.tables, options.seed) as pit:
         pit.begin()
@@ -49,13 +49,13 @@ def run_chaos(options: Options) -> Report:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run by command; gives the exit status."""
+    """Run from the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests chaos", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--minutes", type=float, default=1.0, help="how long faults are made")
-    parser.add_argument("--tables", type=int, default=20, help="how many tables play")
-    parser.add_argument("--seed", type=int, help="repeats a plan; drawn where it is not given")
-    parser.add_argument("--report", type=Path, help="where the report goes as JSON")
+    parser.add_argument("--minutes", type=float, default=1.0, help="minutes of faults (default 1)")
+    parser.add_argument("--tables", type=int, default=20, help="number of tables (default 20)")
+    parser.add_argument("--seed", type=int, help="seed of the plan; a random one by default")
+    parser.add_argument("--report", type=Path, help="file for the report as JSON")
     given = parser.parse_args(arguments)
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
     report = run_chaos(Options(given.minutes * 60, given.tables, seed))

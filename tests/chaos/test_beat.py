@@ -1,4 +1,4 @@
-"""Without a living controller no new progressive wager is taken; what was taken is not lost."""
+"""Without a working controller no new progressive wager is accepted, and none is lost."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ FAULTS: Final[dict[str, tuple[Fault, str]]] = {
     "broker killed": (killed_broker, "link_down"),
     "Redis killed": (killed_redis, "inoperable"),
 }
-"""What fails, and the code with which wagers are then refused."""
+"""What fails, and the code that then refuses wagers."""
 
 
 @pytest.mark.duty("D13")
@@ -68,11 +68,11 @@ FAULTS: Final[dict[str, tuple[Fault, str]]] = {
 def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
     stand: Stand, name: str
 ) -> None:
-    """Refused some seconds after the last beat, with a reason and no light; then taken again."""
+    """Soon after the last heartbeat, wagers get a reason and no light; later they are accepted."""
     fault, code = FAULTS[name]
     with Devices(stand.service.config, stand.table().table) as devices:
         eventually(lambda: devices.refusal() is None, what="wagers taken")
-        # From a beat on: where the machine is busy the one before it may be old already.
+        # Begin right after a heartbeat: on a busy machine the one before may already be old.
         stand.ear.next_on(BEAT, len(stand.ear.on(BEAT)))
         began = time.monotonic()
         with fault(stand):
@@ -86,7 +86,7 @@ def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
 @pytest.mark.duty("D13")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
-    """What lock-out had accepted counts once, whatever fails before it is answered."""
+    """What lock-out accepted counts once, whatever fails before it is answered."""
     fault, _ = FAULTS[name]
     table = stand.table()
     before = stand.books()["main"]["accounts"]
@@ -95,7 +95,8 @@ def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
         told = len(devices.heard())
         with fault(stand):
             devices.say("lockout")
-            # Time passing is what is tried here: every part is to have noticed, and still waits.
+            # The passing of time is tested here: every part must have noticed the failure, and
+            # still wait.
             end = time.monotonic() + SILENCE_S + BEAT_S
             eventually(lambda: time.monotonic() > end)
             assert len(devices.heard()) == told, "lock-out was answered without the service"
@@ -109,11 +110,12 @@ def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
 
 @pytest.mark.section("649a.12(e)(3)")
 def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: Stand) -> None:
-    """The reply is lost with the service; the table's repeat gets the one that was kept."""
+    """The reply is lost with the service. The table repeats the event and gets the stored reply."""
     table = stand.table()
     key = b"meter:progressive"
     with Devices(stand.service.config, table.table) as devices:
-        # A first round, so that Redis has the script and can run it for a service that is dead.
+        # The first round puts the script into Redis, so Redis can run it for a service that is
+        # dead.
         assert devices.wager(3)["ok"]
         assert devices.ask("lockout")["round"] == "R1"
         assert devices.play_out()["ok"]
@@ -121,7 +123,8 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         told = len(devices.heard())
         before = int(stand.books()["main"]["accounts"][key])
         heard = len(stand.ear.on(table.out))
-        # After a beat: it is seconds until the next one finds Redis gone and stops the link.
+        # Begin right after a heartbeat: seconds pass until the next one finds Redis gone and stops
+        # the link.
         stand.ear.next_on(BEAT, len(stand.ear.on(BEAT)))
         stand.redis.freeze()
         try:

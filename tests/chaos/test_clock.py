@@ -1,6 +1,6 @@
-"""A machine whose clock jumps under everything that runs on it, by libfaketime.
+"""A machine whose clock jumps while everything runs on it, by libfaketime.
 
-What was wagered and won stands in the order of the ledger's entries, whatever the clock said.
+Wagers and wins are in the order of the ledger's entries, whatever the clock shows.
 """
 
 import os
@@ -19,14 +19,14 @@ HOUR_S = 3_600
 
 
 class Clock:
-    """The machine's clock, set off by so many seconds; what runs steadily is left alone."""
+    """The machine's wall clock, with an offset in seconds; the monotonic clock is unchanged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.set_off(0)
 
     def set_off(self, seconds: int) -> None:
-        """Let it be so much later than it is, for all processes at once."""
+        """Set the offset for all processes in one step."""
         beside = self._path.with_suffix(".new")
         beside.write_text(f"{seconds:+d}\n")
         beside.replace(self._path)
@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of what is started from now on."""
+    """Yield the clock of all processes that are started from now on."""
     found = sorted(Path("/usr/lib").glob(f"*/faketime/{LIBRARY}"))
     if not found:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("faketime is not installed")
@@ -49,13 +49,13 @@ def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def stand(tmp_path: Path) -> Iterator[Stand]:
-    """Broker and store run by the true clock: the library and Redis's allocator do not agree."""
+    """Yield broker and store on the true clock: libfaketime conflicts with Redis's allocator."""
     with Stand(tmp_path) as stand:
         yield stand
 
 
 def ledger(stand: Stand) -> list[tuple[int, str, str]]:
-    """Number, kind and time of each entry."""
+    """Return number, kind and time of each entry."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         rows: Any = store.xrange("pitlink:{main}:ledger")
     return [
@@ -69,7 +69,7 @@ def ledger(stand: Stand) -> list[tuple[int, str, str]]:
 def test_duty_d7_a_clock_that_jumps_changes_no_order_and_stops_no_table(
     stand: Stand, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An hour back, a day on, and back again over a restart of the service."""
+    """The clock goes back an hour, then ahead a day, and back again during a service restart."""
     stand.service.process.kill()
     stand.service.start()
     table = stand.table().table

@@ -1,4 +1,4 @@
-"""A log that cannot be written stops nobody: the service and the agent work on without it."""
+"""A log that cannot be written stops neither the service nor the agent."""
 
 import subprocess
 from pathlib import Path
@@ -17,7 +17,7 @@ LINES = b"\n".join(
 
 
 def test_service_and_agent_work_with_their_logs_on_a_full_disk(tmp_path: Path) -> None:
-    """`/dev/full` refuses each byte, as a disk without room does."""
+    """`/dev/full` refuses each byte, as a full disk does."""
     with Stand(tmp_path) as stand, Path("/dev/full").open("wb") as full:
         config = str(stand.service.config)
         stand.service.process.kill()
@@ -32,7 +32,7 @@ def test_service_and_agent_work_with_their_logs_on_a_full_disk(tmp_path: Path) -
             answers = done.stdout.splitlines()
             assert len(answers) == 3
             assert all(b'"ok":true' in answer for answer in answers), answers
-            # A broker that goes makes both sides log.
+            # A lost broker makes both sides log.
             stand.mosquitto.kill()
             stand.mosquitto.start()
             eventually(stand.service.ready, what="the service ready again")

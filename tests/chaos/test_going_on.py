@@ -1,4 +1,4 @@
-"""How a floor goes on when its store came back without what had been answered."""
+"""How a floor continues when its store came back without some answered events."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.servers import eventually, run_pitlink
 def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
     tmp_path: Path,
 ) -> None:
-    """The link stops; without its mark the table does; with a new outbox it plays again."""
+    """The link stops. Without the ledger mark the table stops; with a new outbox it plays again."""
     with Stand(tmp_path) as stand:
         service, table = stand.service, stand.table().table
         with Devices(service.config, table) as devices:
@@ -46,7 +46,7 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
             )
         outbox = tmp_path / "data" / "tables" / f"{table}.sqlite"
         outbox.rename(outbox.with_suffix(".evidence"))
-        # The service still holds the round open whose result was lost: it has to be void.
+        # The service still holds the round open whose result was lost. It has to be voided.
         with Devices(service.config, table, plays=False) as devices:
             assert devices.ask("void", reason="the store lost its result")["ok"]
             eventually(lambda: devices.refusal() is None, what="wagers taken again")

@@ -1,4 +1,4 @@
-"""A hit is shown whatever fails at the moment it is made (duty D8)."""
+"""A jackpot is shown whatever fails at the moment when it is won (duty D8)."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 def shown_hits(stand: Stand) -> list[dict[str, Any]]:
-    """The hits that a display is told when it connects: what is current comes first."""
+    """Return the jackpots that a display receives when it connects: current ones come first."""
     hits: list[dict[str, Any]] = []
     with (
         httpx.Client(timeout=LONG_S) as client,
@@ -51,7 +51,7 @@ def batches_taken(stand: Stand) -> float:
 
 @pytest.mark.section("649a.11(c)(5)(i)")
 def test_a_hit_is_shown(stand: Stand) -> None:
-    """With nothing in its way."""
+    """Without any failure the jackpot is shown."""
     table = stand.table()
     table.accept(wagers(1), result(2, positions=[SPADES]))
     eventually(lambda: shows_hit_of(stand, table), what="the hit")
@@ -62,14 +62,15 @@ def test_a_hit_is_shown(stand: Stand) -> None:
 def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
     stand: Stand,
 ) -> None:
-    """The result is with Redis when the connection to the broker goes."""
+    """The connection to the broker breaks while Redis applies the result."""
     table = stand.table()
     table.accept(wagers(1))
     key = b"meter:progressive"
     before = stand.account("main", key)
     heard, taken = len(stand.ear.on(table.out)), batches_taken(stand)
     try:
-        # Frozen, so that the result is there before a beat may find Redis gone and stop the link.
+        # Redis is frozen so that the result reaches it before a heartbeat may find Redis gone and
+        # stop the link.
         with stand.service.frozen():
             table.tell(result(2, positions=[SPADES]))
             stand.ear.next_on(table.out, heard)

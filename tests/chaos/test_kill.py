@@ -1,4 +1,4 @@
-"""Four tables at once; service, broker, Redis and agents killed with SIGKILL in the middle."""
+"""Four tables together, while service, broker, Redis and agents are killed with SIGKILL."""
 
 import json
 from collections import defaultdict
@@ -21,7 +21,7 @@ PLAYED_WITHIN_S = 240.0
 
 
 def play_through(tables: list[DrivenTable], blows: list[Callable[[], None]]) -> None:
-    """Play all tables at once; strike a blow each time another part of all lines is answered."""
+    """Play all tables together; kill a part each time another share of all lines is answered."""
     whole = sum(len(lines_of(table.table, ROUNDS)) for table in tables)
     for table in tables:
         table.start()
@@ -48,7 +48,7 @@ def play_through(tables: list[DrivenTable], blows: list[Callable[[], None]]) -> 
 
 
 def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:
-    """The meters as the tables' own answers make them, in the order that the ledger recorded."""
+    """Return the meters that follow from the tables' answers, in the order of the ledger."""
     wagered = {table.table: iter(rounds_of(lines_of(table.table, ROUNDS))) for table in tables}
     settled = {
         table.table: iter(
@@ -73,7 +73,7 @@ def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:
 
 
 def claim_states(store: redis.Redis) -> dict[str, list[str]]:
-    """The states that the ledger has brought each claim to, in order."""
+    """Return the states that each claim had according to the ledger, in order."""
     states: defaultdict[str, list[str]] = defaultdict(list)
     entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
     for _, entry in entries:
@@ -86,7 +86,7 @@ def claim_states(store: redis.Redis) -> dict[str, list[str]]:
 
 
 def check_books(tables: list[DrivenTable], service: Service, redis_server: RedisServer) -> None:
-    """Every meter equals the independent sum, to the micro, and every claim is in one state."""
+    """Check that meters equal the independent sum, to the micro, and each claim has one state."""
     eventually(lambda: service.claims() == [], what="no claim waiting")
     found = service.audit()
     assert found["balanced"], found["problems"]

@@ -23,10 +23,10 @@ NOT_OPERATED = {"link_down", "inoperable"}
 
 
 def play(config: Path, table: str) -> list[dict[str, Any]]:
-    """Play one table's whole recording; every line must be taken.
+    """Play one table's whole recording; every line must be accepted.
 
-    A wager that is refused while the link does not operate, as for a moment on a machine that is
-    busy, is placed again as a patron would.
+    On a busy machine the link may be inoperable for a moment. A wager that is refused for this
+    reason is placed again, as a patron would do.
     """
     command = pitlink_command("table", table, "--config", str(config), "--events")
     answers: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def say(agent: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
-    """Give a table's agent a line, and read the answer."""
+    """Send a line to a table's agent, and read the answer."""
     assert agent.stdin is not None
     assert agent.stdout is not None
     agent.stdin.write(line + b"\n")
@@ -71,7 +71,7 @@ def say(agent: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
 
 
 def awards(answers: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """Awards by kind, ``[count, cents]``, as the settle answers told them."""
+    """Return the awards of the settle answers by kind, ``[count, cents]``."""
     found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for answer in answers:
         for line in answer.get("lines") or ():

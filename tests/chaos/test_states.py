@@ -1,7 +1,8 @@
-"""After an error everything is as it was (duty D11): each part killed in each state of a table.
+"""After an error the state is unchanged (duty D11): each part killed in each table state.
 
-Real processes, each ended with SIGKILL and started again: the service, Redis, the broker, the
-table's agent. In between, what the store and the table say of themselves is compared.
+Real processes are ended with SIGKILL and started again: the service, Redis, the broker and the
+table's agent. Before and after, the test compares what the store and the table report of their
+state.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 class Seat:
-    """A table that nobody else uses, its devices, and what is known of it."""
+    """A table that nobody else uses, its devices, and its known state."""
 
     def __init__(self, stand: Stand) -> None:
         self.stand = stand
@@ -42,7 +43,8 @@ class Seat:
 
     def _start(self) -> Devices:
         devices = Devices(self.stand.service.config, self.table)
-        # Not as a context of its own: what that asks of a new table is not to be had of a held one.
+        # `Devices` is not entered as a context manager: that waits for an accepted wager, and a
+        # table on hold accepts none.
         self._up.callback(devices.__exit__, None, None, None)
         return devices
 
@@ -52,16 +54,17 @@ class Seat:
         self.devices = self._start()
 
     def told(self) -> dict[str, Any]:
-        """What the broker keeps of where the table stands, empty where it keeps nothing.
+        """Return the retained message about the table's state; empty if there is none.
 
-        By an ear of its own: one that was there before the broker was killed comes back late.
+        It uses a new connection, because a connection from before a broker's restart comes back
+        late.
         """
         with Ear(self.stand.mosquitto.port, self._topic) as ear:
             found: list[dict[str, Any]] = [heard.json for heard in ear.on(self._topic)]
         return found[-1] if found else {}
 
     def comes_to(self, state: str, before: dict[str, Any] | None = None) -> None:
-        """Wait until the agent says that the table is in a state, in another message than that."""
+        """Wait until the agent reports a state in a message other than `before`."""
 
         def there() -> bool:
             told = self.told()
@@ -72,7 +75,7 @@ class Seat:
         eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
 
     def kept(self) -> dict[str, Any]:
-        """What the store has of the table, of all money, of what waits and of the link."""
+        """Return what the store has of the table, the money, pending claims and the link."""
         with redis.Redis(unix_socket_path=str(self.stand.redis.socket_path)) as store:
             meters: dict[bytes, bytes] = store.hgetall("pitlink:{main}:meters")
             return {
@@ -95,7 +98,7 @@ class Seat:
 
 @contextmanager
 def closed(seat: Seat) -> Iterator[None]:
-    """The link is closed in the block."""
+    """Keep the link closed in the block."""
     sue = Colleague(seat.stand.service.url, "Sue")
     assert sue.post("/api/v1/links/main/close", reason="the felt is changed").status_code == 200
     try:
@@ -152,7 +155,7 @@ STATES: Final[dict[str, tuple[Bring, Finish, bool]]] = {
     "held for a hand pay": (held, decide, False),
     "a closed link with a round in hand": (locked, play_out, True),
 }
-"""How a table comes to each state, how its round ends, and whether the link is closed in it."""
+"""Steps that lead to each state, how its round ends, and whether the link is closed in it."""
 
 
 def kill_service(seat: Seat) -> None:
@@ -176,7 +179,7 @@ PARTS: Final = (kill_service, kill_redis, kill_broker, Seat.restart)
 @pytest.mark.duty("D11")
 @pytest.mark.parametrize("name", STATES)
 def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str) -> None:
-    """And the round ends as if nothing had happened, its wager counted once."""
+    """The round then ends as if nothing had happened, and its wager counts once."""
     bring, finish, is_closed = STATES[name]
     with Seat(stand) as seat, ExitStack() as stack:
         before_micros = -stand.account("main", f"table:{seat.table}".encode())
@@ -201,7 +204,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
 
 @pytest.mark.duty("D11")
 def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
-    """The service is away when the round is settled; so are then the others, one by one."""
+    """The service is down while the round is settled. Then each other part is killed in turn."""
     with Seat(stand) as seat:
         deal(seat, ("2h", "7d", "9c"))
         stand.service.process.kill()

@@ -1,7 +1,8 @@
-"""What is left of a store whose append-only file is torn, and what the link then says.
+"""Stores whose append-only file is torn, and what the link then reports.
 
-Redis itself decides whether it starts on what is left; where it does, the ledger mark outside the
-store and the audit tell what is missing. The outcomes are those of `deploy/docs/recover/faults.md`.
+Redis itself decides whether it starts with the rest of the file. If it does, the ledger mark
+outside the store and the audit show what is missing. The outcomes are those in
+`deploy/docs/recover/faults.md`.
 """
 
 import re
@@ -23,7 +24,7 @@ from tests.servers import RedisServer
 
 WAGERS: Final = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 VOID: Final = event_bytes(6, "void", "R3", reason="misdeal")
-"""The next event of a table that no hand pay holds, after `play_a_while`."""
+"""Seq of the next event of a table without a hold, after `play_a_while`."""
 pytestmark = pytest.mark.usefixtures("soon")
 
 
@@ -42,17 +43,17 @@ async def client(redis_server: RedisServer) -> AsyncIterator[Redis]:
 
 
 def incr(server: RedisServer) -> Path:
-    """The file that Redis appends to."""
+    """Return the path of the file to which Redis appends."""
     return next((server.home / "appendonlydir").glob("*.incr.aof"))
 
 
 def base(server: RedisServer) -> Path:
-    """What Redis wrote when it last rewrote the file."""
+    """Return the path of the file from Redis's last rewrite."""
     return next((server.home / "appendonlydir").glob("*.base.rdb"))
 
 
 def cut_inside_the_last_step(server: RedisServer) -> None:
-    """Within the effects of a script, which Redis encloses in MULTI and EXEC."""
+    """Cut the file inside the effects of a script, which Redis encloses in MULTI and EXEC."""
     data = incr(server).read_bytes()
     incr(server).write_bytes(data[: data.rfind(b"HINCRBY") + 20])
 
@@ -90,14 +91,14 @@ BEHIND: Final[dict[str, tuple[Callable[[RedisServer], None], bool]]] = {
     "the manifest lost": (lose_the_manifest, True),
     "everything lost": (lose_the_directory, True),
 }
-"""What is done to the file, and whether Redis is empty then."""
+"""Damage to the file, and whether Redis is empty after it."""
 
 
 @pytest.mark.parametrize("name", BEHIND)
 async def test_a_store_that_lost_what_was_answered_stops_the_link(
     name: str, redis_server: RedisServer, client: Redis, tmp_path: Path
 ) -> None:
-    """However soon after the answer: the mark is written before the answer is given."""
+    """This holds even right after the answer: the mark is written before the answer is sent."""
     tear, empty = BEHIND[name]
     pit = Pit(client)
     await pit.open()
@@ -120,14 +121,14 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
 
 
 async def unchecked() -> None:
-    """A beat that looks at nothing."""
+    """Skip the heartbeat's check of the store."""
 
 
 @pytest.mark.duty("D10")
 async def test_duty_d10_the_mark_is_on_disk_when_the_answer_is_given(
     client: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No beat comes between: of what was answered nothing can be lost unseen."""
+    """No heartbeat comes between, so no answered event can be lost unnoticed."""
     pit = Pit(client)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
@@ -142,11 +143,11 @@ async def test_duty_d10_the_mark_is_on_disk_when_the_answer_is_given(
 async def test_nothing_is_answered_while_the_mark_cannot_be_written(
     client: Redis, tmp_path: Path
 ) -> None:
-    """The data directory is full, or gone; the table repeats its event, which counts once."""
+    """The data directory is full or gone. The table repeats its event, which counts once."""
     pit = Pit(client)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        # In one step, since the link may be about to write a mark.
+        # This is one step, because the link may be about to write a mark.
         (tmp_path / "marks").rename(tmp_path / "marks-that-were")
         (tmp_path / "marks").write_text("no directory")
         event = event_bytes(1, "wagers", "R1", **WAGERS)
@@ -164,7 +165,7 @@ async def test_nothing_is_answered_while_the_mark_cannot_be_written(
 async def test_a_step_that_was_never_answered_may_be_torn_off(
     redis_server: RedisServer, client: Redis, tmp_path: Path
 ) -> None:
-    """A crash in the middle of a write leaves half a step; Redis drops it and nothing is lost."""
+    """A crash in the middle of a write leaves half a step. Redis drops it, and nothing is lost."""
     pit = Pit(client)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
@@ -199,7 +200,7 @@ def cut_the_base(server: RedisServer) -> None:
 async def test_redis_does_not_start_on_a_file_that_it_cannot_read(
     tear: Callable[[RedisServer], None], redis_server: RedisServer, client: Redis
 ) -> None:
-    """It is an operator who decides then: no link operates meanwhile."""
+    """An operator has to decide what to do. No link operates meanwhile."""
     pit = Pit(client)
     await pit.open()
     await play_a_while(pit)

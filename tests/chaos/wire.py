@@ -1,4 +1,4 @@
-"""A stretch of network that can be cut, or that swallows what is sent while nobody notices."""
+"""A network connection that can be cut, or that silently holds back what is sent."""
 
 import asyncio
 import contextlib
@@ -14,14 +14,14 @@ _DONE_WITHIN_S = LONG_S
 
 
 class Wire:
-    """A TCP relay on a loopback port of its own, run by a thread from entry to exit.
+    """TCP relay on its own loopback port, run by a thread from entry to exit.
 
     Args:
-        to_port: the broker's.
+        to_port: port of the broker.
         copies: whether each event of a table is passed on three times, back to back.
 
     Attributes:
-        port: where it listens.
+        port: port on which it listens.
     """
 
     def __init__(self, to_port: int, *, copies: bool = False) -> None:
@@ -47,11 +47,11 @@ class Wire:
         self._loop.close()
 
     def cut(self) -> None:
-        """Break every connection, and every new one at once."""
+        """Break every connection, and each new one immediately."""
         self._run(self._break())
 
     def hold(self) -> None:
-        """Let nothing through, in either direction, with every connection standing."""
+        """Let nothing through in either direction; connections stay open."""
         self._run(self._stop())
 
     def mend(self) -> None:
