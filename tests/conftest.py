@@ -80,7 +80,7 @@ def _count_slow(tests: Sequence[pytest.Item]) -> int:
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """Return a directory with a short path, because the path of a Unix socket is limited."""
+    """Yield a directory with a short path, because the path of a Unix socket is limited."""
     path = Path(tempfile.mkdtemp(prefix="plt-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)

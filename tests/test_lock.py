@@ -19,7 +19,7 @@ _PIN: Final = re.compile(
 
 
 def asked_for() -> Iterator[Requirement]:
-    """Return the packages needed to build, run, embed and test pitlink."""
+    """Yield the packages needed to build, run, embed and test pitlink."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
     lists = (project["build-system"]["requires"], project["project"]["dependencies"], *extras)

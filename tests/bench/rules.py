@@ -113,7 +113,7 @@ def _rate(lines: bytes, seconds: float) -> int:
 
 
 def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, object]]:
-    """Return rounds with every position occupied and every wager placed."""
+    """Yield rounds with every position occupied and every wager placed."""
     deal = chapter.deal
     wagers = _wagers(chapter)
     paytables = _paytables(chapter)

@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Yield the clock of all processes that are started from now on."""
+    """Return the clock of all processes that are started from now on."""
     found = sorted(Path("/usr/lib").glob(f"*/faketime/{LIBRARY}"))
     if not found:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("faketime is not installed")

@@ -1,1 +1,1 @@
-"""The books of a link, held against a second set and against the readings."""
+"""Tests of a link's books against a second set of books and against the readings."""

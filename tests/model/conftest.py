@@ -1,4 +1,4 @@
-"""A link on a Redis, and a Redis that keeps its promises."""
+"""Fixtures: a link on a Redis, and a Redis that syncs every write."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ _SETTINGS = {
 
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
-    """A link whose meters have just been seeded."""
+    """Return a link whose meters have just been seeded."""
     pit = Pit(redis)
     await pit.open()
     return pit
@@ -31,10 +31,10 @@ async def pit(redis: Redis) -> Pit:
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beats and audits come many times a second.
+    """Run heartbeats and audits many times a second.
 
-    A Redis that answers late, as on a machine that is busy, is not one that is gone: that would
-    stop the link, and stand in its ledger.
+    On a busy machine Redis may answer late without being gone. The wait for Redis stays long,
+    because otherwise the link would stop and record that in its ledger.
     """
     monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
     monkeypatch.setattr(meters.service.link, "CHECK_WITHIN_S", 60.0)
@@ -44,26 +44,27 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def keeping_server() -> Iterator[RedisServer]:
-    """A redis-server that keeps its promises."""
+    """Yield a redis-server that syncs every write."""
     with RedisServer() as server:
         yield server
 
 
 @pytest.fixture
 async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
-    """A connection to it, emptied and set as it was."""
+    """Yield a connection to it, emptied and with its settings restored."""
     async with emptied(keeping_server) as client:
         yield client
         if not keeping_server.running:
             keeping_server.start()
         for setting, value in _SETTINGS.items():
             await client.config_set(setting, value)
-        # Where a test had it keep no file, it writes one anew: until then a kill would lose all.
+        # If a test has turned its file off, Redis rewrites it now. Until that is done, a kill would
+        # lose everything.
         await eventually_async(lambda: keeps(client), what="the append-only file")
 
 
 async def keeps(redis: Redis) -> bool:
-    """Whether all that Redis has is in its append-only file."""
+    """Return whether everything that Redis has is in its append-only file."""
     info = await redis.info("persistence")
     return not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"])
 

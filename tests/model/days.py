@@ -1,4 +1,4 @@
-"""A link's gaming days, by a clock that is set by hand."""
+"""A link's gaming days, with a clock that the test sets."""
 
 import asyncio
 from datetime import UTC, datetime, time, timedelta
@@ -14,7 +14,7 @@ SIX = GamingDays(NEW_YORK, time(6))
 
 
 class Clock:
-    """A clock that is set by hand; it begins in the evening of 2026-11-20, facility time."""
+    """Clock that the test sets; it begins in the evening of 2026-11-20, facility time."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ class Clock:
 
 
 class Days:
-    """The days of a pit's link, kept by one service or by two."""
+    """Gaming days of a link, kept by one service or by two."""
 
     def __init__(self, pit: Pit) -> None:
         self.pit = pit
@@ -40,7 +40,7 @@ class Days:
         await self.keep()
 
     async def keep(self, *after: timedelta) -> None:
-        """Have both services look at the clock at once, at each of the times."""
+        """Have both services look at the clock together, at each of the times."""
         for step in after or (timedelta(),):
             self.clock.now += step
             state = await self.pit.store.state()

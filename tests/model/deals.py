@@ -1,4 +1,4 @@
-"""Events for the state machine to send, from stacked decks: percentages and reseeds come often."""
+"""Events for the state machine, from stacked decks: percentages and reseeds are frequent."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
@@ -18,7 +18,7 @@ WAGERS: Final = {
     "five_of_six_progressive": ("five_of_six_progressive",),
     "five_card_hand_bonus": ("five_card_hand_bonus", "five_card_hand_bonus_dealer"),
 }
-"""The wagers that feed a meter of each kind."""
+"""Wagers that feed a meter of each kind."""
 
 _COMMUNITIES: Final = ("Js Ts", "Jh Th", "9s 8s", "9d 9c", "2c 7d")
 _HANDS: Final = (
@@ -44,13 +44,13 @@ _RESULT_FLAWS: Final = ("card", "missing", "patron", "no cards", "no community")
 def wagers_event(
     draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, flawed: bool
 ) -> Event:
-    """Wagers of a few positions; with one flaw, if it is to have one.
+    """Return a `wagers` event of a few positions; with one flaw if requested.
 
     Args:
-        draw: Hypothesis draws by it.
-        table: whose wagers they are.
-        amounts: the cents of each wager that the table offers.
-        flawed: whether to spoil it.
+        draw: Hypothesis draws with it.
+        table: table that sends the event.
+        amounts: cents of each wager that the table offers.
+        flawed: whether to spoil the event.
     """
     offered = [wager for kind in table.meters for wager in WAGERS[kind]]
     places = draw(st.lists(st.integers(1, table.positions), min_size=1, max_size=4, unique=True))
@@ -76,7 +76,7 @@ def wagers_event(
 
 
 def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
-    """A deal to everybody who wagered and to some who did not; with one flaw, if it is to have."""
+    """Return a `result` for all who wagered and some who did not; with one flaw if requested."""
     others = draw(st.lists(st.integers(1, table.positions), max_size=2, unique=True))
     places = sorted({*table.bets, *others}) or [1]
     used: set[str] = set()
@@ -93,9 +93,9 @@ def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
 
 
 def stacked_event(table: SecondTable, *, top: Sequence[str], dealer: Sequence[str]) -> Event:
-    """A deal of so many cards to the highest position that wagered and to the dealer, else rags.
+    """Return a deal with stacked cards for the highest position that wagered and the dealer.
 
-    With the jack and ten of spades on the board.
+    The other positions get low cards. The jack and ten of spades are among the community cards.
     """
     community = ["Js", "Ts"]
     used = {*top, *dealer, *community}
@@ -115,7 +115,7 @@ def stacked_event(table: SecondTable, *, top: Sequence[str], dealer: Sequence[st
 
 
 def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, cents: int) -> Event:
-    """Wagers on the dealer's hand by two to four boxes, some of one patron."""
+    """Return wagers on the dealer's hand at two to four positions, some of one patron."""
     places = draw(st.lists(st.integers(1, table.positions), min_size=2, max_size=4, unique=True))
     patrons = draw(st.lists(st.sampled_from(("ann", "bob", None)), min_size=4, max_size=4))
     return {
@@ -141,7 +141,7 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
 
 
 def _deal(draw: Draw[Any], stacked: Sequence[str], used: set[str], count: int) -> list[str]:
-    """Cards of the stacked ones that are still there, else the next of the deck."""
+    """Deal those of the stacked cards that are still there, otherwise the next of the deck."""
     chosen: list[str] = draw(st.sampled_from(stacked)).split()
     if used.intersection(chosen):
         chosen = [card for card in _DECK if card not in used][:count]

@@ -1,4 +1,4 @@
-"""What the state machine holds the service to, whatever its rules send."""
+"""Checks of the service after each step of the state machine, whatever its rules send."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from tests.model.second_settling import Settling
 
 
 class HeldFloor(RuleBasedStateMachine):
-    """Whatever is sent to it is held against the second books, and so is every balance after it."""
+    """Floor whose replies and balances are compared with the second books after each event."""
 
     url: ClassVar[str]
 
@@ -59,7 +59,7 @@ class HeldFloor(RuleBasedStateMachine):
         self._hold(table, payload, verdict, reply)
 
     def _repeat_until_answered(self, table: str, payload: bytes, worker: int) -> bytes:
-        """A worker that remembers another round gives no answer once, and then it does."""
+        """Send an event; once more if a worker that remembers another round gave no answer."""
         for _ in range(2):
             reply = self.runner.run(self.pit.send(table, payload, worker=worker))
             if reply is not None:
@@ -67,7 +67,7 @@ class HeldFloor(RuleBasedStateMachine):
         raise AssertionError(f"{payload!r} of {table} was not answered twice")
 
     def _hold(self, table: str, payload: bytes, verdict: Verdict, reply: bytes) -> None:
-        """Hold a reply against its verdict, and book what was accepted."""
+        """Check a reply against its verdict, and book what was accepted."""
         if verdict.status == "again":
             assert reply == verdict.reply, (reply, verdict)
             return
@@ -113,7 +113,7 @@ class HeldFloor(RuleBasedStateMachine):
             assert draw["lucky_position"] in (None, "dealer", *range(1, places + 1))
             assert draw["magic_card"] is None or draw["magic_card"][0] in "23456789TJQKA"
 
-    # What must hold whatever happened.
+    # The invariants hold after every step.
 
     @invariant()
     def balances_are_those_of_the_second_books_to_the_micro(self) -> None:

@@ -20,7 +20,7 @@ EVERYTHING = " ".join((PROGRESSIVE, FIVE_CARD, FIVE_OF_SIX, BONUS))
 
 
 class Kept:
-    """A pit whose days are archived."""
+    """Link with an archive of its closed days."""
 
     def __init__(self, pit: Pit, home: Path) -> None:
         self.pit = pit
@@ -34,9 +34,9 @@ class Kept:
         await Configuration(self.pit.floor, self.pit.store).adopt("service")
 
     async def play(self, *, decide: bool = True) -> str:
-        """A round with wins, one of them a percentage; the claim of that one.
+        """Play a round with wins, one of them a percentage; return the claim of that one.
 
-        Where they are left undecided they hold their table, and another goes on.
+        Undecided wins hold their table, so another table then plays the rest.
         """
         self.rounds += 1
         reply = await self.pit.round(
@@ -66,7 +66,7 @@ class Kept:
         return [number for number, _ in await self.pit.store.entries(0, 10_000)]
 
     async def audit(self, seen: Mark | None = None, since: date | None = None) -> Finding:
-        """What an audit across archive and Redis finds."""
+        """Return what an audit across archive and Redis finds."""
         link = self.pit.link.id
         return await audit_link(
             self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since
@@ -74,7 +74,7 @@ class Kept:
 
 
 def edit(statement: str) -> Callable[[Path], None]:
-    """What changes an archived day behind everybody's back."""
+    """Return a function that changes an archived day's file by an SQL statement."""
 
     def change(path: Path) -> None:
         path.chmod(0o644)

@@ -1,4 +1,4 @@
-"""The state machine: what tables and floorpersons may do, in any order."""
+"""State machine: everything that tables and floorpersons may do, in any order."""
 
 import asyncio
 import json
@@ -33,25 +33,25 @@ ENTERED: Final = [
     {"what": "hand", "position": 1, "cards": ["As", "Ks"], "taken_back": True, "reason": "Misread"},
     {"what": "dealer", "cards": ["2c"]},
 ]
-"""What a table says was entered before: it moves no money."""
+"""Earlier entries that a table reports. They move no money."""
 
 
 def _altered(payload: bytes) -> bytes:
-    """The same event in other bytes."""
+    """Return the same event with other bytes."""
     return payload.replace(AT.encode(), b"2026-11-20T02:14:08Z")
 
 
 class Floor(HeldFloor):
-    """Tables that play, stray, repeat and race; after each step both sets of books must agree."""
+    """Tables that play, err, repeat and race. After each step both sets of books must agree."""
 
-    # What tables send.
+    # Rules of the tables.
 
     def _bytes(self, table: str, event: dict[str, Any], *, ahead: int = 1, at: str = AT) -> bytes:
         seq = self.books.tables[table].last + ahead
         return json.dumps({"seq": seq, "at": at, **event}).encode()
 
     def _next_round(self, table: str) -> str:
-        """Names come again soon, so that a worker may remember one that was another round."""
+        """Return a round id. Ids repeat soon: a worker may remember another round with that id."""
         at = self.books.tables[table]
         while True:
             self.rounds[table] += 1
@@ -66,7 +66,7 @@ class Floor(HeldFloor):
         return wagers_event(data.draw, self.books.tables[table], amounts, flawed=flawed)
 
     def _next_event(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
-        """What the table sends next when all goes as it should."""
+        """Return the event that the table sends next if nothing goes wrong."""
         now = self.books.tables[table].round
         if now is None:
             event = self._wagers(data, table, flawed=flawed)
@@ -76,18 +76,18 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def play(self, data: DataObject, table: str, worker: int) -> None:
-        """The next event of a table."""
+        """Send the next event of a table."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def play_on(self, data: DataObject, table: str, worker: int) -> None:
-        """The next two events of a table, each by the other worker."""
+        """Send the next two events of a table, each through the other worker."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
         self._send(table, self._bytes(table, self._next_event(data, table)), 1 - worker)
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
-        """A royal for the first of those who wagered."""
+        """Deal a royal flush to the first position that wagered."""
         self._begin(data, table, worker)
         at = self.books.tables[table]
         event = stacked_event(at, top=ROYAL, dealer=RAGS) | {"round": at.round}
@@ -102,7 +102,7 @@ class Floor(HeldFloor):
     def win_on_the_dealer(
         self, data: DataObject, table: str, worker: int, dealer: tuple[str, ...]
     ) -> None:
-        """Several wagers on the dealer's hand, which wins all of the meter or a tenth."""
+        """Play several wagers on the dealer's hand, which wins all of the meter or a tenth."""
         at = self.books.tables[table]
         if at.round is None:
             self._pay_what_holds(table)
@@ -113,7 +113,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def void(self, data: DataObject, table: str, worker: int) -> None:
-        """A round that is void."""
+        """Play a round that is voided."""
         self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
         asks = {"entered": ENTERED, "confirm": True}
@@ -122,20 +122,20 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), tables=st.permutations(TABLES), worker=st.sampled_from(WORKERS))
     def void_after_a_win(self, data: DataObject, tables: list[str], worker: int) -> None:
-        """A round that is void when another table has won what it fed."""
+        """Void a round after another table has won the meter that the round fed."""
         self._begin(data, tables[0], worker)
         self.win_it_all(data, tables[1], worker)
         self.void(data, tables[0], worker)
 
     def _begin(self, data: DataObject, table: str, worker: int) -> None:
-        """Have a round open at a table."""
+        """Open a round at a table."""
         if self.books.tables[table].round is None:
             self._pay_what_holds(table)
             self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def play_together(self, data: DataObject, worker: int) -> None:
-        """The next events of several tables, in one batch."""
+        """Send the next events of several tables in one batch."""
         tables = data.draw(st.permutations(TABLES))[: data.draw(st.integers(2, 3))]
         events = [(one, self._bytes(one, self._next_event(data, one))) for one in tables]
         outcome = self.runner.run(self.pit.take(events, worker=worker))
@@ -147,10 +147,10 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def play_with_copies(self, data: DataObject, worker: int) -> None:
-        """Events of several tables in one batch, with copies of them, altered ones, and old ones.
+        """Send one batch with events of several tables, copies, altered copies and old events.
 
-        Each is answered as if it had come after the ones before it, whichever of two that share a
-        seq comes first.
+        Each is answered as if it had come after the ones before it. Of two that share a seq, the
+        first in the batch counts.
         """
         batch: list[tuple[str, bytes]] = []
         for table in data.draw(st.permutations(TABLES))[: data.draw(st.integers(1, 3))]:
@@ -167,7 +167,7 @@ class Floor(HeldFloor):
         self._send_together(data.draw(st.permutations(batch)), worker)
 
     def _send_together(self, batch: Sequence[tuple[str, bytes]], worker: int) -> None:
-        """Send a batch, and what it left without an answer once more by itself."""
+        """Send a batch, and send each event that it left unanswered once more by itself."""
         outcome = self.runner.run(self.pit.take(batch, worker=worker))
         replies: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
         for address, reply in outcome.replies:
@@ -186,7 +186,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES))
     def race(self, data: DataObject, table: str) -> None:
-        """Copies of the same event at both workers at once: counted once, answered alike."""
+        """Send copies of an event to both workers together: counted once, answered alike."""
         payload = self._bytes(table, self._next_event(data, table))
         verdict = self.books.judge(table, payload)
         copies = [(table, payload)] * data.draw(st.integers(1, 3))
@@ -204,7 +204,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def flawed(self, data: DataObject, table: str, worker: int) -> None:
-        """An event that may not be accepted."""
+        """Send an event that may not be accepted."""
         self._send(table, self._bytes(table, self._next_event(data, table, flawed=True)), worker)
 
     @rule(
@@ -215,7 +215,7 @@ class Floor(HeldFloor):
         which=st.sampled_from(("now", "over", "new")),
     )
     def stray(self, data: DataObject, table: str, worker: int, kind: str, which: str) -> None:
-        """An event of any kind about any round, in turn or not."""
+        """Send an event of any kind about any round, in turn or not."""
         at = self.books.tables[table]
         round_id = {"now": at.round, "over": at.over}.get(which) or self._next_round(table)
         if kind == "wagers":
@@ -228,7 +228,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def wager_again(self, data: DataObject, table: str, worker: int) -> None:
-        """Wagers for the round that is open, or else for the one that is just over."""
+        """Send wagers for the open round, otherwise for the last one."""
         at = self.books.tables[table]
         round_id = at.round or at.over or self._next_round(table)
         self._send(
@@ -238,14 +238,14 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.sent)
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def repeat(self, data: DataObject, worker: int) -> None:
-        """Any event of the past, once more."""
+        """Send any past event once more."""
         table, payload = data.draw(st.sampled_from(self.sent))
         self._send(table, payload, worker)
 
     @precondition(lambda self: self.sent)
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def forge(self, data: DataObject, worker: int) -> None:
-        """A past event's seq with other bytes."""
+        """Send other bytes with the seq of a past event."""
         table, payload = data.draw(st.sampled_from(self.sent))
         self._send(table, _altered(payload), worker)
 
@@ -256,29 +256,29 @@ class Floor(HeldFloor):
         ahead=st.integers(2, 2 * REPLIES_KEPT),
     )
     def run_ahead(self, data: DataObject, table: str, worker: int, ahead: int) -> None:
-        """An event before its turn."""
+        """Send an event before its turn."""
         event = self._next_event(data, table)
         self._send(table, self._bytes(table, event, ahead=ahead), worker)
 
     @rule(worker=st.sampled_from(WORKERS))
     def restart(self, worker: int) -> None:
-        """A worker that remembers nothing."""
+        """Restart a worker, which then remembers nothing."""
         self.pit.restart(worker)
 
     @rule()
     def forget_scripts(self) -> None:
-        """Redis that has forgotten the scripts."""
+        """Make Redis forget the scripts."""
         self.runner.run(self._flush_scripts())
 
     async def _flush_scripts(self) -> None:
         await self.redis.script_flush()
 
-    # What floorpersons decide.
+    # Rules of floorpersons.
 
     @precondition(lambda self: self.books.waiting())
     @rule(data=st.data(), reject=st.integers(0, 3).map(lambda number: number == 0))
     def decide_what_waits(self, data: DataObject, *, reject: bool) -> None:
-        """The next act on a claim that waits."""
+        """Do the next act on a claim that is not decided."""
         claim = data.draw(st.sampled_from(self.books.waiting()))
         if self.books.claims[claim].state == "validated":
             self._decide(claim, "pay")
@@ -288,13 +288,13 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.waiting_envy())
     @rule(data=st.data(), act=st.sampled_from(("pay_envy", "pay_envy", "reject_envy")))
     def settle_envy_that_waits(self, data: DataObject, act: EnvyAct) -> None:
-        """The Envy Bonuses of a hand were paid, or are not due."""
+        """Confirm that a hand's Envy Bonuses were paid, or refuse them as not due."""
         self._settle_envy(data.draw(st.sampled_from(self.books.waiting_envy())), act)
 
     @precondition(lambda self: self.books.claims or self.books.envy)
     @rule(data=st.data(), act=st.sampled_from(("pay_envy", "reject_envy")))
     def settle_any_envy(self, data: DataObject, act: EnvyAct) -> None:
-        """The Envy Bonuses of any hand, in turn or not, or of one that brought none."""
+        """Settle the Envy Bonuses of any hand, in turn or not; it may have brought none."""
         claims = sorted({*self.books.claims, *self.books.envy})
         self._settle_envy(data.draw(st.sampled_from(claims)), act)
 
@@ -313,7 +313,7 @@ class Floor(HeldFloor):
 
     @staticmethod
     def _hold_envy_told(row: ClaimRow | None, told: Sequence[Jackpot]) -> None:
-        """The table is told of each Envy Bonus what its win does not say; None for nothing."""
+        """Check that the table is told of the Envy Bonuses that its win does not report."""
         envy: list[tuple[str, str | None, int, int]] = []
         if row is not None and (
             row.envy_state in {"paid", "rejected"}
@@ -324,19 +324,19 @@ class Floor(HeldFloor):
         assert [(one.claim, one.event, one.position, one.amount) for one in told] == envy
 
     def _pay_what_holds(self, table: str) -> None:
-        """Two floorpersons see to the hand pays that hold a table."""
+        """Have two floorpersons pay the hand pays that hold a table."""
         for claim in self.books.waiting():
             one = self.books.claims[claim]
             if one.hand_pay and one.table == table:
                 if one.state == "pending":
                     self._decide(claim, "validate")
-                # Somebody else may have validated it than the one who does here.
+                # Another floorperson than this one may have validated the claim.
                 self._decide(claim, "pay", "fp-3")
 
     @precondition(lambda self: self.books.waiting())
     @rule()
     def decide_all_that_waits(self) -> None:
-        """A floorperson goes round until nothing waits."""
+        """Decide claims until none is waiting."""
         while waiting := self.books.waiting():
             for claim in waiting:
                 state = self.books.claims[claim].state
@@ -344,7 +344,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), act=st.sampled_from(("confirm_correction", "refuse_correction")))
     def decide_what_a_table_asks(self, data: DataObject, act: AskAct) -> None:
-        """A void after cards that waits is confirmed or refused, once."""
+        """Confirm or refuse a waiting void after cards, once."""
         asking = [table for table in TABLES if self.books.tables[table].asks]
         open_asks = self.runner.run(self.pit.asks.asks())
         undecided = [table for table in asking if not self.books.tables[table].decided]
@@ -355,11 +355,11 @@ class Floor(HeldFloor):
         self.runner.run(self.pit.asks.decide(ask.ask, act, "fp-1", reason="why"))
         self.books.decide_ask(ask.table, confirmed=act == "confirm_correction")
 
-    # What supervisors do.
+    # Rules of supervisors.
 
     @rule(data=st.data(), table=st.sampled_from(TABLES))
     def close_for_a_while(self, data: DataObject, table: str) -> None:
-        """A round in hand is finished meanwhile; new wagers are refused."""
+        """Close the link; the open round is finished meanwhile, and new wagers are refused."""
         self._switch()
         self._send(table, self._bytes(table, self._next_event(data, table)), 0)
         self._switch()
@@ -373,7 +373,7 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), cents=st.integers(-(10**7), 10**7).filter(bool))
     def adjust(self, data: DataObject, cents: int) -> None:
-        """A meter is corrected by two people, unless it holds too little, or its limit forbids."""
+        """Correct a meter by two people, unless its balance is too low or its limit forbids it."""
         desk, link = self.pit.links_desk, self.pit.link.id
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
@@ -398,7 +398,7 @@ class Floor(HeldFloor):
         by=st.sampled_from(("fp-1", "fp-2")), envy_too=st.booleans(),
     )  # fmt: skip
     def decide_anything(self, data: DataObject, act: Act, by: str, *, envy_too: bool) -> None:
-        """Any act on any claim, in turn or not, by whomever."""
+        """Do any act on any claim, in turn or not, by anybody."""
         self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act, by, envy_too)
 
     def _decide(
@@ -426,7 +426,7 @@ class Floor(HeldFloor):
 
     @rule(act=st.sampled_from(("validate", "reject", "pay")))
     def decide_nothing(self, act: Act) -> None:
-        """An act on a claim that there never was."""
+        """Decide a claim that never existed."""
         with pytest.raises(ActError) as refused:
             self.runner.run(self.pit.decide("T-1-999999-1", act))
         assert refused.value.code == "unknown_claim"

@@ -1,4 +1,4 @@
-"""The floor that the state machine plays on: its file, its second books, its chance."""
+"""Floor of the state machine: its file, its second books and its source of randomness."""
 
 from random import Random
 from typing import Any, Final
@@ -30,7 +30,7 @@ FLOOR: Final = floor_text(
 
 TABLES: Final = ("T-1", "T-2", "T-3")
 REPLIES_KEPT: Final = 6
-"""Fewer than the service keeps, so that some are asked for that are kept no longer."""
+"""Replies that are kept. Fewer than the service keeps, so some requests ask for older ones."""
 
 WORKERS: Final = (0, 1)
 _LOW: Final = {
@@ -43,7 +43,7 @@ _HIGH: Final = {"progressive": "high", "five_of_six_progressive": "five_of_six_p
 
 
 def second_books() -> SecondBooks:
-    """The second set of books for the floor above."""
+    """Return the second set of books for this floor."""
     return SecondBooks(
         meters={
             "progressive": SecondMeter(PROGRESSIVE["A"], 100),
@@ -63,15 +63,15 @@ def second_books() -> SecondBooks:
 
 
 class Chance:
-    """Stands where the service draws its cards, so that a run can be had again."""
+    """Seeded replacement for the service's source of draws, so that a run can be repeated."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
 
     def choice(self, population: Any) -> Any:  # noqa: ANN401
-        """One of them."""
+        """Return one of the items."""
         return self._random.choice(population)
 
     def randbelow(self, most: int) -> int:
-        """A number below."""
+        """Return a number below a bound."""
         return self._random.randrange(most)

@@ -1,4 +1,4 @@
-"""A link at work without a broker: real intake, real store, real claims desk, on a real Redis."""
+"""A link without a broker: real intake, store and claims code on a real Redis."""
 
 import asyncio
 from collections import defaultdict
@@ -32,7 +32,7 @@ BONUS: Final = "five_card_hand_bonus"
 DEALER_BONUS: Final = "five_card_hand_bonus_dealer"
 CENT: Final = 10_000
 
-# Cards of no use to anybody, for what a test does not speak of.
+# Cards without any win, for tests in which they do not matter.
 DEALER: Final = "2c 7d 9h"
 COMMUNITY: Final = "4c 8d"
 RAGS: Final = "3h 6s Jc"
@@ -52,7 +52,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class OpenBooks:
-    """A link whose books are open, for the links desk."""
+    """Books of an open link, as the code for links expects them."""
 
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self.store = store
@@ -61,11 +61,11 @@ class OpenBooks:
 
     @property
     def seen(self) -> Mark:
-        """What was seen of the ledger: nothing."""
+        """What was last seen of the ledger: nothing."""
         return Mark(self.store.link.id)
 
     async def reload(self) -> None:
-        """Go on under the parameters in force."""
+        """Continue with the parameters in force."""
         await self.store.open("service")
 
 
@@ -73,9 +73,9 @@ class Pit:
     """The first link of a floor, played event by event.
 
     Args:
-        redis: where its books are.
+        redis: client of the Redis with its books.
         floor_text: the floor file.
-        workers: how many intakes share the events.
+        workers: number of intakes that share the events.
     """
 
     def __init__(self, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> None:
@@ -112,7 +112,7 @@ class Pit:
 
     @property
     def inoperable(self) -> str | None:
-        """Why nothing is done at the links desk."""
+        """Reason for which acts on the link are refused, or None."""
         return self.books.problem
 
     @inoperable.setter
@@ -131,11 +131,11 @@ class Pit:
         await self.store.open("service")
 
     def restart(self, worker: int = 0) -> None:
-        """Have a worker forget all that it saw."""
+        """Have a worker forget everything."""
         self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
-        """Have a worker take a batch: tables and what they sent."""
+        """Have a worker process a batch: tables and what they sent."""
         outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
@@ -143,7 +143,7 @@ class Pit:
         return outcome
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
-        """Have a worker take one event; its reply, or None where the table has to repeat it."""
+        """Have a worker process one event; return its reply, or None if it must be repeated."""
         outcome = await self.take([(table, payload)], worker=worker)
         return outcome.replies[0][1] if outcome.replies else None
 
@@ -161,7 +161,7 @@ class Pit:
         self, bets: Mapping[int, str], *, table: str = "T-1", round_id: str = "R1",
         patrons: Mapping[int, str] | None = None,
     ) -> Reply:  # fmt: skip
-        """Send the wagers of positions, by name with blanks between, at what the table asks."""
+        """Send the wagers of positions, by name separated by spaces, at the table's amounts."""
         offers = self.known[table].offers
         positions = [
             {
@@ -177,7 +177,7 @@ class Pit:
         self, hands: Mapping[int, str], *, table: str = "T-1", round_id: str = "R1",
         dealer: str = DEALER, community: str | None = COMMUNITY, folded: Sequence[int] = (),
     ) -> Reply:  # fmt: skip
-        """Send the hands of positions, as card names with blanks between; none for no cards."""
+        """Send the hands of positions, as card names separated by spaces; empty for no cards."""
         positions = [
             {"position": position, "folded": position in folded}
             | ({"cards": names.split()} if names else {})
@@ -189,7 +189,7 @@ class Pit:
         )
 
     async def void(self, *, table: str = "T-1", round_id: str = "R1") -> Reply:
-        """Send that a round is void."""
+        """Void a round."""
         return await self.event(table, "void", round_id, reason="misdeal")
 
     async def round(
@@ -197,7 +197,7 @@ class Pit:
         round_id: str = "R1", dealer: str = DEALER, community: str | None = COMMUNITY,
         folded: Sequence[int] = (), patrons: Mapping[int, str] | None = None,
     ) -> Reply:  # fmt: skip
-        """Play a whole round and give the reply to its result."""
+        """Play a whole round and return the reply to its result."""
         reply = await self.wagers(bets, table=table, round_id=round_id, patrons=patrons)
         assert reply.status == "accepted", reply
         reply = await self.result(
@@ -208,12 +208,12 @@ class Pit:
         return reply
 
     async def decide(self, claim: str, act: Act, *, by: str | None = None) -> ClaimRow:
-        """Have a floorperson decide a claim; another pays than validates, its Envy as well."""
+        """Have a floorperson decide a claim; another one pays it, with its Envy Bonuses."""
         by = by or ("fp-2" if act == "pay" else "fp-1")
         return await self.desk.decide(claim, act, by, envy_paid=True)
 
     async def reject_what_waits(self) -> None:
-        """Reject every win that waits, and every Envy Bonus that is owed."""
+        """Reject every undecided win and every Envy Bonus that is owed."""
         for row in await self.desk.waiting():
             if row.state == "pending":
                 await self.desk.decide(row.claim, "reject", "fp-1", envy_not_due=True)
@@ -225,19 +225,19 @@ class Pit:
         return await self.desk.decide_envy(claim, "pay_envy", by)
 
     async def accounts(self) -> dict[str, int]:
-        """Every balance in micros."""
+        """Return every balance in micros."""
         return (await self.store.snapshot()).accounts
 
     async def meter(self, meter: str) -> int:
-        """What a meter holds, in micros."""
+        """Return a meter's balance in micros."""
         return (await self.accounts()).get(f"meter:{meter}", 0)
 
     async def reserve(self, meter: str) -> int:
-        """What a meter's reserve holds, in micros."""
+        """Return the balance of a meter's reserve in micros."""
         return (await self.accounts()).get(f"reserve:{meter}", 0)
 
     async def entries(self) -> list[dict[str, str]]:
-        """The whole ledger, each entry's number as ``id``."""
+        """Return the whole ledger, each entry's number as ``id``."""
         rows = await self.store.entries(0, 10_000)
         return [
             {"id": str(number)} | {name: value.decode() for name, value in fields.items()}
@@ -245,17 +245,17 @@ class Pit:
         ]
 
     async def audit(self) -> Finding:
-        """What an audit finds that begins with the first entry."""
+        """Return what an audit from the first entry finds."""
         return await LinkAudit(self.store).run()
 
 
 def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:
-    """A table's event as it travels."""
+    """Return a table's event as it is sent."""
     return msgspec.json.encode({"seq": seq, "at": AT, "type": kind, "round": round_id} | fields)
 
 
 def paid_of(reply: Reply, item: str) -> list[tuple[int, int]]:
-    """Position and cents of each paid line about an item, in paying order."""
+    """Return position and cents of each paid line about an item, in paying order."""
     return [
         (line.position, line.paid)
         for line in reply.lines or ()

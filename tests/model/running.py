@@ -1,4 +1,4 @@
-"""A link in operation, with nothing but the broker left out."""
+"""A link in operation. Only the broker is missing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -47,19 +47,19 @@ class Running:
         return True
 
     async def take(self, table: str, payload: bytes) -> list[bytes]:
-        """Have the service take an event; its replies, none while the link is inoperable."""
+        """Have the service process an event; return its replies, none while inoperable."""
         outcome = await self.service.apply_batch([Arrival(self.pit.known[table], payload)])
         return [reply for _, reply in outcome.replies]
 
     async def comes_up(self) -> None:
-        """Wait until the link operates, and says so."""
+        """Wait until the link operates and publishes so."""
         await eventually_async(
             lambda: self.service.problem is None and self.beat().state == "operable",
             what="an operable link",
         )
 
     async def goes_down(self, *said: str) -> str:
-        """Wait until the link is inoperable for such a reason, and says so; give the reason."""
+        """Wait until the link is inoperable for a reason and publishes it; return the reason."""
 
         def down() -> bool:
             reason = self.beat().reason
@@ -70,11 +70,11 @@ class Running:
         return self.beat().reason
 
     def beat(self) -> ControllerBeat:
-        """The last beat that was published."""
+        """Return the last published heartbeat."""
         return CONTROLLER_BEAT.decode(self._of(topics.controller(self.pit.link.id))[-1])
 
     def meter(self, meter: str) -> MeterValue:
-        """A meter's last published value."""
+        """Return a meter's last published value."""
         return METER_VALUE.decode(self._of(topics.meter(self.pit.link.id, meter))[-1])
 
     def _of(self, topic: str) -> Sequence[bytes]:
@@ -87,11 +87,11 @@ class Running:
 async def running(
     pit: Pit, data: Path, *, adopts: bool = False, unfit: str | None = None
 ) -> AsyncIterator[Running]:
-    """A link in operation until the end of the block; its ledger mark is kept in `data`.
+    """Yield a link in operation until the end of the block. Its ledger mark is kept in `data`.
 
     Args:
         pit: the link.
-        data: the service's data directory.
+        data: data directory of the service.
         adopts: whether a changed floor file is adopted, as in a demonstration.
         unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
     """
@@ -101,7 +101,7 @@ async def running(
         try:
             yield link
         finally:
-            # A cancellation can be lost where it meets an answer inside the client library.
+            # The client library can lose a cancellation that coincides with an answer.
             while waiting := [task for task in tasks if not task.done()]:
                 for task in waiting:
                     task.cancel()

@@ -1,9 +1,9 @@
-"""A second set of books: what every account must hold, reckoned anew in fractions of a cent.
+"""Second set of books: what every account must hold, in fractions of a cent.
 
-It is written from the readings, for sight and not for speed, and shares no code with the service:
-what an event must be answered, what it moves, and what a floorperson's decision moves. It alone
-follows a link from event to event, with copies, refusals, voids, limits and fractions of a cent.
-Who wins what is settled by `tests.naive`; the sums of `tests.chaos` judge no answer.
+It is written from the readings, for clarity and not for speed, and shares no code with the service.
+It states how an event must be answered, what it moves, and what a floorperson's decision moves. It
+is the only check that follows a link from event to event, with copies, refusals, voids, limits and
+fractions of a cent. `tests.naive` settles who wins what. The sums of `tests.chaos` judge no answer.
 """
 
 import json
@@ -21,7 +21,7 @@ from tests.naive.tables_649a import METER_OF, MeterLaw
 
 @dataclass(frozen=True)
 class SecondMeter:
-    """A meter's law, the wager it is for and its limit, in cents."""
+    """Terms of a meter by law, the wager that feeds it, and its limit in cents."""
 
     law: MeterLaw
     wager_cents: int
@@ -30,7 +30,7 @@ class SecondMeter:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an event must be answered."""
+    """The required answer to an event."""
 
     status: str
     code: str = ""
@@ -53,7 +53,7 @@ class Added:
 
 @dataclass
 class SecondTable:
-    """A table: what it feeds, what it sent, and the round that is open."""
+    """A table: the meters that it feeds, what it sent, and its open round."""
 
     positions: int
     meters: Mapping[str, str]
@@ -70,7 +70,7 @@ class SecondTable:
 
 @dataclass
 class SecondClaim:
-    """A win that waits, or waited."""
+    """A win that waits for a floorperson or has waited."""
 
     meter: str
     cents: int
@@ -84,7 +84,7 @@ class SecondClaim:
 
 @dataclass
 class SecondEnvy:
-    """Envy Bonuses that are owed, or were, in cents by meter."""
+    """Envy Bonuses that are owed or were owed, in cents by meter."""
 
     cents: dict[str, int] = field(default_factory=dict)
     state: str = "pending"
@@ -95,10 +95,10 @@ class SecondBooks:
     """The books of one link.
 
     Args:
-        meters: by id.
-        tables: by id.
+        meters: terms of the meters, by id.
+        tables: the tables, by id.
         validate_from_cents: odds payouts below it need no floorperson.
-        replies_kept: how many of a table's replies are kept.
+        replies_kept: number of a table's replies that are kept.
     """
 
     def __init__(
@@ -129,11 +129,11 @@ class SecondBooks:
         self.accounts[target] += cents
 
     def held(self, meter: str) -> Fraction:
-        """What a meter holds, in cents."""
+        """Return a meter's balance, in cents."""
         return self.accounts[f"meter:{meter}"]
 
     def fill(self, source: str, meter: str, cents: Fraction) -> Fraction:
-        """Move cents to a meter, those past its limit to its overflow; how many these are."""
+        """Move cents to a meter, and to its overflow above its limit; return the overflow part."""
         limit = self.meters[meter].limit_cents
         over = Fraction(0)
         if limit is not None:
@@ -144,11 +144,11 @@ class SecondBooks:
         return over
 
     def micros(self) -> dict[str, Fraction]:
-        """Every balance that is not nothing, in micros."""
+        """Return every balance that is not zero, in micros."""
         return {name: cents * 10_000 for name, cents in self.accounts.items() if cents}
 
     def waiting(self) -> list[str]:
-        """The claims that somebody has yet to decide, oldest first."""
+        """Return the undecided claims, oldest first."""
         return [
             claim
             for claim, one in self.claims.items()
@@ -156,7 +156,7 @@ class SecondBooks:
         ]
 
     def waiting_envy(self) -> list[str]:
-        """The claims whose Envy Bonuses the table may pay, and has not yet."""
+        """Return the claims whose Envy Bonuses the table may pay and has not paid yet."""
         return [claim for claim, one in self.envy.items() if one.state == "validated"]
 
     def owe(self, claim: str, meter: str, cents: int, *, alone: bool) -> None:
@@ -168,7 +168,7 @@ class SecondBooks:
         self.tallies[f"envy_owed_cents:{meter}"] += cents
 
     def settle_envy(self, claim: str, act: str) -> str:
-        """Book that Envy Bonuses were paid, or are not due; the outcome, or a refusal's code."""
+        """Book Envy Bonuses as paid or not due; return the outcome, or the code of a refusal."""
         envy = self.envy.get(claim)
         if envy is None or envy.state != "validated":
             known = envy is not None or claim in self.claims
@@ -190,7 +190,7 @@ class SecondBooks:
         self.entries += 1
 
     def judge(self, table_id: str, payload: bytes) -> Verdict:
-        """What an event must be answered, as the books now are."""
+        """Return how an event must be answered by these books."""
         table, event = self.tables[table_id], json.loads(payload)
         seq = event["seq"]
         if seq <= table.last - self._replies_kept:
@@ -226,7 +226,7 @@ class SecondBooks:
             yield "round_over"
 
     def holds(self, table_id: str) -> bool:
-        """Whether a hand pay of the table is not paid: its cards stay (649a.11(c)(5)(iv))."""
+        """Return whether an unpaid hand pay holds the table: its cards stay (649a.11(c)(5)(iv))."""
         return any(
             claim.hand_pay and claim.state in {"pending", "validated"}
             for claim in self.claims.values()
@@ -249,7 +249,7 @@ class SecondBooks:
                     yield "wrong_amount"
 
     def note(self, table_id: str, payload: bytes, reply: bytes) -> None:
-        """Note an event that used up its seq, and what it was first answered."""
+        """Record an event that used up its seq, and its first answer."""
         table = self.tables[table_id]
         event, code = json.loads(payload), json.loads(reply).get("error", {}).get("code")
         table.last = event["seq"]
@@ -260,7 +260,7 @@ class SecondBooks:
             table.asks, table.decided = False, ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
-        """Book the wagers of a round, with what was drawn for it."""
+        """Book the wagers of a round, with its draw."""
         table = self.tables[table_id]
         table.round, table.draw, table.added = event["round"], draw, []
         table.bets = {bet["position"]: bet for bet in event["positions"]}
@@ -287,7 +287,7 @@ class SecondBooks:
         self.entries += 1
 
     def void(self, table_id: str) -> None:
-        """Book a void round: what it added comes off again, or is the house's to bear."""
+        """Book a void round: subtract what it added; the house pays what a win has taken."""
         table = self.tables[table_id]
         for added in table.added:
             for account, cents in (
@@ -338,14 +338,14 @@ class SecondBooks:
         self.entries += 1
 
     def adjust(self, meter: str, cents: int) -> None:
-        """Correct a meter, as one proposed and another confirmed."""
+        """Correct a meter, as one person proposed and another confirmed."""
         moved = ("house", f"meter:{meter}") if cents > 0 else (f"meter:{meter}", "house")
         self.move(*moved, Fraction(abs(cents)))
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
 
     def decide(self, claim_id: str, act: str, by: str, *, envy_too: bool = False) -> str:
-        """Book a decision; its outcome, or the code of its refusal.
+        """Book a decision; return its outcome, or the code of its refusal.
 
         `envy_too` rejects the Envy Bonuses of the hand with the win, or pays them with it.
         """
@@ -383,7 +383,7 @@ class SecondBooks:
         return claim.state
 
     def pending(self, meter: str) -> bool:
-        """Whether a percentage of a meter waits for its validation."""
+        """Return whether a percentage of a meter waits for its validation."""
         return any(
             claim.meter == meter and claim.percent and claim.state == "pending"
             for claim in self.claims.values()
@@ -417,6 +417,6 @@ def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
 
 
 def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
-    """Whether a hand stays on the table (reading T8)."""
+    """Return whether a hand stays on the table (reading T8)."""
     stays = any(wager in LIVE_AFTER_A_FOLD for wager in (bet["wagers"] if bet else ()))
     return not box["folded"] or stays or bool(box.get("cards"))

@@ -1,4 +1,4 @@
-"""Reaching into a link's books behind the service's back."""
+"""Changes to a link's books directly in Redis, without the service."""
 
 from collections.abc import Callable
 from typing import cast
@@ -12,7 +12,7 @@ Fields = dict[bytes, bytes]
 
 
 async def play_a_while(pit: Pit) -> None:
-    """Wagers, wins of every kind, a void and decisions: something of all that a ledger holds."""
+    """Play wagers, wins of every kind, a void and decisions: every kind of ledger entry."""
     everything = "progressive five_card_progressive five_of_six_progressive five_card_hand_bonus"
     await pit.round(
         {3: everything, 5: everything},
@@ -31,7 +31,7 @@ async def play_a_while(pit: Pit) -> None:
 
 
 async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
-    """Every entry as Redis holds it."""
+    """Return every entry as Redis holds it."""
     rows = await pit.redis.xrange(pit.store.keys.ledger)
     return cast("list[tuple[bytes, Fields]]", rows)
 
@@ -39,12 +39,12 @@ async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
 async def rewrite(
     pit: Pit, change: Callable[[int, Fields], Fields | None], *, chained: bool = True
 ) -> None:
-    """Write the ledger anew, each entry as `change` makes it, or without it where it is None.
+    """Write the ledger again, each entry as `change` returns it; drop entries for which it is None.
 
     Args:
-        pit: whose ledger.
-        change: is given each entry's number and fields.
-        chained: whether whoever does it puts the digests right as well.
+        pit: link of the ledger.
+        change: receives each entry's number and fields.
+        chained: whether the digests are recalculated too.
     """
     rows = await ledger(pit)
     key, digest = pit.store.keys.ledger, ""
@@ -67,12 +67,12 @@ async def move_balance(pit: Pit, account: str, micros: int) -> None:
 
 
 async def entry_of(pit: Pit, kind: str) -> int:
-    """The number of the first entry of a kind."""
+    """Return the number of the first entry of a kind."""
     return next(int(entry["id"]) for entry in await pit.entries() if entry["kind"] == kind)
 
 
 def change_transfer(fields: Fields, place: int, micros: int) -> Fields:
-    """An entry with one of its transfers larger by so much."""
+    """Return an entry with one of its transfers larger by an amount."""
     transfers = msgspec.json.decode(fields[b"transfers"], type=list[list[object]])
     before = transfers[place][2]
     assert isinstance(before, int)

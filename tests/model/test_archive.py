@@ -1,4 +1,4 @@
-"""Closed gaming days go to files, are read back, and only then leave Redis (duties D17, D19)."""
+"""Closed gaming days are written to files, read back, and then leave Redis (duties D17, D19)."""
 
 from datetime import date
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.model.tampering import rewrite
 
 @pytest.mark.duty("D17")
 async def test_closed_days_are_written_and_what_is_older_leaves_redis(kept: Kept) -> None:
-    """Three days are closed and one is open: the last closed one stays, as the floor file says."""
+    """Three days are closed and one is open. The floor file keeps the last closed day in Redis."""
     await kept.week()
     await kept.play(decide=False)
     whole = await kept.pit.audit()
@@ -61,7 +61,7 @@ async def test_it_goes_on_day_by_day_and_does_nothing_twice(kept: Kept) -> None:
 
 @pytest.mark.duty("D16")
 async def test_decided_wins_leave_with_their_day_and_what_is_looked_at_stays(kept: Kept) -> None:
-    """The last 25 of each progressive, what a table may ask for again, and what waits."""
+    """The last 25 wins of each progressive, replies that a table may need, and open claims stay."""
     waits = await kept.play(decide=False)
     await kept.week(1, rounds=28)
     await kept.week(2, rounds=1)
@@ -85,7 +85,7 @@ async def test_decided_wins_leave_with_their_day_and_what_is_looked_at_stays(kep
 
 
 async def test_a_running_audit_goes_on_when_the_beginning_leaves(kept: Kept) -> None:
-    """What it has passed it reads again, from what is carried over."""
+    """It reads what it has already covered again, from the checkpoint."""
     await kept.week()
     audit, early, late = (LinkAudit(kept.pit.store) for _ in range(3))
     assert (await audit.run()).balanced
@@ -113,7 +113,7 @@ async def test_what_was_approved_is_proven_though_its_entry_has_left(kept: Kept)
 
 @pytest.mark.duty("D12")
 async def test_a_link_whose_parameters_two_people_have_changed_is_archived(kept: Kept) -> None:
-    """The floor file then says otherwise than the store what the terms are, for years."""
+    """The terms in the floor file may differ from those in the store for years."""
     await kept.week()
     pit = kept.pit
     await pit.links_desk.close(pit.link.id, "Sue", "a limit")
@@ -188,7 +188,7 @@ async def test_a_full_disk_leaves_all_as_it_was(kept: Kept, tmp_path: Path) -> N
 async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_so(
     kept: Kept,
 ) -> None:
-    """What is left is audited from the books that its first file opens with."""
+    """The rest is audited from the opening balances in the first remaining file."""
     await kept.week(4)
     whole = (await kept.pit.audit()).totals
     await kept.run()
@@ -211,7 +211,7 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
 
 
 async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
-    """Whoever won has not come back: without that day no store could be made again."""
+    """The winner has not come back. Without that day no store could be restored."""
     await kept.week(1)
     waits = await kept.play(decide=False)
     await kept.week(2)

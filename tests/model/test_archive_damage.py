@@ -1,4 +1,4 @@
-"""Archived days that were changed, lost or exchanged are told, and nothing rests on them (D17)."""
+"""Archived days that were changed, lost or exchanged are reported and not relied on (D17)."""
 
 import os
 import sqlite3
@@ -45,7 +45,7 @@ def _cut_short(path: Path) -> None:
 async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
     kept: Kept, damage: Callable[[Path], None]
 ) -> None:
-    """It is never trimmed by, and an audit says which file it is."""
+    """Nothing is trimmed on the basis of such a file, and an audit names it."""
     await kept.week()
     files = (await kept.run(live_days=100)).written
     before = await kept.live()
@@ -65,7 +65,7 @@ async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
 async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
     kept: Kept, lost: slice
 ) -> None:
-    """The ledger says that it was archived; nothing follows in the archive that would show it."""
+    """The ledger says that the day was archived. No later file would show the loss."""
     await kept.week()
     files = (await kept.run(live_days=100)).written
     for file in files[lost]:
@@ -78,7 +78,7 @@ async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
 
 @pytest.mark.duty("D17")
 async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> None:
-    """Also where whoever did it puts their digest right in the archive's entry."""
+    """A checkpoint that was changed, or is missing, is found."""
     await kept.week()
     await kept.run()
     carried = kept.pit.store.keys.checkpoint
@@ -96,7 +96,7 @@ async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> Non
 async def test_a_file_written_anew_with_every_digest_put_right_is_not_the_one_archived(
     kept: Kept,
 ) -> None:
-    """The ledger kept the digest of the one that was."""
+    """The ledger kept the digest of the original file."""
     await kept.week(2)
     await kept.run()
     last = kept.archive.files()[-1]
@@ -154,7 +154,7 @@ async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_pa
 async def test_files_that_are_lost_are_written_again_as_they_were(
     kept: Kept, live_days: int, left: int
 ) -> None:
-    """As far as Redis has them: the digest of each is the one that the ledger kept."""
+    """This works for days still in Redis: each digest is the one that the ledger kept."""
     await kept.week()
     files = (await kept.run(live_days)).written
     await kept.week(1)
@@ -211,7 +211,7 @@ async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(
 
 
 async def test_an_audit_since_a_day_begins_with_its_opening_books(kept: Kept) -> None:
-    """What is before is held by its digests; what is in it is replayed, and held by the ledger."""
+    """The entries before are checked by their digests. Those within are replayed and checked."""
     await kept.week(4)
     await kept.run()
     whole, since = await kept.audit(), await kept.audit(since=date(2026, 11, 22))

@@ -1,4 +1,4 @@
-"""The look of each night at an archive: what is lost, exchanged or damaged is named."""
+"""The nightly check of an archive names every lost, exchanged or damaged file."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.duty("D17")
 async def _look(
     kept: Kept, before: CheckedLink | None = None, *, reads: int = 7
 ) -> tuple[CheckedLink, list[str], list[tuple[int, int]]]:
-    """Look at the archive; what is noted, what is wrong, and what was told of progress."""
+    """Check the archive; return what is remembered, the problems, and the reports of progress."""
     told: list[tuple[int, int]] = []
     checked, wrong = await check_archive_files(
         kept.pit.store,
@@ -58,7 +58,7 @@ async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
 async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
     kept: Kept, damage: Callable[[Path], None], place: int
 ) -> None:
-    """Whichever it is, after Redis has given up its entries as well."""
+    """This holds for every file, also after its entries have left Redis."""
     await kept.week()
     files = (await kept.run()).written
     checked, wrong, _ = await _look(kept)
@@ -69,7 +69,7 @@ async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
     assert wrong
     assert any(name in wrong[0] for name in named)
     assert all("put a copy back" in problem for problem in wrong)
-    # It stays so until it is put right.
+    # The problem is reported until it is repaired.
     assert (await _look(kept, noted))[1] == wrong
 
 
@@ -82,7 +82,7 @@ async def test_a_whole_archive_that_is_gone_is_told(kept: Kept) -> None:
 
 
 async def test_so_many_files_are_read_in_a_night_and_all_in_turn(kept: Kept) -> None:
-    """And the last one every night: the cost is bounded, whatever the years."""
+    """The last file is read every night too. The cost is limited, however many years there are."""
     await kept.week(days=5, rounds=1)
     files = (await kept.run()).written
     edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(files[2].path)
@@ -91,7 +91,7 @@ async def test_so_many_files_are_read_in_a_night_and_all_in_turn(kept: Kept) -> 
         before, wrong, told = await _look(kept, before, reads=1)
         assert told[-1][1] <= 3
         found.append(bool(wrong))
-    # What was found once is read again, every time, until it is put right.
+    # A damaged file is read again each time until it is repaired.
     assert found == [False, False, True, True]
     assert (await _look(kept, before, reads=0))[1] == wrong
     assert (await _look(kept, reads=0))[1:] == ([], [])

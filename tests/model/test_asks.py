@@ -1,4 +1,4 @@
-"""Corrections that a floorperson must confirm: asked, confirmed or refused, used up once."""
+"""Corrections that a floorperson must confirm: requested, confirmed or refused, used up once."""
 
 import asyncio
 from typing import cast
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.duty("D17")
 
 
 def code(reply: Reply) -> str:
-    """What an event was answered."""
+    """Return the code of an event's answer."""
     return reply.error.code if reply.error else reply.status
 
 
@@ -48,19 +48,19 @@ async def result(pit: Pit, table: str = "T-1", round_id: str = "R1", **fields: o
 
 
 async def the_ask(pit: Pit) -> AskRow:
-    """What waits, which must be one."""
+    """Return the only waiting request."""
     (ask,) = await pit.asks.asks()
     return ask
 
 
 async def confirm(pit: Pit, ask: AskRow | None = None, *, by: str = "Ada") -> AskRow:
-    """Have a floorperson confirm what waits."""
+    """Have a floorperson confirm the waiting request."""
     ask = ask or await the_ask(pit)
     return await pit.asks.decide(ask.ask, "confirm_correction", by)
 
 
 async def refuse(pit: Pit, reason: str = "Deal on") -> AskRow:
-    """Have a floorperson refuse what waits."""
+    """Have a floorperson refuse the waiting request."""
     ask = await the_ask(pit)
     return await pit.asks.decide(ask.ask, "refuse_correction", "Ada", reason=reason)
 
@@ -70,7 +70,7 @@ async def assert_sound(pit: Pit) -> None:
 
 
 async def test_a_void_after_cards_waits_for_a_floorperson(pit: Pit) -> None:
-    """Its tries use up numbers and change nothing else; what is shown is what was entered."""
+    """Attempts use up seqs and change nothing else. The floorperson sees what was entered."""
     await opened(pit)
     before = (await pit.store.snapshot()).accounts, await pit.entries()
     assert code(await void(pit)) == "unconfirmed"
@@ -144,7 +144,7 @@ CHANGED: list[dict[str, object]] = [
 async def test_a_confirmation_serves_for_exactly_what_was_shown(
     pit: Pit, changed: dict[str, object]
 ) -> None:
-    """What differs is another ask, and the confirmation is lost with the one before."""
+    """A different correction is another request, and the earlier confirmation is lost."""
     await opened(pit)
     await void(pit)
     shown = await confirm(pit)
@@ -207,7 +207,7 @@ async def test_a_confirmation_is_of_one_table_and_one_round(pit: Pit) -> None:
 
 
 async def test_a_confirmation_goes_with_its_round_whatever_ends_it(pit: Pit) -> None:
-    """Round ids may come again: a round of the same name is another."""
+    """Round ids may repeat: another round with the same id is a different round."""
     await opened(pit)
     await void(pit)
     await confirm(pit)
@@ -296,7 +296,7 @@ async def test_many_decide_at_once_and_one_counts(pit: Pit) -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 async def test_a_confirmation_races_with_a_replaced_ask(pit: Pit, *, swapped: bool) -> None:
-    """Whichever is first, what is applied was confirmed as it is, and the other one was not."""
+    """Whichever comes first, the applied correction is the confirmed one, and the other is not."""
     for number in range(20):
         name = f"R{number}"
         await opened(pit, round_id=name)
@@ -312,7 +312,7 @@ async def test_a_confirmation_races_with_a_replaced_ask(pit: Pit, *, swapped: bo
 
 
 async def test_tries_within_one_batch_are_as_if_they_came_alone(pit: Pit) -> None:
-    """Two tries, a copy, and the void that ends the round: a later round asks anew."""
+    """Two attempts, a copy, and the void that ends the round: a later round needs a new request."""
     await opened(pit)
     fields = {"reason": "misdeal", "entered": [HAND], "confirm": True}
     tries = [event_bytes(seq, "void", "R1", **fields) for seq in (2, 2, 3)]
@@ -368,7 +368,7 @@ async def test_the_time_that_it_waits_is_of_the_first_try(pit: Pit) -> None:
 
 
 async def test_what_was_confirmed_before_a_loss_is_taken_again_without_asking(pit: Pit) -> None:
-    """The outbox says that it was accepted; who confirmed it is lost with the ledger's end."""
+    """The outbox says that it was accepted. The entry with who confirmed it is lost."""
     await opened(pit)
     intake = LinkIntake(pit.store, pit.metrics, replays=True)
     payload = event_bytes(2, "void", "R1", reason="misdeal", entered=[HAND], confirm=True)

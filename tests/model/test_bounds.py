@@ -1,4 +1,4 @@
-"""A meter's limit and its largest contribution, the whole way: refused, kept, changed, audited."""
+"""A meter's limit and its largest contribution, end to end: refused, kept, changed, audited."""
 
 import pytest
 from redis.asyncio import Redis
@@ -15,7 +15,7 @@ SEED = 100_000
 
 
 async def _pit(redis: Redis, *bounds: str) -> Pit:
-    """A link whose progressive has bounds of its own; it adds 14 cents a wager."""
+    """Return a link whose progressive has its own bounds; each wager adds 14 cents."""
     assert HEAD in FLOOR
     pit = Pit(redis, FLOOR.replace(HEAD, HEAD + "\n".join(bounds) + "\n", 1))
     await pit.open()

@@ -1,4 +1,4 @@
-"""The chain over the ledger: whoever touches an entry is found, even who puts the digests right."""
+"""The chain over the ledger: an altered entry is found, even with recalculated digests."""
 
 import hashlib
 from pathlib import Path
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest.fixture
 async def played(pit: Pit) -> Pit:
-    """A link on which something of everything happened."""
+    """Return a link on which an event of each kind happened."""
     await play_a_while(pit)
     return pit
 
 
 @pytest.fixture
 async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
-    """What the service kept of the ledger, outside the store."""
+    """Return the mark that the service keeps of the ledger, outside the store."""
     mark = LedgerMark(tmp_path, played.link.id)
     finding = await LinkAudit(played.store).run()
     head = (await played.store.state()).head
@@ -33,7 +33,7 @@ async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
 
 
 class Alter:
-    """One field of one entry written otherwise."""
+    """Change of one field of one entry."""
 
     def __init__(self, number: int, field: bytes, value: bytes) -> None:
         self.number, self.field, self.value = number, field, value
@@ -43,7 +43,7 @@ class Alter:
 
 
 async def test_every_entry_carries_the_digest_that_anybody_can_work_out(played: Pit) -> None:
-    """SHA-1 over the digest before, and every part with its length."""
+    """The digest is SHA-1 over the digest before it and every part with its length."""
     digest = ""
     for entry, fields in await ledger(played):
         parts = [entry, *(part for pair in fields.items() if pair[0] != b"chain" for part in pair)]
@@ -68,7 +68,7 @@ async def test_a_field_that_was_altered_is_found(played: Pit, field: bytes, valu
 async def test_a_name_altered_with_all_digests_put_right_is_found_by_the_mark(
     played: Pit, mark: LedgerMark
 ) -> None:
-    """Nothing in the store shows it; what was kept outside does."""
+    """Nothing in the store shows the change. The mark outside the store does."""
     number = await entry_of(played, "seed")
     await rewrite(played, Alter(number, b"by", b"somebody else"))
     assert (await played.audit()).balanced, "the store alone is whole"
@@ -117,7 +117,7 @@ async def test_a_digest_that_was_taken_out_is_told(played: Pit) -> None:
 
 
 async def test_a_head_that_is_not_the_last_entrys_is_told(played: Pit) -> None:
-    """Else the next entry would hang on nothing."""
+    """Otherwise the next entry would follow no entry."""
     await played.redis.hset(played.store.keys.meters, "chain", "0" * 40)
     (problem,) = (await played.audit()).problems
     assert problem.startswith("the ledger ends with the digest")

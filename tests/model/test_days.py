@@ -46,7 +46,7 @@ def test_gaming_days_follow_one_another_without_gap_whatever_the_clock_on_the_wa
 
 @pytest.mark.duty("D19")
 async def test_a_day_closes_once_with_what_the_store_holds(days: Days) -> None:
-    """Two services see the hour at the same time: one reads."""
+    """Two services reach the hour at the same time. One of them takes the reading."""
     assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])
     await play_a_while(days.pit)
     await days.keep(timedelta(hours=9, minutes=59))
@@ -73,7 +73,7 @@ async def test_days_on_which_no_service_ran_have_no_reading(days: Days) -> None:
 async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
     pit: Pit, off: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would close each day that the other opens, until the days were where its clock is."""
+    """Otherwise it would close each day that the other opens, up to the date of its own clock."""
     days, wrong, real_s = Days(pit), Days(pit), clocks.time
     await days.open()
     right = days.clock.now
@@ -90,7 +90,7 @@ async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
 
 @pytest.mark.duty("D19")
 async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> None:
-    """What was closed too early stays closed, the rest is counted with the day after."""
+    """What was closed too early stays closed. The rest counts to the day after."""
     await days.keep(timedelta(days=365), -timedelta(days=365))
     assert await days.open_day() == "2026-11-21"
     await days.keep(timedelta(hours=12), timedelta(days=1))
@@ -102,7 +102,7 @@ async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> N
 async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes(
     days: Days,
 ) -> None:
-    """It could never be archived: the file of that day is there."""
+    """Such a day could never be archived, because the file of that day exists already."""
     keys = days.pit.store.keys
     await days.keep(timedelta(hours=11), timedelta(days=1))
     await days.pit.redis.hset(keys.meters, "day", "2026-11-20")
@@ -117,7 +117,7 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
 
 @pytest.mark.duty("D19")
 async def test_a_variance_at_the_close_is_told_ever_after(days: Days, redis: Redis) -> None:
-    """Though the balance is put right again, as the ledger has it."""
+    """This holds even if the balance is later corrected to match the ledger."""
     await play_a_while(days.pit)
     await move_balance(days.pit, f"meter:{PROGRESSIVE}", CENT)
     await days.keep(timedelta(days=1))

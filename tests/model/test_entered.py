@@ -1,4 +1,4 @@
-"""Voids after cards and hands entered differently: in the ledger, on the acts page, counted."""
+"""Voids after cards and hands entered differently: in the ledger, among the acts, counted."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -111,14 +111,14 @@ async def test_cards_that_cannot_be_are_refused_by_their_place(
 
 
 async def dealt(pit: Pit, table: str, hands: dict[int, str], round_id: str = "R1") -> list[str]:
-    """Play a round; the tables whose cards were the same, as the log says."""
+    """Play a round; return the tables with the same cards, according to the log."""
     with capture_logs() as lines:
         await pit.round(dict.fromkeys(hands, PROGRESSIVE), hands, table=table, round_id=round_id)
     return [one["other_table"] for one in lines if one["event"] == "cards dealt twice"]
 
 
 async def test_the_same_cards_in_the_same_round_id_at_two_tables_raise_a_warning(pit: Pit) -> None:
-    """Also where positions and the order of the cards were changed, and whichever worker saw it."""
+    """This holds with other positions, another order of the cards, and either worker."""
     assert await dealt(pit, "T-1", {1: "As Ks 2d", 2: RAGS}) == []
     pit.restart()
     assert await dealt(pit, "T-2", {4: RAGS, 3: "2d As Ks"}) == ["T-1"]

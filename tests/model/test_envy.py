@@ -1,4 +1,4 @@
-"""An Envy Bonus is owed until the win of its hand is decided, and paid when somebody paid it."""
+"""An Envy Bonus is owed until its hand's win is decided, and paid when somebody paid it."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ ROYAL_ENVY = 100_000
 
 
 async def _won(pit: Pit) -> ClaimRow:
-    """The mini-royal of position 3, which brings two Envy Bonuses; its claim."""
+    """Play a mini-royal of position 3, which brings two Envy Bonuses; return its claim."""
     await pit.round(
         {1: PROGRESSIVE, 3: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
     )
@@ -30,7 +30,7 @@ async def _won(pit: Pit) -> ClaimRow:
 
 
 async def _owed(pit: Pit) -> int:
-    """What is owed for Envy in all, in cents; the books balance."""
+    """Return what is owed for Envy Bonuses in total, in cents; check that the books balance."""
     assert (await pit.audit()).problems == ()
     accounts = await pit.accounts()
     assert sum(accounts.values()) == 0
@@ -38,7 +38,7 @@ async def _owed(pit: Pit) -> int:
 
 
 async def _paid(pit: Pit) -> tuple[int, int]:
-    """What patrons were paid, and what of it the tables paid, in cents."""
+    """Return what patrons were paid and what part of it the tables paid, in cents."""
     snapshot = await pit.store.snapshot()
     paid = snapshot.accounts.get("paid", 0) // CENT
     return paid, snapshot.tallies.get(f"table_paid_cents:{PROGRESSIVE}", 0)
@@ -113,7 +113,7 @@ async def test_rejection_decides_whether_envy_is_owed_or_rejected(
 
 @pytest.mark.reading("T10")
 async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: Pit) -> None:
-    """Its holder made no progressive wager: nobody validates it, somebody confirms its payment."""
+    """The holder made no progressive wager: nobody validates a win, somebody confirms payment."""
     reply = await pit.round(
         {1: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
     )  # fmt: skip
@@ -142,7 +142,7 @@ async def test_envy_that_is_not_due_after_all_goes_back_to_the_house(pit: Pit) -
 
 @pytest.mark.reading("T10")
 async def test_envy_of_another_meter_hangs_on_the_first_win_of_its_hand(pit: Pit) -> None:
-    """The holder wagered on the progressive alone; each meter counts what is its own."""
+    """The holder wagered on the progressive alone. Each meter counts its own bonuses."""
     await pit.round(
         {1: FIVE_CARD, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, community="Js Ts"
     )  # fmt: skip
@@ -160,7 +160,7 @@ async def test_envy_of_another_meter_hangs_on_the_first_win_of_its_hand(pit: Pit
 async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_recorded(
     redis: Redis, validate_from: int, *, owed: bool
 ) -> None:
-    """As a payout at odds below it is; one whose hand waits for a floorperson waits with it."""
+    """So is a payout at odds below it. If the hand's win waits, its Envy Bonuses wait too."""
     zone = 'timezone = "America/New_York"\n'
     pit = Pit(redis, FLOOR.replace(zone, f"{zone}validate_from = {validate_from}\n"))
     await pit.open()
@@ -175,7 +175,7 @@ async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_r
 async def test_hand_that_brings_envy_above_and_below_validate_from_owes_the_one_alone(
     redis: Redis,
 ) -> None:
-    """The one that is only recorded comes first in the paying order; the audit finds the same."""
+    """The one that is only recorded comes first in the paying order. The audit finds the same."""
     zone = 'timezone = "America/New_York"\n'
     pit = Pit(redis, FLOOR.replace(zone, f"{zone}validate_from = {ENVY + 1}\n"))
     await pit.open()
@@ -224,7 +224,7 @@ async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
 
 
 def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
-    """What tables were told of Envy Bonuses: about which claim, what, and whose of how much."""
+    """Return what tables were told of Envy Bonuses: claim, event, kind, position and amount."""
     return [
         (one.claim, one.event, one.item, one.position, one.amount)
         for one in pit.told[since:]
@@ -247,7 +247,7 @@ def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
 async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
     pit: Pit, acts: list[str], event: str | None
 ) -> None:
-    """At once, and again to an agent that says hello: what was recorded is not paid again."""
+    """It is told immediately, and again after a hello. A recorded bonus is not paid again."""
     row = await _won(pit)
     since = len(pit.told)
     for act in acts:

@@ -24,7 +24,7 @@ CLAIM = "pit.T-1-2-1"
 
 @pytest.fixture
 async def before(redis: Redis) -> AsyncIterator[Pit]:
-    """Books of the second schema: a win that waits, whose Envy Bonus is booked as paid."""
+    """Yield books of the second schema: a win waits, and its Envy Bonus is booked as paid."""
     pit = Pit(redis)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ResultWriter, "_owe", lambda *_: "")
@@ -90,7 +90,7 @@ async def test_store_of_both_is_made_again_from_its_ledger(before: Pit) -> None:
 
 
 def test_books_at_a_close_without_envy_have_the_text_that_they_had() -> None:
-    """Its digest stands in the ledger since the day was archived."""
+    """The ledger has had its digest since the day was archived."""
     assert b"envy" not in EMPTY.text
     assert msgspec.json.decode(EMPTY.text, type=dict).keys() == {
         "entries", "chain", "seal", "closed_day", "closed", "contributed_micros", "approval",

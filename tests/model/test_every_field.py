@@ -1,6 +1,7 @@
-"""Every single field of a floor's Redis, changed in every way: an audit names it, or it is listed.
+"""Every field of a floor's Redis, changed in every way: an audit names it, or it is listed.
 
-What is not named is listed with what comes of it, as in `deploy/docs/compliance/threats.md`.
+Fields that no audit names are listed with the consequences, as in
+`deploy/docs/compliance/threats.md`.
 """
 
 import fnmatch
@@ -56,7 +57,7 @@ UNNAMED: Final = {
     "locks:*": "what administrators see of failures",
     "tries:*": "failures to sign in, for a quarter of an hour",
 }
-"""What is not named, and what comes of it."""
+"""Changes that no audit names, and their consequences."""
 
 
 _SECRETS: Final = LogSecrets(lambda: ["a" * 43])
@@ -73,20 +74,20 @@ class Change:
 
     @property
     def label(self) -> str:
-        """Which change it is, as the list of exceptions names it."""
+        """Label of the change in the list of exceptions."""
         name = self.key.partition("}:")[2] or self.key
         return f"{name} {self.field.decode('utf-8', 'replace')} {self.how}"
 
 
 def _changes_of(value: bytes) -> dict[str, bytes | None]:
-    """The ways in which a value is changed."""
+    """Return the changes to try on a value."""
     if value.removeprefix(b"-").isdigit():
         number = int(value)
         ways = {"raised": number + 1, "lowered": number - 1}
         if number > 1:
             ways["halved"] = number // 2
         changed: dict[str, bytes | None] = {how: b"%d" % of for how, of in ways.items()}
-        # What stands at zero may not stand there at all.
+        # A balance of zero may be missing.
         return changed | ({"gone": None} if number else {})
     if not value:
         return {"altered": b"x"}
@@ -131,7 +132,7 @@ async def _apply(redis: Redis, change: Change) -> None:
 
 
 async def _played(kept: Kept) -> None:
-    """Something of all that a floor's Redis holds."""
+    """Play until a floor's Redis holds data of every kind."""
     pit = kept.pit
     await play_a_while(pit)
     assert (await pit.wagers({1: PROGRESSIVE})).status == "refused"
@@ -167,7 +168,7 @@ async def _staffed(redis: Redis) -> None:
 
 
 async def _problems(kept: Kept, key: str = "") -> list[str]:
-    """What `pitlink audit` finds, as far as it looks at a key."""
+    """Return what `pitlink audit` finds, as far as it looks at a key."""
     pit, found = kept.pit, list[str]()
     if PEOPLE_TAG not in key:
         finding = await audit_link(pit.store, kept.archive, Mark("pit"), lambda *_: None)
@@ -191,11 +192,11 @@ async def test_every_change_of_one_field_is_named_but_for_those_listed(kept: Kep
             if not await _problems(kept, change.key):
                 unnamed.add(change.label)
         except (ValueError, RedisError):
-            pass  # the audit ends by saying that the store cannot be read
+            pass  # the audit ends by reporting that the store cannot be read
         await redis.restore(change.key, 0, cast("Any", before), replace=True)
     assert await _problems(kept) == []
     assert sorted(one for one in unnamed if not _listed(one)) == []
-    # Whether two steps of one meter had the same millisecond is chance.
+    # Two steps of one meter have the same millisecond only by chance.
     assert {known for known in UNNAMED if not fnmatch.filter(unnamed, known)} <= {
         "meters version:* lowered"
     }

@@ -1,4 +1,4 @@
-"""Wins looked up: the evidence of each, the last of each progressive, and the search over all."""
+"""Search of wins: the evidence of each, the last of each progressive, and all wins."""
 
 import msgspec
 import pytest
@@ -17,7 +17,7 @@ OTHER_RAGS = "2h 5c 9d"
 
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
-    """A link that asks for tax documents above $1,200."""
+    """Return a link that requires tax documents above $1,200."""
     timezone = 'timezone = "America/New_York"\n'
     pit = Pit(redis, FLOOR.replace(timezone, f"{timezone}tax_documents_above = 120_000\n"))
     await pit.open()
@@ -25,7 +25,7 @@ async def pit(redis: Redis) -> Pit:
 
 
 async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
-    """All that a search finds, page by page."""
+    """Return everything that a search finds, page by page."""
     found: list[ClaimRow] = []
     before = None
     while True:
@@ -39,7 +39,7 @@ async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
 
 @pytest.mark.duty("D16")
 async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> None:
-    """Duty D16: table, position, hand, amount, order; and who else is owed Envy for it."""
+    """Table, position, hand, amount and order (duty D16), and to whom else Envy is owed for it."""
     await pit.round(
         {1: PROGRESSIVE, 3: f"{PROGRESSIVE} {FIVE_CARD}", 5: PROGRESSIVE},
         {1: RAGS, 3: ROYAL, 5: OTHER_RAGS},
@@ -177,7 +177,7 @@ async def test_search_that_cannot_be_is_refused(pit: Pit, asked: dict[str, str],
 async def test_envy_of_a_meter_that_the_holder_did_not_wager_on_hangs_on_his_first_win(
     pit: Pit,
 ) -> None:
-    """His hand brings it all the same: who rejects the hand must be asked about it."""
+    """The hand brings Envy anyway. A person who rejects the hand must be asked about it."""
     await pit.round({1: PROGRESSIVE, 3: FIVE_CARD}, {1: RAGS, 3: ROYAL}, community="Js Ts")
     (row,) = await pit.desk.waiting()
     assert row.item == FIVE_CARD

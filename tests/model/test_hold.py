@@ -1,4 +1,4 @@
-"""A table whose cards must stay takes no wagers before the documents are done: the books say so."""
+"""The books refuse wagers of a table until the documents of its hand pays are done."""
 
 import msgspec
 import pytest
@@ -28,7 +28,7 @@ def _code(reply: Reply) -> str:
 
 
 async def test_a_table_with_an_unpaid_hand_pay_has_its_wagers_refused(pit: Pit) -> None:
-    """Validated is not paid; the refusal uses up its number, changes nothing and names the win."""
+    """A validated hand pay is still unpaid. The refusal uses up its seq and names the win."""
     (claim,) = await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
     before = (await pit.store.snapshot(), await pit.entries())
     refused = await pit.wagers({2: PROGRESSIVE}, round_id="R2")
@@ -55,7 +55,7 @@ async def test_a_rejected_hand_pay_holds_nothing(pit: Pit) -> None:
 
 
 async def test_the_last_of_several_wins_opens_the_table(pit: Pit) -> None:
-    """One is paid by the table: it holds nothing, and its decision opens nothing."""
+    """The table pays one of the wins. That one holds nothing, and its decision frees nothing."""
     bets = {1: f"{FIVE_CARD} {FIVE_OF_SIX}", 2: PROGRESSIVE}
     reply = await pit.round(bets, {1: ROYAL, 2: BELOW}, community="Js Ts", dealer="2c 7d 9h")
     by_hand = [claim.claim for claim in reply.claims or () if claim.position == 1]
@@ -89,7 +89,7 @@ async def test_another_table_plays_on(pit: Pit) -> None:
 
 
 async def test_a_refusal_is_repeated_word_for_word_when_the_table_is_open_again(pit: Pit) -> None:
-    """By a worker that never saw it, too; and the next number is taken."""
+    """A worker that never saw the refusal repeats it too. The next seq is accepted."""
     (claim,) = await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
     payload = event_bytes(
         3, "wagers", "R2", positions=[{"position": 1, "wagers": {PROGRESSIVE: 100}}]

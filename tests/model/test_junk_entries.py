@@ -1,4 +1,4 @@
-"""Ledger entries and marks of any bytes: the audit reports them, and never fails or hangs."""
+"""Ledger entries and marks with arbitrary bytes: the audit reports them and never hangs."""
 
 import asyncio
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -
 
 @pytest.mark.duty("D19")
 async def test_an_entry_beside_another_does_not_hold_the_audit_up(pit: Pit) -> None:
-    """Its number is the last one's with another sequence, as anybody who can write may add."""
+    """It has the last entry's number with another sequence, which any writer can add."""
     redis = pit.redis
     last = (await pit.store.snapshot()).last_entry
     await redis.xadd(pit.store.keys.ledger, {b"\xff": b"\xff"}, id=f"{last}-1")
@@ -60,7 +60,7 @@ def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
 def test_a_mark_of_another_user_is_not_to_be_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command that root ran left it: whoever removed it would give up what it proves."""
+    """A command that root ran left the mark. Removing it would destroy evidence."""
 
     def refuse(_path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")

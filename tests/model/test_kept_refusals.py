@@ -1,4 +1,4 @@
-"""A repeat of an event that the books refused gets the first reply, also from a later release."""
+"""A repeat of a refused event gets the first reply, also from a later release."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator
@@ -28,7 +28,7 @@ def _void(seq: int) -> bytes:
 
 
 async def _nothing(_: Pit) -> None:
-    """Nothing was played."""
+    """Play nothing."""
 
 
 async def _open_round(pit: Pit) -> None:
@@ -46,7 +46,7 @@ async def _two_wins(pit: Pit) -> None:
 
 
 async def _held(pit: Pit) -> bytes:
-    """The claims that hold the table, as it keeps them."""
+    """Return the claims that hold the table, as the table's record has them."""
     return cast("bytes", await pit.redis.hget(pit.store.keys.table("T-1"), "held") or b"")
 
 
@@ -77,7 +77,7 @@ REFUSED = (
 
 @pytest.fixture
 def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """What has every text of a refusal be another, as a later release may have it."""
+    """Give every refusal another text, as a later release might."""
 
     def change() -> None:
         for status in BY_STATUS:
@@ -113,7 +113,7 @@ async def test_repeat_gets_the_words_of_the_release_that_refused_it(
 async def test_reply_is_written_as_every_refusal_is(
     pit: Pit, code: str, given: Given, payload: bytes
 ) -> None:
-    """The script puts it together, the rest of the service writes it by its type."""
+    """The script builds this reply. The rest of the service encodes it from its type."""
     await given(pit)
     held = await _held(pit)
     first = await pit.send("T-1", payload)
@@ -128,7 +128,7 @@ async def test_reply_is_written_as_every_refusal_is(
 async def test_reply_of_which_an_earlier_release_kept_the_code_is_given_again(
     pit: Pit, code: str, given: Given, payload: bytes
 ) -> None:
-    """With the claims that held the table then."""
+    """The reply names the claims that held the table at that time."""
     await given(pit)
     table = pit.store.keys.table("T-1")
     held = await _held(pit)

@@ -1,4 +1,4 @@
-"""The links desk on real books: closing, parameters by two people, corrections, and the acts."""
+"""Acts on links with real books: closing, parameters by two people, corrections, the record."""
 
 import asyncio
 from pathlib import Path
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("soon")
 
 @pytest.fixture
 async def keeping_pit(keeping_redis: Redis) -> Pit:
-    """A link on a Redis with which its service will operate."""
+    """Return a link on a Redis on which its service operates."""
     pit = Pit(keeping_redis)
     await pit.open()
     return pit
@@ -53,7 +53,7 @@ async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str,
 
 @pytest.mark.duty("D3")
 async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
-    """Duty D3; the reserve is seen here, and nowhere by patrons."""
+    """Staff see the reserve here, and patrons see it nowhere (duty D3)."""
     await pit.wagers({1: f"{PROGRESSIVE} {BONUS}"})
     standing = await _standing(pit)
     assert (standing.state, standing.rounds_open, standing.tables) == ("operable", 1, 2)
@@ -68,7 +68,7 @@ async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
 
 @pytest.mark.duty("D14")
 async def test_tables_that_are_not_connected_are_named(pit: Pit) -> None:
-    """By name and asset number; a table that has left the floor is none of them."""
+    """They have name and asset number. A table that has left the floor is not among them."""
     pit.online.update({"T-2", "T-9"})
     standing = await _standing(pit)
     assert (standing.tables_online, standing.tables_offline) == (1, ("T-1 (asset 104211)",))
@@ -91,7 +91,7 @@ async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pi
 
 
 async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit) -> None:
-    """Duties D4 and D12, and the ledger audits across the change."""
+    """The ledger passes an audit across the change (duties D4 and D12)."""
     assert (await _refused(pit, _paytable()))[0] == "not_closed"
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.links_desk.close(LINK, "sue", "new paytables")
@@ -114,7 +114,7 @@ async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit
 async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     keeping_pit: Pit, tmp_path: Path
 ) -> None:
-    """A meter goes from $1 to $5: what went before stays right, what comes is at $5 alone."""
+    """A meter's wager changes from $1 to $5. Earlier wagers stay right; later ones must be $5."""
     pit = keeping_pit
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     before = await pit.meter(PROGRESSIVE)
@@ -185,7 +185,7 @@ async def test_draws_are_a_parameter_too(pit: Pit) -> None:
 
 
 async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -> None:
-    """Duty D15."""
+    """Duty D15: one person proposes and another confirms."""
     down = Adjustment(meter=PROGRESSIVE, amount=-12_345, reason="double count at TCP-01")
     assert await _change(pit, down) == "confirmed"
     assert (await _meter(pit)).amount == 87_655
@@ -211,7 +211,7 @@ async def test_two_who_confirm_at_once_move_the_money_once(pit: Pit) -> None:
 
 @pytest.mark.duty("D17")
 async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
-    """Duty D17, latest first."""
+    """Duty D17: the acts are listed, latest first."""
     await pit.links_desk.close(LINK, "sue", "new paytables")
     proposed = await pit.links_desk.propose(LINK, "sue", _paytable())
     await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
@@ -272,7 +272,7 @@ async def test_service_tells_every_display_that_a_link_is_closed(
 @pytest.mark.duty("D20")
 @pytest.mark.duty("D12")
 async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: Path) -> None:
-    """What stands in the store and was never confirmed by anybody stops the link (duty D20)."""
+    """Terms in the store that nobody confirmed stop the link (duty D20)."""
     pit = Pit(keeping_redis, FLOOR)
     await pit.open()
     key, field = pit.store.keys.meters, f"terms:{PROGRESSIVE}"

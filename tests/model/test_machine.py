@@ -1,7 +1,7 @@
-"""Two sets of books, one real and one naive, through whatever a floor may do.
+"""Two sets of books, one real and one simple, under any sequence of events on a floor.
 
 The default profile is the same run every time. `PITLINK_MODEL_PROFILE=long` tries many more floors,
-other ones each time, and prints what repeats a failure.
+different ones each time, and prints what repeats a failure.
 """
 
 import os

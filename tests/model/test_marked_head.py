@@ -1,7 +1,7 @@
-"""What Redis says of the ledger's last entry, and the ledger does not have, is not in the mark.
+"""The mark never contains a head that Redis reports and the ledger does not have.
 
-Otherwise a head that somebody raised for a moment would have the mark say for ever that entries
-were lost, until it is removed, and with it what tells that entries are lost.
+Otherwise a head that somebody raised for a moment would make the mark report lost entries
+permanently. The mark would then have to be removed, and with it the evidence of real losses.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ Seeing = Callable[[Running], Awaitable[object]]
 
 
 async def event_taken(link: Running) -> None:
-    """Have an event taken once more, which changes nothing and is answered as before."""
+    """Send an event again, which changes nothing and gets the same answer."""
     link.service._problem = None
     if not await link.take("T-2", event_bytes(7, "wagers", "R4", **WAGERS)):
         raise MarkError(link.service.problem)

@@ -1,4 +1,4 @@
-"""A floor file that gives a table other meters while the table has a round in hand."""
+"""A floor file that moves a table to other meters while the table has an open round."""
 
 import pytest
 from redis.asyncio import Redis
@@ -26,7 +26,7 @@ AFTER = {
 async def test_a_round_is_settled_on_the_meters_that_it_fed(
     redis: Redis, after: str, hand: str, cents: int, left: int
 ) -> None:
-    """What its wagers raised is what it wins, and the books hold; the next round feeds the new."""
+    """The round wins from the meters that its wagers raised. The next round feeds the new ones."""
     before = Pit(redis, BEFORE)
     await before.open()
     await before.wagers({1: PROGRESSIVE})

@@ -1,4 +1,4 @@
-"""Ledgers of before texts were held to be printable: they are read, played on and restored."""
+"""Ledgers from before texts had to be printable: they are read, continued and restored."""
 
 from pathlib import Path
 
@@ -19,13 +19,13 @@ _PATRON = "p\u202e1"
 
 
 def _as_before(pit: Pit) -> None:
-    """Have the pit take events as a release did that did not look at texts."""
+    """Have the link accept events as a release did that did not check texts."""
     pit.intakes[0] = LinkIntake(pit.store, Metrics(pit.floor), replays=True)
 
 
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
-    """A link with an open round whose texts cannot be printed."""
+    """Return a link with an open round whose texts cannot be printed."""
     pit = Pit(redis)
     await pit.open()
     _as_before(pit)
@@ -35,7 +35,7 @@ async def pit(redis: Redis) -> Pit:
 
 
 async def test_a_round_that_was_open_gets_its_result(pit: Pit, tmp_path: Path) -> None:
-    """The same patron, and no other; audit and archive read it all."""
+    """Only the same patron is accepted. Audit and archive can read all of it."""
     hand = {"position": 1, "patron": _PATRON, "cards": ["As", "Ks", "Qs"]}
     dealt = {"positions": [hand], "dealer": ["2c", "7d", "9h"], "community": ["4c", "8d"]}
     other = {**dealt, "positions": [{**hand, "position": 2, "patron": f"{_PATRON}\r"}, hand]}
@@ -61,7 +61,7 @@ async def test_a_round_that_was_open_is_voided(pit: Pit) -> None:
 
 
 async def test_what_outboxes_have_of_before_is_taken_again(redis: Redis, tmp_path: Path) -> None:
-    """As it was answered then, after the store was lost."""
+    """After a loss of the store, old events are accepted with the answers of that time."""
     pit = KeptPit(redis, tmp_path)
     await pit.open()
     _as_before(pit)

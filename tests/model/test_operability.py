@@ -1,7 +1,7 @@
-"""A link operates only while its books hold and its Redis keeps what it is given (duties D9, D10).
+"""A link operates only with correct books and a Redis that keeps its data (duties D9, D10).
 
-Each cause makes the running link inoperable with a reason that names it, and the link comes back
-by itself when the cause is gone; nothing is ever written by half.
+Each cause makes the running link inoperable with a reason that names it. The link comes back by
+itself when the cause is gone. Nothing is ever written halfway.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 
 @pytest.fixture
 async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
-    """A link in operation, on which something of everything happened."""
+    """Yield a link in operation, on which an event of each kind happened."""
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
-    await pit.void(table="T-2", round_id="R3")  # the other one is held for its wins
+    await pit.void(table="T-2", round_id="R3")  # the other table is held for its wins
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         yield link
@@ -49,7 +49,7 @@ def _next_wagers(link: Running) -> bytes:
 async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    """The first beat of all says that it does not operate yet.
+    """The first heartbeat says that the link does not operate yet.
 
     The ledger begins with the configuration that was adopted.
     """
@@ -84,10 +84,10 @@ async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
 
 
 async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) -> None:
-    """No proposal is taken until then: it would move ledger and balance alike."""
+    """No proposal is accepted until then: it would change ledger and balance alike."""
     await move_balance(link.pit, "meter:progressive", 1)
     reason = await link.goes_down("+1")
-    link.pit.inoperable = reason  # as its service says it
+    link.pit.inoperable = reason  # this is how its service reports it
     change = Adjustment(meter="progressive", amount=-1, reason="malfunction")
     with pytest.raises(ActError, match=r"\+1"):
         await link.pit.links_desk.propose(link.pit.link.id, "sue", change)
@@ -100,7 +100,7 @@ async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) ->
 async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
     last = (await link.pit.entries())[-1]["id"]
     await link.pit.redis.hset(link.pit.store.keys.meters, "entries", str(int(last) - 1))
-    # By the mark or by the audit, whichever looks first: both name the entry that is missing.
+    # The mark or the audit may find it first. Both name the missing entry.
     assert last in await link.goes_down(last)
 
 
@@ -108,7 +108,7 @@ async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
 async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(
     link: Running,
 ) -> None:
-    """Long after it was found in order; and it operates again, without a restart."""
+    """The entry was verified long before. Later the link operates again without a restart."""
     key = link.pit.store.keys.ledger
     copy = await link.pit.redis.dump(key)
     assert copy is not None
@@ -160,13 +160,13 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
 
 @pytest.fixture
 def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Redis is not looked at any more: only what is done there can show how it is."""
+    """Turn off the checks of Redis, so only the script's own result can show a problem."""
     monkeypatch.setattr(meters.service.link, "BEAT_S", 100_000.0)
     monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 100_000.0)
 
 
 async def _at_rest(link: Running) -> None:
-    """Wait until the last look at Redis is over."""
+    """Wait until the last check of Redis is over."""
 
     async def nothing_is_posted() -> bool:
         before = len(link.posted)
@@ -185,7 +185,7 @@ async def _at_rest(link: Running) -> None:
 async def test_not_one_event_is_answered_once_redis_syncs_no_write_any_more(
     link: Running, setting: str, value: str, kept: str
 ) -> None:
-    """From that moment on, not from the next look at its settings; it is counted once."""
+    """This begins immediately, not with the next check of its settings. The event counts once."""
     await _at_rest(link)
     held = await link.pit.meter(PROGRESSIVE)
     await link.pit.redis.config_set(setting, value)
@@ -214,7 +214,7 @@ async def test_no_decision_is_told_once_redis_syncs_no_write_any_more(link: Runn
 
 @pytest.mark.duty("D10")
 async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: Running) -> None:
-    """The table repeats its event, and it is counted once."""
+    """The table repeats its event, which counts once."""
     pit = link.pit
     held = await pit.meter(PROGRESSIVE)
     before = await keyspace(pit.redis)
@@ -265,7 +265,7 @@ async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: R
 async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
     link: Running, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the first reason already, and not what this service has replayed before (duty D10)."""
+    """The first reason already names what is there, not what the service replayed (duty D10)."""
     pit, reasons = link.pit, list[str]()
     had = (await pit.store.snapshot()).last_entry
     await eventually_async(lambda: link.service.seen.sealed == had, what="all of it audited")
@@ -291,7 +291,7 @@ async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
 
 
 async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
-    """Nothing is seeded anew under patrons' eyes."""
+    """Nothing is seeded again in front of patrons."""
     await link.pit.redis.flushall()
     await link.goes_down("entr", "0")
     assert await keyspace(link.pit.redis) == {}
@@ -300,7 +300,7 @@ async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> 
 async def test_link_that_goes_on_while_it_is_audited_stays_up(
     link: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mark moves on while the ledger is replayed; that is not a store that lost entries."""
+    """The mark advances while the ledger is replayed. That does not mean that entries were lost."""
     replaying, go_on = asyncio.Event(), asyncio.Event()
     entries = link.pit.store.entries
 
@@ -337,13 +337,13 @@ async def test_link_that_goes_on_while_it_is_audited_stays_up(
 async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart(
     link: Running,
 ) -> None:
-    """The mark outside the store tells; removing it is the explicit act that begins anew."""
+    """The mark outside the store shows it. Only removing the mark allows a new beginning."""
     had = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
         lambda: LedgerMark(link.data, link.pit.link.id).seen.entries == had, what="the mark set"
     )
     await link.pit.redis.flushall()
-    await link.goes_down("entr")  # it ends too early, or is behind its mark: as the audit meets it
+    await link.goes_down("entr")  # it ends too early or is behind its mark
     async with running(Pit(link.pit.redis), link.data) as again:
         await again.goes_down(f"holds 0 ledger entries and has held {had}")
         assert await keyspace(link.pit.redis) == {}

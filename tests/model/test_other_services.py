@@ -1,4 +1,4 @@
-"""What a service says of a link that another one operates, and what it never keeps to itself."""
+"""What a service reports of a link that another one operates, and what it always reports."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D14")]
 
 
 def beat(number: int, state: str = "operable") -> bytes:
-    """A beat of another service."""
+    """Publish a heartbeat of another service."""
     return msgspec.json.encode({"state": state, "reason": "", "beat": number, "at": AT})
 
 
 def said(link: Running) -> list[ControllerBeat]:
-    """The beats that the link published."""
+    """Return the heartbeats that the link published."""
     return [
         msgspec.json.decode(payload, type=ControllerBeat)
         for topic, payload, _ in link.posted
@@ -32,7 +32,7 @@ def said(link: Running) -> list[ControllerBeat]:
 
 
 def noted(data: Path) -> bool:
-    """Whether an outage waits for the ledger."""
+    """Return whether an outage waits to be written to the ledger."""
     return any(data.glob("**/*.outage.json"))
 
 
@@ -48,7 +48,7 @@ async def pit(keeping_redis: Redis) -> Pit:
 async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_heard(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is noted in the ledger of a time at which the other operated the link."""
+    """The ledger records nothing about a time at which the other service operated the link."""
     monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
@@ -75,7 +75,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
 async def test_what_an_audit_finds_in_the_books_is_said_against_any_other(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other may not have looked yet, or may have kept no mark of what was lost."""
+    """The other may not have checked yet, or may have no mark of what was lost."""
     monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     await move_balance(pit, "meter:progressive", 1)
     async with running(pit, tmp_path) as link:
@@ -107,7 +107,7 @@ async def test_who_begins_to_listen_cannot_tell_yet() -> None:
 async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other's last beat is no sign that it goes on; what is said at the end stays."""
+    """The other's last heartbeat does not prove that it continues. The final report stays."""
     monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
@@ -137,7 +137,7 @@ async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
 async def test_an_operable_link_tells_its_meters_anew_where_another_says_that_it_cannot(
     pit: Pit, tmp_path: Path
 ) -> None:
-    """What is retained of them may be the other's last word."""
+    """The retained meter values may be the other's last report."""
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         told = link.meter(PROGRESSIVE)

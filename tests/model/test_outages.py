@@ -1,4 +1,4 @@
-"""That a link was inoperable stands in its ledger, with since when and why (duty D17)."""
+"""The ledger records since when and why a link was inoperable (duty D17)."""
 
 from pathlib import Path
 
@@ -22,13 +22,13 @@ LINK = "pit"
 
 
 async def noted(pit: Pit) -> list[ActRow]:
-    """The outages in the ledger, latest first, which the links desk shows among the acts."""
+    """Return the outages in the ledger, latest first, as staff see them among the acts."""
     acts = await pit.links_desk.acts(LINK, None, 50)
     return [act for act in acts if act.what == "inoperable"]
 
 
 def kept(data: Path) -> list[Outage]:
-    """What waits in files."""
+    """Return the outages that wait in files."""
     return [OUTAGE.decode(path.read_bytes()) for path in data.glob("marks/*.outage.json")]
 
 

@@ -1,4 +1,4 @@
-"""The reading on draws: when Magic Card and Lucky position are drawn, and that once is for ever."""
+"""The reading on draws: when Magic Card and Lucky position are drawn, once and finally."""
 
 import json
 import secrets
@@ -40,7 +40,7 @@ async def _pit(redis: Redis, magic_card_every: int, lucky_every: int) -> Pit:
 
 
 class Fixed:
-    """Chance that falls as the test says: the numbers in turn, and a place in each population."""
+    """Random source set by the test: the numbers in turn, and a place in each population."""
 
     def __init__(self, numbers: Sequence[int] = (), place: int = 0) -> None:
         self._numbers = list(numbers)
@@ -121,7 +121,7 @@ async def test_reading_draws_only_with_a_hand_bonus_wager(
 def test_reading_draws_fall_in_one_round_of_so_many(
     monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
-    """Of all the numbers that the source may give, exactly one makes a draw."""
+    """Of all the numbers that the source may return, exactly one makes a draw."""
     pit = Pit(Redis(), _floor(every, 0))
     chance = Fixed(numbers=range(every))
     monkeypatch.setattr(meters.intake.draws, "secrets", chance)
@@ -155,7 +155,7 @@ def test_draws_come_from_the_source_that_nobody_can_foresee() -> None:
 
 @pytest.mark.reading("draws")
 async def test_reading_draws_are_repeated_unchanged_on_a_repeat(redis: Redis) -> None:
-    """Whichever worker is asked, and after a restart: the reply is kept, not drawn anew."""
+    """Either worker repeats it, also after a restart: the reply is stored, not drawn again."""
     pit = Pit(redis, _floor(1, 1), workers=2)
     await pit.open()
     payload = event_bytes(
@@ -172,7 +172,7 @@ async def test_reading_draws_are_repeated_unchanged_on_a_repeat(redis: Redis) ->
 async def test_reading_draws_are_recorded_in_the_ledger_and_settle_the_round_after_a_restart(
     redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The draw that was told pays, though the worker that drew it has forgotten everything."""
+    """The announced draw pays, even if the worker that drew it has forgotten everything."""
     pit = await _pit(redis, 1, 1)
     monkeypatch.setattr(
         meters.intake.draws, "secrets", Fixed(place=7)

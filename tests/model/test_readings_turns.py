@@ -1,4 +1,4 @@
-"""The readings on amounts, turns, percentages and reseeds, carried out by the service."""
+"""The readings on amounts, turns, percentages and reseeds, applied by the service."""
 
 import asyncio
 
@@ -23,11 +23,11 @@ from tests.model.pit import (
 ROYAL = "As Ks Qs"
 BELOW = "9s 8s 7s"
 JACK_TEN = "Js Ts"
-"""With these two, ROYAL is a royal flush and BELOW a straight flush."""
+"""Community cards: with them ROYAL is a royal flush and BELOW a straight flush."""
 
 
 async def _transfers_to_claims(pit: Pit) -> list[tuple[str, str]]:
-    """Entry number and round of each entry that moved something to a claim, in ledger order."""
+    """Return number and round of each entry that moved money to a claim, in ledger order."""
     return [
         (entry["id"], entry["table"])
         for entry in await pit.entries()
@@ -105,7 +105,7 @@ async def test_reading_t14_meter_has_this_rounds_increments_those_of_folders_too
 async def test_reading_turn_each_percentage_comes_off_the_meter_as_it_stands_at_that_turn(
     pit: Pit,
 ) -> None:
-    """A tenth, and then all that is left of the meter."""
+    """A tenth of the meter, and then everything that is left of it."""
     reply = await pit.round(
         {7: FIVE_CARD, 5: FIVE_CARD, 3: FIVE_CARD},
         {7: BELOW, 5: ROYAL, 3: "Qc Jc 9h"},
@@ -125,7 +125,7 @@ async def test_reading_turn_each_percentage_comes_off_the_meter_as_it_stands_at_
 async def test_reading_turn_across_tables_is_the_order_in_which_results_are_applied(
     pit: Pit, order: tuple[str, str]
 ) -> None:
-    """Both tables hold the royal: who is applied first has the meter, the other the reseed."""
+    """Both tables have the royal. The first to be applied wins the meter, the other the reseed."""
     for table in ("T-1", "T-2"):
         await pit.wagers({1: PROGRESSIVE}, table=table)
     paid = [paid_of(await pit.result({1: ROYAL}, table=table), PROGRESSIVE) for table in order]
@@ -141,14 +141,14 @@ async def test_reading_turn_across_tables_is_the_order_in_which_results_are_appl
 @pytest.mark.reading("turn")
 @pytest.mark.section("649a.12(e)(4)")
 async def test_reading_turn_of_results_that_come_together_is_recorded_too(redis: Redis) -> None:
-    """Two workers, two royals at the same moment: one has the meter, one the reseed."""
+    """Two workers have two royals at the same moment: one wins the meter, one the reseed."""
     pit = Pit(redis, workers=2)
     await pit.open()
     for table in ("T-1", "T-2"):
         await pit.wagers({1: PROGRESSIVE}, table=table)
     hand = [{"position": 1, "cards": ROYAL.split()}]
     payload = event_bytes(2, "result", "R1", positions=hand, dealer=["2c", "7d", "9h"])
-    for _ in range(2):  # the second worker saw no wagers, and may want the event twice
+    for _ in range(2):  # the second worker saw no wagers, and may need the event twice
         await asyncio.gather(pit.send("T-1", payload, worker=0), pit.send("T-2", payload, worker=1))
     rows = await pit.desk.waiting()
     assert [row.amount for row in rows] == [100_028, 100_000]
@@ -161,7 +161,7 @@ async def test_reading_turn_of_results_that_come_together_is_recorded_too(redis:
 async def test_reading_t15_later_player_of_the_round_is_paid_from_the_reseeded_meter(
     pit: Pit,
 ) -> None:
-    """The royal at position 5 has the meter, the straight flush after it a tenth of the reseed."""
+    """The royal at position 5 wins the meter, the straight flush after it a tenth of the reseed."""
     reply = await pit.round(
         {5: FIVE_CARD, 3: FIVE_CARD},
         {5: ROYAL, 3: BELOW},
@@ -189,7 +189,7 @@ async def test_reading_t16_hand_bonus_is_paid_from_the_meter_at_the_players_turn
 @pytest.mark.reading("T17")
 @pytest.mark.section("649a.12(i)(2)")
 async def test_reading_t17_dealers_jackpot_is_one_share_a_patron_folders_too(pit: Pit) -> None:
-    """Ann has two boxes and one share, Bob folded, position 1 is nobody's: three shares."""
+    """Ann has two positions and one share, Bob folded, position 1 has no patron: three shares."""
     bets = dict.fromkeys((6, 5, 3, 1), DEALER_BONUS)
     reply = await pit.round(
         bets,

@@ -1,4 +1,4 @@
-"""The readings on void rounds, and on which text is law, carried out by the service."""
+"""The readings on void rounds, and on which text is law, applied by the service."""
 
 import pytest
 
@@ -68,7 +68,7 @@ async def test_reading_void_round_with_a_result_cannot_be_voided_nor_a_void_one_
 @pytest.mark.reading("which text")
 @pytest.mark.parametrize("choice", ["A", "B", "C", "D"])
 def test_reading_which_text_679a_is_offered_in_its_final_form(choice: str) -> None:
-    """The 2015 proposal knew two paytables of the Bad Beat Bonus; the final form has four."""
+    """The 2015 proposal had two paytables of the Bad Beat Bonus. The final form has four."""
     paytables = {"bad_beat": choice}
     table = table_text("TCP-9", game="three_card_prime", positions=6, paytables=paytables)
     floor = parse_floor(FLOOR + table)

@@ -1,4 +1,4 @@
-"""A wager counts once: repeats, strays, and workers that remember what is no longer so."""
+"""A wager counts once, with repeats, events out of turn, and workers with old knowledge."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -31,7 +31,7 @@ def _result(seq: int, round_id: str = "R1") -> bytes:
 
 @pytest.fixture
 async def pair(redis: Redis) -> Pit:
-    """A link with two workers."""
+    """Return a link with two workers."""
     pit = Pit(redis, workers=2)
     await pit.open()
     return pit
@@ -90,7 +90,7 @@ async def test_event_before_its_turn_is_out_of_order_and_not_used_up(pair: Pit) 
 
 
 async def test_result_about_another_round_than_the_open_one_is_of_no_round(pair: Pit) -> None:
-    """Not judged by the wagers of the round that is open."""
+    """The result is not judged by the wagers of the open round."""
     await _answer(pair, _wagers(1), 0)
     stray = event_bytes(2, "result", "R9", **TWO_CARDS)
     assert b"unknown_round" in await _answer(pair, stray, 0)
@@ -99,7 +99,7 @@ async def test_result_about_another_round_than_the_open_one_is_of_no_round(pair:
 async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_books(
     pair: Pit,
 ) -> None:
-    """R1 comes again in another shape while worker 0 still has the first in mind."""
+    """R1 comes again with other wagers while worker 0 still remembers the first one."""
     await _answer(pair, _wagers(1), 0)
     for seq, payload in enumerate((_void(2), _wagers(3, "R2"), _void(4, "R2")), start=2):
         assert b'"accepted"' in await _answer(pair, payload, 1), seq
@@ -140,7 +140,7 @@ async def test_round_is_settled_on_the_books_after_every_worker_forgot_it(pair: 
 
 
 async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit: Pit) -> None:
-    """The mark outside the store goes by it, and is set before anybody is answered."""
+    """The mark outside the store depends on it, and is written before any answer is sent."""
     store, applied, overtaken = pit.intakes[0]._store, asyncio.Event(), asyncio.Event()
     apply, late = store._apply, True
 

@@ -1,4 +1,4 @@
-"""A release works on the layout of its own version, and touches the books of no other."""
+"""A release works on the layout of its own version and writes to no other."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,7 +24,7 @@ WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 
 @pytest.fixture
 async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
-    """A link in operation, on which something of everything happened."""
+    """Yield a link in operation, on which an event of each kind happened."""
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
@@ -34,7 +34,7 @@ async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
 
 
 async def note(link: Running, schema: object) -> None:
-    """Have the books say that they are of some version; none for what the first releases wrote."""
+    """Write a version into the books; none, as the first releases did."""
     store = link.pit.store
     if schema is None:
         await store.redis.hdel(store.keys.meters, "schema")
@@ -43,7 +43,7 @@ async def note(link: Running, schema: object) -> None:
 
 
 async def untouched(link: Running) -> None:
-    """See that nothing is written while the link looks again, and that no event is taken."""
+    """Check that nothing is written while the link checks again, and no event is accepted."""
     redis = link.pit.store.redis
     before = await keyspace(redis)
     assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
@@ -57,13 +57,13 @@ async def untouched(link: Running) -> None:
 
 
 async def test_new_books_are_of_the_present_version(link: Running) -> None:
-    """It is noted in the step that opens the link."""
+    """The version is written in the step that opens the link."""
     assert (await link.pit.store.snapshot()).meters["schema"] == str(SCHEMA)
     assert await link.pit.store.schema() == SCHEMA
 
 
 async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
-    """What the first releases wrote has no version; the upgrade is in the ledger, and is one."""
+    """Books of the first releases have no version. The upgrade is in the ledger, once."""
     store = link.pit.store
     await note(link, None)
     await link.goes_down("schema version 1", "`pitlink upgrade`")
@@ -86,7 +86,7 @@ async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
 
 
 async def test_tables_of_version_2_are_held_by_what_they_had_won(link: Running) -> None:
-    """As by a service of this version; a win that was decided, or that the table pays, is not."""
+    """A service of this version does the same. Decided wins and wins the table pays hold none."""
     store = link.pit.store
     table = store.keys.table("T-1")
     held = await store.redis.hget(table, "held")
@@ -107,7 +107,7 @@ async def test_tables_of_version_2_are_held_by_what_they_had_won(link: Running) 
 async def test_an_upgrade_that_is_overtaken_reads_what_it_changes_again(
     pit: Pit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A decision between its look at the claims and its step is not lost."""
+    """A decision between its reading of the claims and its script is not lost."""
     store, schema = pit.store, (pit.store.keys.meters, "schema")
     await play_a_while(pit)
     waiting = LinkStore.waiting
@@ -132,7 +132,7 @@ async def test_an_upgrade_that_is_overtaken_reads_what_it_changes_again(
 
 
 async def test_a_later_version_is_left_alone(link: Running) -> None:
-    """No upgrade goes back; the release that wrote it may go on."""
+    """No upgrade goes back. The release that wrote the books may continue."""
     await note(link, LATER)
     await link.goes_down(f"schema version {LATER}", "a later release")
     await untouched(link)

@@ -1,4 +1,4 @@
-"""A round that was settled on altered wagers, or another draw, between two audits is named."""
+"""An audit names a round that was settled on altered wagers or an altered draw."""
 
 import json
 from copy import deepcopy
@@ -23,7 +23,7 @@ WAGERS: Final[dict[str, Any]] = {
 async def _settled(
     pit: Pit, hands: dict[int, str] = HANDS, **altered: object
 ) -> tuple[str, ...]:  # fmt: skip
-    """What the audit finds where fields of the open round were altered until it was settled."""
+    """Return what the audit finds if fields of the open round were altered until it was settled."""
     await pit.wagers({1: PROGRESSIVE, 3: f"{BONUS} {DEALER_BONUS}"})
     for field, value in altered.items():
         await pit.redis.hset(pit.store.keys.table("T-1"), field, json.dumps(value))
@@ -37,7 +37,7 @@ async def test_round_as_it_was_is_no_difference(pit: Pit) -> None:
 
 
 async def test_wager_that_was_put_in_until_the_round_was_over_is_named(pit: Pit) -> None:
-    """Though it won nothing that waits for a floorperson."""
+    """This holds although the wager won nothing that waits for a floorperson."""
     wagers = deepcopy(WAGERS)
     wagers["positions"].append({"position": 5, "wagers": {PROGRESSIVE: 100}})
     (problem,) = await _settled(pit, {**HANDS, 5: "Qh 2d 6h"}, wagers=wagers)

@@ -44,7 +44,7 @@ class Facility:
         )
 
     async def open(self) -> None:
-        """Have a hand pay won at each table, and validated."""
+        """Have each table win a hand pay, and validate it."""
         for pit in self.pits:
             await pit.open()
             for table in ("T-1", "T-2"):
@@ -53,18 +53,18 @@ class Facility:
             await self.desk.decide(claim.claim, "validate", "amy")
 
     async def pay(self, claim: str, slip: str) -> str:
-        """Pay a claim; its state, or the code of the refusal."""
+        """Pay a claim; return its state, or the code of the refusal."""
         try:
             return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
         except ActError as error:
             return error.code
 
     async def reserved(self) -> dict[bytes, bytes]:
-        """Every reservation."""
+        """Return every reservation of a slip number."""
         return cast("dict[bytes, bytes]", await self.redis.hgetall(SLIPS_KEY))
 
     async def problems(self) -> list[str]:
-        """What audits of all links find."""
+        """Return what audits of all links find."""
         findings = [await LinkAudit(store).run() for store in self.stores.values()]
         return [problem for finding in findings for problem in finding.problems]
 
@@ -252,7 +252,7 @@ async def test_reservation_that_was_freed_exchanged_or_invented_is_named(
 
 
 async def test_service_reserves_what_an_earlier_release_paid(facility: Facility) -> None:
-    """Its audit does, before the link operates; and until then no number is used twice either."""
+    """Its audit does this before the link operates. Until then no number is used twice either."""
     assert await facility.pay(CLAIM, "A-1") == "paid"
     await facility.redis.delete(SLIPS_KEY)
     assert await facility.pay(OTHER, "A-1") == "slip_used"
@@ -285,7 +285,7 @@ async def test_number_that_an_earlier_release_took_is_the_one_that_it_looks_like
 
 
 async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility: Facility) -> None:
-    """No later act can undo it, and the links go on."""
+    """No later act can undo it. The links continue to operate."""
     assert await facility.pay(CLAIM, "A-1") == "paid"
     await facility.redis.delete(SLIPS_KEY)
     pot = facility.stores["pot"]
@@ -303,7 +303,7 @@ async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility
 
 
 def test_a_simulated_slip_is_another_one_for_each_claim() -> None:
-    """Claims of which the names are one another's but for a dot, a hyphen or capitals."""
+    """The names of these claims differ only in a dot, a hyphen or capitals."""
     claims = ["a-b.c-2-1", "a.b-c-2-1", "A.b-c-2-1", f"{'l' * 32}.{'t' * 32}-{2**53}-7"]
     slips = [simulated_slip(claim) for claim in claims]
     assert len({fold_slip(clean_slip(slip)) for slip in slips}) == len(claims)

@@ -1,4 +1,4 @@
-"""A Redis that answers slowly is not one that is gone: a link operates on it, and stays up."""
+"""A Redis that answers slowly is not gone: a link starts on it and stays operable."""
 
 import asyncio
 import contextlib
@@ -15,12 +15,13 @@ from tests.model.tampering import play_a_while
 from tests.servers import RedisServer, eventually_async
 
 ANSWERED_AFTER_S: Final = 0.3
-"""Much less than a link waits for an answer; much more, over all that a check asks."""
+"""Delay of one answer. It is far below the wait of a link for an answer. All answers of a check
+together exceed that wait."""
 
 
 @contextlib.asynccontextmanager
 async def slowed(port: int) -> AsyncIterator[int]:
-    """A port behind which Redis answers late; what it is asked arrives at once."""
+    """Yield a port behind which Redis answers late; requests arrive without delay."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def carry(
@@ -60,7 +61,7 @@ def tcp_redis() -> Iterator[RedisServer]:
 async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
     tcp_redis: RedisServer, tmp_path: Path
 ) -> None:
-    """All that a check asks takes longer than Redis may be silent, and that is no silence."""
+    """One check takes longer in total than Redis may be silent. That does not count as silence."""
     async with Redis.from_url(tcp_redis.url) as client:
         pit = Pit(client)
         await pit.open()

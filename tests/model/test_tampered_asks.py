@@ -1,4 +1,4 @@
-"""An audit names a confirmation that nobody gave, and an ask that was changed in the store."""
+"""An audit names a confirmation that nobody gave, and a correction request that was altered."""
 
 import pytest
 
@@ -12,12 +12,12 @@ MADE_UP = "it says that Ada confirmed it, and no entry of this round does"
 
 
 async def problems(pit: Pit) -> tuple[str, ...]:
-    """What a new audit finds."""
+    """Return what a new audit finds."""
     return (await pit.audit()).problems
 
 
 async def test_an_entry_that_claims_a_confirmation_that_there_was_not_is_named(pit: Pit) -> None:
-    """Written by whoever has the service's own credential, with all digests put right."""
+    """A holder of the service's own credential wrote the entry, with all digests recalculated."""
     await opened(pit)
     assert code(await void(pit, confirm=False)) == "accepted"
 
@@ -63,7 +63,7 @@ async def test_a_confirmation_of_another_person_kind_table_or_content_does_not_s
 
 
 async def test_a_confirmation_serves_for_one_round(pit: Pit) -> None:
-    """The same correction of a later round of the same name was confirmed by nobody."""
+    """Nobody confirmed the same correction of a later round with the same id."""
     await opened(pit)
     await void(pit)
     await confirm(pit)

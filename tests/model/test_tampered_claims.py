@@ -1,4 +1,4 @@
-"""An audit names a claim, with its field, and a payout slip that were changed in the store."""
+"""An audit names each claim whose fields were altered in the store, and each altered slip."""
 
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ SLIP = "A-1001"
 
 @pytest.fixture
 async def played(pit: Pit) -> Pit:
-    """A link with claims in every state, one paid with a slip."""
+    """Return a link with claims in every state, one paid with a slip."""
     await play_a_while(pit)
     await pit.desk.decide("pit.T-1-2-5", "validate", "amy")
     await pit.desk.decide("pit.T-1-2-5", "pay", "ben", slip=SLIP)
@@ -27,12 +27,12 @@ async def played(pit: Pit) -> Pit:
 
 
 async def problems(pit: Pit) -> tuple[str, ...]:
-    """What a new audit finds."""
+    """Return what a new audit finds."""
     return (await pit.audit()).problems
 
 
 async def record_of(pit: Pit, claim: str) -> dict[str, Any]:
-    """A claim's record as the store has it."""
+    """Return a claim's record as the store has it."""
     (fields,) = await pit.store.claims([claim])
     return msgspec.json.decode(fields["record"], type=dict[str, Any])
 
@@ -163,7 +163,7 @@ async def test_asset_is_held_against_the_approved_floor_file(pit: Pit) -> None:
 
 
 async def test_audit_that_goes_on_names_what_was_altered_since(played: Pit) -> None:
-    """The running service's own: it began before the claims were decided."""
+    """This is the running service's audit, which began before the claims were decided."""
     audit = LinkAudit(played.store)
     assert (await audit.run(again=10)).balanced
     await alter_record(played, PAID, patron="p-77")
@@ -191,7 +191,7 @@ async def test_claims_decided_while_an_audit_runs_are_no_problem(
 
 @pytest.fixture
 async def closed(kept: Kept) -> Kept:
-    """A link that played on a day that is closed."""
+    """Return a link that played on a day that is closed."""
     await play_a_while(kept.pit)
     for row in await kept.pit.desk.waiting():
         await kept.pit.decide(row.claim, "validate")
@@ -223,7 +223,7 @@ async def test_claims_of_archived_days_are_named_by_the_audit_of_the_archive(clo
 async def test_claim_altered_in_an_archived_file_is_named(
     closed: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever can write a file anew with its digest still does not have the ledger say the same."""
+    """A person who writes a file again with its digest still cannot change the ledger's digest."""
     await closed.run()
     (file,) = closed.archive.files()
     held = {claim: dict(fields) for claim, fields in file.claims().items()}

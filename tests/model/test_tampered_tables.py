@@ -1,4 +1,4 @@
-"""An audit names a table whose round, event number or hold was changed in the store, and acts."""
+"""An audit names tables whose round, seq or hold was altered in the store, and altered acts."""
 
 import json
 from typing import Any, cast
@@ -17,43 +17,43 @@ NO_ROUND = "round of an open round, the ledger says that there is none"
 
 @pytest.fixture
 async def played(pit: Pit) -> Pit:
-    """A link with a table that wins hold, and another with an open round."""
+    """Return a link with a table held by wins, and another with an open round."""
     await play_a_while(pit)
     assert (await pit.audit()).balanced
     return pit
 
 
 async def problems(pit: Pit) -> tuple[str, ...]:
-    """What a new audit finds."""
+    """Return what a new audit finds."""
     return (await pit.audit()).problems
 
 
 async def altered(pit: Pit, table: str, **fields: str | bytes | int) -> tuple[str, ...]:
-    """What an audit finds once fields of a table are changed."""
+    """Return what an audit finds once fields of a table are changed."""
     await pit.redis.hset(pit.store.keys.table(table), mapping=cast("Any", fields))
     return await problems(pit)
 
 
 async def lacking(pit: Pit, table: str, *fields: str) -> tuple[str, ...]:
-    """What an audit finds once fields of a table are gone."""
+    """Return what an audit finds once fields of a table are removed."""
     await pit.redis.hdel(pit.store.keys.table(table), *fields)
     return await problems(pit)
 
 
 async def held(pit: Pit) -> list[dict[str, Any]]:
-    """The wins that hold the first table, by the store."""
+    """Return the wins that hold the first table, according to the store."""
     text = await pit.redis.hget(pit.store.keys.table("T-1"), "held")
     assert text is not None
     return [json.loads(line) for line in text.splitlines()]
 
 
 def lines(wins: list[dict[str, Any]]) -> bytes:
-    """Wins as a table has those that hold it."""
+    """Return wins in the form of a table's field for those that hold it."""
     return b"\n".join(map(msgspec.json.encode, wins))
 
 
 async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit) -> None:
-    """With the field gone the table would play on before its hand pays are paid."""
+    """Without the field the table would play on before its hand pays are paid."""
     claims = [win["claim"] for win in await held(played)]
     assert WAITING in claims
     told = "does not hold it, the ledger says that it is not paid"
@@ -99,7 +99,7 @@ async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played
 async def test_open_round_that_was_altered_is_named_with_its_field(
     played: Pit, field: str, value: str | bytes
 ) -> None:
-    """A result would be settled on wagers, or a draw, that there were not."""
+    """Otherwise a result would be settled on wagers, or a draw, that did not exist."""
     (problem,) = await altered(played, "T-2", **{field: value})
     named = "what its open round contributed" if field == "contributed" else f"{field} is "
     assert problem.startswith(f"table T-2: {named}")
@@ -125,13 +125,13 @@ async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played:
 
 
 async def test_event_number_that_was_raised_is_named(played: Pit) -> None:
-    """The table's next events would be passed over as long used up."""
+    """Otherwise the table's next events would be passed over as used up long ago."""
     (problem,) = await altered(played, "T-1", last="3")
     assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"
 
 
 async def test_kept_reply_that_was_altered_or_is_gone_is_named(played: Pit) -> None:
-    """A repeat would be answered otherwise than the event was."""
+    """Otherwise a repeat would get another answer than the event."""
     await pit_refuses(played)
     told = "the reply that it keeps to event 2 is not the one in the ledger"
     kept = await played.redis.hget(played.store.keys.table("T-1"), "reply:2")
@@ -156,7 +156,7 @@ async def pit_refuses(pit: Pit) -> None:
 
 @pytest.mark.parametrize("last", ["1", "0", "-1", "junk", ""])
 async def test_event_number_that_was_set_back_is_named(played: Pit, last: str) -> None:
-    """A repeat of what was counted would be counted once more."""
+    """Otherwise a repeat of a counted event would be counted again."""
     (problem,) = await altered(played, "T-1", last=last)
     assert problem == f"table T-1: its last event is {last!r}, the ledger has event 2"
 
@@ -167,7 +167,7 @@ async def test_table_that_was_deleted_is_named(played: Pit) -> None:
 
 
 async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
-    """Though its number in the store is right again."""
+    """This holds although its seq in the store is right again."""
     await pit.open()
     await pit.wagers({3: PROGRESSIVE})
     await pit.void()
@@ -182,7 +182,7 @@ async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
 
 
 async def test_refused_events_and_tables_at_play_are_no_difference(pit: Pit) -> None:
-    """A refusal uses up a number without an entry; and a draw may be of nothing."""
+    """A refusal uses up a seq without an entry, and a draw may be empty."""
     await pit.open()
     await pit.wagers({3: BONUS})
     assert (await pit.result({3: RAGS}, dealer="2c 2c 2c")).status == "refused"

@@ -1,4 +1,4 @@
-"""An audit finds whatever was done to the books behind the service's back, and says how much."""
+"""An audit finds every change of the books made without the service, and by how much."""
 
 import re
 
@@ -22,7 +22,7 @@ from tests.model.tampering import (
 
 @pytest.fixture
 async def played(pit: Pit) -> Pit:
-    """A link on which something of everything happened."""
+    """Return a link on which an event of each kind happened."""
     await play_a_while(pit)
     return pit
 
@@ -116,7 +116,7 @@ async def test_transfer_that_was_altered_is_found_by_how_much(played: Pit, kind:
 
 @pytest.mark.duty("D19")
 async def test_transfer_and_balances_altered_alike_are_found_by_the_rates(played: Pit) -> None:
-    """The books agree with the ledger, and neither with what the wagers add."""
+    """The books agree with the ledger. Neither agrees with what the wagers add."""
     number = await entry_of(played, "wagers")
 
     def alter(entry: int, fields: Fields) -> Fields:

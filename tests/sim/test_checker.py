@@ -59,7 +59,7 @@ async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Ch
 
 @pytest.fixture
 def line(redis_server: RedisServer) -> Iterator[Redis]:
-    """Return a client of its store."""
+    """Yield a client of its store."""
     with Redis(unix_socket_path=str(redis_server.socket_path)) as client:
         yield client
 

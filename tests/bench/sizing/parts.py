@@ -134,7 +134,7 @@ async def _play_round(agent: Part) -> None:
 
 
 def _round() -> Iterator[dict[str, object]]:
-    """Return the device events of a round with seven positions and two wagers each."""
+    """Yield the device events of a round with seven positions and two wagers each."""
     for position in _FIVES:
         for wager in ("progressive", "five_card_progressive"):
             amount = {"amount": 100, "patron": f"p{position}"}
