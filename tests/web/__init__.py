@@ -1,1 +1,1 @@
-"""The web side: the API over real HTTP, and the signage page in a real browser."""
+"""Tests of the web side: the API over real HTTP, and the pages in a real browser."""

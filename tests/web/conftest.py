@@ -1,4 +1,4 @@
-"""A web side for each test, and pages where the test wants one."""
+"""Fixtures: a web side for each test, and pages in a browser."""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +12,7 @@ from tests.web.stand import Stand
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand() -> AsyncIterator[Stand]:
-    """The web side, serving and beating for every link."""
+    """Yield the web side, serving and publishing heartbeats for every link."""
     stand = Stand()
     await stand.start()
     stand.keep_beating()
@@ -22,7 +22,7 @@ async def stand() -> AsyncIterator[Stand]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """A stand where people can sign in."""
+    """Yield a stand where people can sign in."""
     stand = Stand(redis=shared_redis_server)
     await stand.start()
     await stand.add_staff()
@@ -32,7 +32,7 @@ async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page as large as a wall, on which every error of its own is a failure."""
+    """Yield a page as large as a wall display. Any error on the page fails the test."""
     page = await browser.new_page(viewport={"width": 1920, "height": 1080})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -42,6 +42,6 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    """A stand with its staff, and pages of theirs."""
+    """Yield a stand with its staff, and pages of theirs."""
     async with floor_room(shared_redis_server, browser) as room:
         yield room

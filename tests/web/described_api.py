@@ -1,9 +1,9 @@
-"""The running service held against its own description: Schemathesis, signed in as each role.
+"""The running service against its own OpenAPI document: Schemathesis, signed in as each role.
 
 `python -m tests.web.described_api --examples 300 --seed 7` starts a redis-server, a mosquitto and
-`pitlink serve`, plays a few jackpots, and sends so many requests to each operation of `/schema`:
-what it describes, and what it does not allow. It prints what came back, and ends at the first
-answer that is a server error or is not as described.
+`pitlink serve`, and plays a few jackpots. It then sends a number of requests to each operation of
+`/schema`: requests that the document describes, and requests that it does not allow. It prints the
+answers, and ends at the first answer that is a server error or differs from the document.
 """
 
 import argparse
@@ -46,12 +46,12 @@ from tests.staff import PIN
 NOBODY: Final = "nobody"
 ROLES: Final = tuple(role.value for role in Role)
 ALWAYS: Final = ("supervisor", "administrator")
-"""In whose names every request is sent: one of the two may use each route."""
+"""Roles that send every request: one of the two may use each route."""
 
 BY_TURNS: Final = ("floorperson", "dealer", "auditor", NOBODY)
 
 SPARE: Final = "Spare"
-"""The user whom administrators change; those who ask keep their PINs, whatever is tried."""
+"""The user whom administrators change. The users who send requests keep their PINs."""
 
 _ASKS: Final = 3
 _JACKPOTS: Final = 6
@@ -70,11 +70,11 @@ Operation = APIOperation[Any, Any, Any, Any]
 
 
 class DescribedApi:
-    """A service at work, and what it answered.
+    """A running service, and its answers.
 
     Attributes:
-        answers: how many answers of each status each operation gave.
-        answered: how many answers below 400 each role got.
+        answers: number of answers of each status for each operation.
+        answered: number of answers below 400 for each role.
     """
 
     def __init__(self, stand: Stand) -> None:
@@ -101,7 +101,7 @@ class DescribedApi:
                 await people.users.add(name, role, PIN, Actor("the test"), own=True)
 
     def _asks(self, stand: Stand) -> list[str]:
-        """Have tables ask a floorperson to confirm voids, and give the asks."""
+        """Have tables request a confirmation of voids, and return the requests."""
         for _ in range(_ASKS):
             table = stand.table()
             table.accept(wagers(1))
@@ -116,7 +116,7 @@ class DescribedApi:
         return [row["ask"] for row in rows]
 
     async def _forget_tries(self) -> None:
-        """Let nobody be locked out by what was tried in his name."""
+        """Clear failed sign-ins and locks, so that nobody is locked out by earlier requests."""
         prefix = UserKeys().user_prefix.removesuffix("user:")
         async with Redis.from_url(self._redis_url) as redis:
             for kind in ("tries", "lock", "undecided"):
@@ -124,7 +124,7 @@ class DescribedApi:
                     await redis.delete(key)
 
     def session_of(self, role: str) -> dict[str, str]:
-        """The headers of somebody of a role, who signs in where he has no session."""
+        """Return the session headers of a user with a role; sign in first if necessary."""
         if role not in self._cookies:
             asyncio.run(self._forget_tries())
             answer = httpx.post(
@@ -142,21 +142,21 @@ class DescribedApi:
         return self._cookies[role]
 
     def described(self) -> BaseSchema:
-        """What the service says of itself."""
+        """Return the service's own description."""
         document = httpx.get(f"{self._url}/schema", timeout=_WITHIN_S).json()
         return schemathesis.openapi.from_dict(document)
 
     def operations(self) -> Iterator[Operation]:
-        """Every operation that it describes."""
+        """Yield every operation of the description."""
         for found in self.described().get_all_operations():
             assert isinstance(found, Ok), found
             yield found.ok()
 
     def try_operation(self, operation: Operation, examples: int, seed_number: int) -> None:
-        """Send so many requests to one operation, each in the names of three.
+        """Send a number of requests to one operation, each from three users.
 
         Raises:
-            schemathesis.FailureGroup: an answer is not as described.
+            schemathesis.FailureGroup: an answer differs from the description.
         """
         cases = st.one_of(
             operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
@@ -191,13 +191,13 @@ class DescribedApi:
         label = case.operation.label
         headers = self.session_of(role)
         kwargs = case.as_transport_kwargs(base_url=self._url, headers=headers)
-        # What is generated for the token would replace the session's own.
+        # A generated token header would replace the session's own token.
         kwargs["headers"] = {**kwargs["headers"], **headers}
         with self._client.request(**kwargs, stream=True, timeout=_WITHIN_S) as answer:
             kind = answer.headers.get("content-type", "")
             self.answers[label, answer.status_code] += 1
             if kind.startswith(_STREAM) and answer.ok:
-                # It never ends: that it begins, and as what, is all there is to check.
+                # The stream never ends. Only its beginning and its content type can be checked.
                 assert next(answer.iter_lines()), label
                 assert str(answer.status_code) in case.operation.definition.raw["responses"], label
             else:
@@ -210,7 +210,7 @@ class DescribedApi:
 
 
 def _jackpot(stand: Stand) -> str:
-    """Have a table win its meter, and give the claim."""
+    """Have a table win its meter, and return the claim."""
     table = stand.table()
     table.accept(wagers(1))
     hand = {"position": 3, "patron": "p3", "cards": list(_SPADES), "folded": False}
@@ -219,9 +219,9 @@ def _jackpot(stand: Stand) -> str:
 
 
 def main() -> int:
-    """Run it for long."""
+    """Run many examples from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=300, help="for each operation")
+    parser.add_argument("--examples", type=int, default=300, help="requests to each operation")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, Stand(Path(home)) as stand:

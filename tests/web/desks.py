@@ -1,4 +1,4 @@
-"""Stand-ins for the desks: in memory, with the rules that the real ones keep."""
+"""In-memory stand-ins for the code behind claims, corrections and links, with the same rules."""
 
 import itertools
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ CLAIM: Final = ClaimRow(
     envy=(EnvyOwed(position=5, patron=None, item="progressive_envy", amount=10_000),),
     envy_amount=10_000, envy_state="pending", state="pending", at=AT, tax_documents=True,
 )  # fmt: skip
-"""A jackpot that is paid by hand, with an Envy Bonus for another position."""
+"""A hand pay, with an Envy Bonus for another position."""
 
 SMALL: Final = msgspec.structs.replace(
     CLAIM, claim="c2", order="18", turn=2, position=5, patron=None, hand="straight_flush",
@@ -67,7 +67,7 @@ _OVER: Final = {"paid", "rejected"}
 
 @dataclass
 class ClaimsInMemory(Claims):
-    """A claims desk: `claims` may be filled by the test, `acts` has what reached it."""
+    """Stand-in for claims. A test may fill `claims`; `acts` has the acts that reached it."""
 
     bell: ChangeSignal
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
@@ -76,7 +76,7 @@ class ClaimsInMemory(Claims):
     )
 
     def put(self, row: ClaimRow) -> None:
-        """Let a claim arrive, or replace it."""
+        """Add a claim, or replace it."""
         self.claims[row.claim] = row
         self.bell.ring()
 
@@ -166,7 +166,7 @@ class ClaimsInMemory(Claims):
 
 
 def _check_another(first: str | None, actor: str, setters: PinSetters) -> None:
-    """Refuse the second half to who did the first, and to who is not known to be another."""
+    """Refuse the second half of an act unless a known other person did the first."""
     if first == actor or first in setters.shared:
         raise ActError("same_person", "another person does the second half")
 
@@ -212,14 +212,14 @@ ASK_RESULT: Final = msgspec.structs.replace(
 
 @dataclass
 class AsksInMemory(Asks):
-    """A desk for corrections: `rows` may be filled by the test, `acts` has what reached it."""
+    """Stand-in for corrections. A test may fill `rows`; `acts` has the acts that reached it."""
 
     bell: ChangeSignal
     rows: dict[str, AskRow] = field(default_factory=dict)
     acts: list[tuple[str, AskAct, str, str]] = field(default_factory=list)
 
     def put(self, row: AskRow) -> None:
-        """Let a table ask for something."""
+        """Add a correction request of a table."""
         self.rows[row.ask] = row
         self.bell.ring()
 
@@ -236,7 +236,7 @@ class AsksInMemory(Asks):
 
 
 class LinksInMemory(Links):
-    """A links desk; `done` has what reached it."""
+    """Stand-in for links; `done` has the acts that reached it."""
 
     def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
         self.done: list[tuple[str, ...]] = []
@@ -274,7 +274,7 @@ class LinksInMemory(Links):
         return self._put(link, state="operable", reason="", unapproved=None)
 
     def put_unapproved(self, link: str, row: UnapprovedRow) -> None:
-        """Let the floor file be another than was approved."""
+        """Make the floor file differ from the approved one."""
         self._put(link, state="inoperable", reason="not as approved", unapproved=row)
 
     async def propose(
@@ -328,12 +328,12 @@ class LinksInMemory(Links):
         return [row for row in rows if before is None or row.entry < before][:limit]
 
     def begin_anew(self) -> None:
-        """Open every link, and forget what was proposed."""
+        """Open every link, and delete all proposals."""
         for link in self.links_by_id:
             self._put(link, state="operable", closed_by=None, proposals=(), unapproved=None)
 
     def put_proposal(self, link: str, row: ProposalRow) -> None:
-        """Let this be what is proposed."""
+        """Set the pending proposal."""
         self._put(link, proposals=(row,))
 
     def _view_of(self, link: str) -> LinkView:
@@ -367,7 +367,7 @@ class LinksInMemory(Links):
         return self.links_by_id[link]
 
     def note_of_table(self, link: str, what: str, table: str, told: str) -> None:
-        """Note what a table did, as the ledger has it among the acts."""
+        """Record an act of a table, as the ledger lists it among the acts."""
         entry = len(self._acts[link]) + 1
         self._acts[link].append(
             ActRow(

@@ -19,14 +19,14 @@ class Event(NamedTuple):
 
 
 class Events:
-    """The events of one connection, in their order."""
+    """Events of one connection, in order."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
         self._lines = response.aiter_lines()
 
     async def next(self, within_s: float = 10.0) -> Event:
-        """The next event; a comment is passed over.
+        """Return the next event; skip comments.
 
         Raises:
             StopAsyncIteration: the server has ended the stream.
@@ -44,7 +44,7 @@ class Events:
                     return Event(name, msgspec.json.decode(data, type=Data))
 
     async def next_of(self, *names: str) -> Event:
-        """The next event of these names."""
+        """Return the next event with one of these names."""
         async with asyncio.timeout(10):
             while True:
                 event = await self.next()
@@ -52,7 +52,7 @@ class Events:
                     return event
 
     async def next_line(self) -> str:
-        """The next line, whatever it is."""
+        """Return the next line of any kind."""
         async with asyncio.timeout(10):
             return await anext(self._lines)
 

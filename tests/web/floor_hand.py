@@ -1,4 +1,4 @@
-"""Somebody's hand on the floorperson's page: signs in, presses, types, and looks."""
+"""Actions of a person on the floor page: sign in, press, type and look."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -38,11 +38,11 @@ ROYAL: Final = msgspec.structs.replace(
         EnvyOwed(position=2, patron=None, item="five_of_six_envy", amount=100_000),
     ),
 )  # fmt: skip
-"""A jackpot at a table with community cards, with Envy Bonuses for two."""
+"""A jackpot at a table with community cards, with Envy Bonuses for two positions."""
 
 
 class FloorRoom:
-    """A stand with its staff, and the pages that they have open, each in a browser of its own."""
+    """A stand with its staff, and their open pages, each in its own browser."""
 
     def __init__(self, stand: Stand, browser: Browser) -> None:
         self.stand = stand
@@ -51,7 +51,7 @@ class FloorRoom:
         self._contexts: list[BrowserContext] = []
 
     async def page(self, size: str = "tablet", *, bypass_csp: bool = False) -> Page:
-        """A page of one of the sizes, at which nobody has signed in."""
+        """Return a page of one of the sizes, not signed in."""
         width, height = SIZES[size]
         context = await self._browser.new_context(
             viewport=ViewportSize(width=width, height=height), bypass_csp=bypass_csp,
@@ -65,7 +65,7 @@ class FloorRoom:
     async def signed_in(
         self, name: str, view: str = "", size: str = "tablet", *, bypass_csp: bool = False
     ) -> Page:
-        """A page at which somebody has signed in."""
+        """Return a page on which a user has signed in."""
         page = await self.page(size, bypass_csp=bypass_csp)
         await self.sign_in(page, name, view)
         return page
@@ -77,7 +77,7 @@ class FloorRoom:
         await expect(page.locator(".who")).to_contain_text(name)
 
     async def leave(self) -> None:
-        """Close all pages; none had an error of its own."""
+        """Close all pages, and check that none had an error."""
         for context in self._contexts:
             await context.close()
         assert self.errors == []
@@ -87,7 +87,7 @@ class FloorRoom:
 async def floor_room(
     redis: RedisServer, browser: Browser, floor_text: str = FLOOR
 ) -> AsyncIterator[FloorRoom]:
-    """The web side with everybody of the staff a user, and a browser at it."""
+    """Yield the web side with all staff as users, and a browser connected to it."""
     stand = Stand(floor_text, redis)
     await stand.start()
     await stand.add_staff()
@@ -107,12 +107,12 @@ async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
 
 
 async def go(page: Page, view: str) -> None:
-    """Go to another view."""
+    """Switch to another view."""
     await page.get_by_role("link", name=view).click()
 
 
 def claim_card(page: Page, row: ClaimRow) -> Locator:
-    """A win in the list of what waits."""
+    """Return a win in the list of waiting claims."""
     return page.locator(f'.claim[data-claim="{row.claim}"]')
 
 
@@ -122,17 +122,17 @@ async def press(within: Page | Locator, name: str) -> None:
 
 
 def dialog(page: Page) -> Locator:
-    """The dialog that is open."""
+    """Return the open dialog."""
     return page.locator("dialog[open]")
 
 
 async def answer(page: Page, name: str) -> None:
-    """Press the button by which the open dialog is answered."""
+    """Press the button that answers the open dialog."""
     await dialog(page).get_by_role("button", name=name).click()
 
 
 async def evaluated(page: Page, expression: str, given: object = None) -> object:
-    """What an expression results in, given the page's modules `api` and `format`."""
+    """Return the value of an expression that uses the page's modules `api` and `format`."""
     script = f"""async (given) => {{
       const entry = document.querySelector("script[type=module]").src;
       const load = (name) => import(new URL(`./floor_${{name}}.js`, entry));
@@ -143,6 +143,6 @@ async def evaluated(page: Page, expression: str, given: object = None) -> object
 
 
 async def check_accessible(page: Page) -> None:
-    """Let axe-core look at the page as it is; its context was made with `bypass_csp`."""
+    """Check the page with axe-core. Its browser context must have `bypass_csp`."""
     results = await Axe().run(page)
     assert results.violations_count == 0, results.generate_report()

@@ -1,4 +1,4 @@
-"""Connections byte by byte: what no well-behaved client would send."""
+"""Connections byte by byte, for requests that no correct client would send."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,24 +23,24 @@ class Raw:
         )
 
     def send(self, *parts: bytes) -> None:
-        """Send bytes, and wait for nothing."""
+        """Send bytes without waiting."""
         self._writer.write(b"".join(parts))
 
     def half_close(self) -> None:
-        """Say that nothing more comes, and go on reading."""
+        """Close the sending direction, and continue to read."""
         self._writer.write_eof()
 
     async def head(self) -> bytes:
-        """The next answer's status line and headers."""
+        """Return the next answer's status line and headers."""
         return await self.until(b"\r\n\r\n")
 
     async def until(self, mark: bytes) -> bytes:
-        """What comes until a mark, the mark included."""
+        """Return everything up to and including a mark."""
         async with asyncio.timeout(_WITHIN_S):
             return await self._reader.readuntil(mark)
 
     async def rest(self) -> bytes:
-        """Everything until the other side ends the connection; nothing where it cuts it."""
+        """Return everything until the other side closes; empty if it resets the connection."""
         async with asyncio.timeout(_WITHIN_S):
             try:
                 return await self._reader.read()
@@ -48,29 +48,29 @@ class Raw:
                 return b""
 
     def stop_reading(self) -> None:
-        """Take nothing more of what the other side sends."""
+        """Read nothing more of what the other side sends."""
         transport = self._writer.transport
         assert isinstance(transport, asyncio.ReadTransport)
         transport.pause_reading()
 
     @property
     def closing(self) -> bool:
-        """Whether it has ended, as far as this side knows."""
+        """True if the connection has ended, as far as this side knows."""
         return self._writer.is_closing()
 
     async def ended(self) -> None:
-        """Wait until the other side has ended it, for as long as that takes."""
+        """Wait without a limit until the other side has closed the connection."""
         while await self._reader.read(4096):
             pass
 
     def close(self) -> None:
-        """End it at once."""
+        """Close it immediately."""
         self._writer.transport.abort()
 
 
 @asynccontextmanager
 async def raw(port: int) -> AsyncIterator[Raw]:
-    """A connection, gone with the block."""
+    """Yield a connection, closed at the end of the block."""
     connection = await Raw.to(port)
     try:
         yield connection
@@ -79,5 +79,5 @@ async def raw(port: int) -> AsyncIterator[Raw]:
 
 
 def get(path: str, host: str = "localhost", *headers: str) -> bytes:
-    """A plain request."""
+    """Return the bytes of a plain GET request."""
     return "\r\n".join([f"GET {path} HTTP/1.1", f"Host: {host}", *headers, "", ""]).encode()

@@ -1,4 +1,4 @@
-"""What the tests of signage share: a floor's displays, and what a patron sees on one."""
+"""Helpers for the signage tests: a floor's displays, and what a patron sees on one."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from tests.web.stand import FLOOR, Stand
 MAIN = '[data-link="tcp-main"] [data-meter="progressive"]'
 OTHER = '[data-link="pit-2"] [data-meter="progressive"]'
 
-# What the drums show, read from where they stand, not from what they were told.
+# Reads the digits from the positions of the drums, not from the values that they were given.
 DRAWN = """(meter) => [...document.querySelector(meter).querySelectorAll(".amount span")]
   .map((cell) => {
     const signs = { dollar: "$", comma: ",", point: "." };
@@ -25,7 +25,8 @@ DRAWN = """(meter) => [...document.querySelector(meter).querySelectorAll(".amoun
     return Math.abs(at - Math.round(at)) < 0.02 ? String(Math.round(at) % 10) : "?";
   }).join("")"""
 
-# Where the last drum stands at each moment of its turn, and after it; nothing before it turns.
+# Returns the positions of the last drum during its turn and after it; an empty list before it
+# turns.
 TURNING = """(meter) => {
   const drum = [...document.querySelectorAll(meter + " .digit i")].at(-1);
   const [turn] = drum?.getAnimations() ?? [];
@@ -44,7 +45,7 @@ TURNING = """(meter) => {
   return [...seen, at()];
 }"""
 
-# Notes by the page's own clock when the last beat that it heard was spoken.
+# Records on the page's own clock when the last heartbeat that it received was sent.
 HEARING = """
 const listen = EventSource.prototype.addEventListener;
 EventSource.prototype.addEventListener = function (name, handle) {
@@ -59,14 +60,15 @@ window.spokenAt = null;
 """
 BEGAN: Final = datetime(2026, 11, 20, 2, 14, tzinfo=UTC)
 LITTLE_MS: Final = 10
-"""So little for each look that no silence of four seconds comes of it while a test waits."""
+"""Milliseconds of page time for each look: so few that a waiting test never causes a silence of
+four seconds."""
 
 MUCH_MS: Final = 250
 
 
 @asynccontextmanager
 async def standing(signage: str = "", floor: str = FLOOR) -> AsyncIterator[Stand]:
-    """A floor with such a section on signage, served and beating."""
+    """Yield a floor with a section on signage, serving and publishing heartbeats."""
     stand = Stand(f"{floor}\n{signage}")
     await stand.start()
     stand.keep_beating()
@@ -79,7 +81,7 @@ async def drawn(page: Page, meter: str = MAIN) -> str:
 
 
 async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) -> None:
-    """Wait until a meter's drums show an amount, and it is said so to those who do not see."""
+    """Wait until a meter's drums show an amount, and the text for screen readers says it."""
 
     async def look() -> bool:
         return await drawn(page, meter) == text
@@ -89,7 +91,7 @@ async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) 
 
 
 async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) -> None:
-    """Wait until a meter is plainly marked, with no trace of its number."""
+    """Wait until a meter is marked as unavailable, with no trace of its number."""
     where = page.locator(meter)
     mark = where.locator(".unavailable")
     await expect(mark).to_be_visible(timeout=within_s * 1000)
@@ -100,16 +102,16 @@ async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) ->
 
 
 async def opened(page: Page, stand: Stand, path: str = "/signage") -> None:
-    """Open a page, and mark it so that a reload shows."""
+    """Open a page, and mark it so that a reload can be noticed."""
     await page.goto(stand.url + path)
     await expect(page.locator(".connection")).to_have_text("Live")
     await page.evaluate("window.neverReloaded = true")
 
 
 async def hold_time(page: Page) -> None:
-    """Let the time of pages opened from now on pass as the test says: a busy machine ages nothing.
+    """Let the test control the time of pages opened from now on, so a busy machine ages nothing.
 
-    What is drawn, and what comes over the network, goes on by itself.
+    Drawing and network traffic continue by themselves.
     """
     await hold_clock(page, BEGAN + timedelta(seconds=1))
     await page.add_init_script(HEARING)
@@ -118,7 +120,7 @@ async def hold_time(page: Page) -> None:
 async def as_time_passes(
     page: Page, look: Callable[[], Awaitable[bool]], what: str, step_ms: int = LITTLE_MS
 ) -> None:
-    """Let a page's held time pass, a step for each look, until something is so."""
+    """Let a page's held time pass, one step for each look, until a condition holds."""
 
     async def looked() -> bool:
         await page.clock.run_for(step_ms)
@@ -128,7 +130,7 @@ async def as_time_passes(
 
 
 async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
-    """Wait until a page whose time is held has its stream again, and shows what is current."""
+    """Wait until a page with held time has its stream again, and shows current values."""
 
     async def look() -> bool:
         live = await page.locator(".connection").text_content() == "Live"
@@ -142,7 +144,7 @@ async def falls_silent(page: Page, step_ms: int = MUCH_MS) -> float:
     """Let a page's held time pass until its meter is marked.
 
     Returns:
-        How old the last beat was by then, in milliseconds of the page's time.
+        Age of the last heartbeat at that moment, in milliseconds of the page's time.
     """
     mark = page.locator(MAIN).locator(".unavailable")
     await as_time_passes(page, mark.is_visible, "the mark", step_ms)

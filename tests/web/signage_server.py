@@ -1,4 +1,4 @@
-"""Displays in a process of their own, for tests that stop or end it; prints its address."""
+"""Server of displays in a separate process, for tests that stop or end it; prints its address."""
 
 import asyncio
 

@@ -1,14 +1,15 @@
-"""How fast the service answers while thousands of bad connections are held against it.
+"""Speed of the service while thousands of bad connections are held open to it.
 
 `python -m tests.web.slow --connections 4000 --seconds 40` starts a redis-server, a mosquitto and
-`pitlink serve`, measures good requests and a table's events alone, then again under connections
-that are silent, send their headers or bodies byte by byte, never read the event stream, or are
-closed on one side; each that is cut is opened again. It prints one line for each measure: the
-median and the 95th percentile in milliseconds, without and with, and their ratios.
+`pitlink serve`. It measures good requests and a table's events alone, and then again under bad
+connections. These are silent, send their headers or bodies byte by byte, never read the event
+stream, or are closed on one side; a connection that the service closes is opened again. The command
+prints one line for each measure: the median and the 95th percentile in milliseconds, without and
+with bad connections, and their ratios.
 
-The bad connections are held by a process of their own: one that holds thousands and measures too
-would measure itself. How late the measuring process itself was is printed beside its figures, and
-how busy the machine; where it was late by much, the figures say nothing of the service.
+A separate process holds the bad connections, because a process that holds thousands and measures
+too would measure itself. The output also shows how late the measuring process itself was and how
+busy the machine was. If it was very late, the figures do not describe the service.
 """
 
 import argparse
@@ -49,7 +50,7 @@ _BODY: Final = (
 
 @dataclass
 class Crowd:
-    """The bad connections: how many there are, and how often they were opened and ended."""
+    """The bad connections: how many are open, and how often they were opened and ended."""
 
     port: int
     opened: Counter[str] = field(default_factory=Counter)
@@ -57,7 +58,7 @@ class Crowd:
     held: int = 0
 
     async def one(self, kind: str, number: int) -> None:
-        """Hold a connection of a kind, and open it again whenever it ends, until cancelled."""
+        """Hold a connection of a kind, and open it again whenever it ends, until canceled."""
         while True:
             try:
                 connection = await Raw.to(self.port)
@@ -74,7 +75,8 @@ class Crowd:
                 connection.close()
                 self.held -= 1
             self.ended[kind] += 1
-            # Who is turned away comes again, but no kernel is asked for more ports than it has.
+            # A refused client comes again, but the kernel is never asked for more ports than it
+            # has.
             await asyncio.sleep(_AGAIN_AFTER_S)
 
     async def _behave(self, connection: Raw, kind: str, number: int) -> None:
@@ -99,7 +101,7 @@ class Crowd:
 
 
 async def hold(port: int, count: int) -> None:
-    """Hold so many bad connections, the kinds by turns, and tell each second how they do."""
+    """Hold bad connections, the kinds in turn, and report their state each second."""
     crowd = Crowd(port)
     kinds = zip(range(count), itertools.cycle(KINDS), strict=False)
     async with asyncio.TaskGroup() as group:
@@ -112,7 +114,7 @@ async def hold(port: int, count: int) -> None:
 
 
 class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the bad connections do: how many there are, were opened and were ended, by kind."""
+    """Report on the bad connections by kind: how many are open, were opened and were ended."""
 
     held: int
     opened: dict[str, int]
@@ -120,20 +122,20 @@ class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Watched:
-    """The crowd as its process tells of it."""
+    """The crowd as its process reports it."""
 
     def __init__(self) -> None:
         self.last = Told(0, {}, {})
 
     async def listen(self, told: asyncio.StreamReader) -> None:
-        """Take what it tells, until it ends."""
+        """Read its reports until they end."""
         async for line in told:
             self.last = msgspec.json.decode(line, type=Told)
 
 
 @asynccontextmanager
 async def crowd_of(port: int, count: int) -> AsyncIterator[Watched]:
-    """So many bad connections of another process, for as long as the block lasts."""
+    """Yield bad connections held by another process until the end of the block."""
     command = [sys.executable, "-m", "tests.web.slow", "--hold", str(port)]
     process = await asyncio.create_subprocess_exec(
         *dies_with_us([*command, "--connections", str(count)]), stdout=asyncio.subprocess.PIPE
@@ -150,7 +152,7 @@ async def crowd_of(port: int, count: int) -> AsyncIterator[Watched]:
 
 
 async def note_lateness(found_ms: list[float]) -> None:
-    """How late this process comes to what it wanted to do, until cancelled."""
+    """Record how late this process resumes after its waits, until canceled."""
     while True:
         began = time.perf_counter()
         await asyncio.sleep(0.01)
@@ -161,14 +163,14 @@ Act = Callable[[], Awaitable[None]]
 
 
 async def timed_ms(act: Act) -> float:
-    """How long it takes, in milliseconds."""
+    """Return the duration of a call in milliseconds."""
     began = time.perf_counter()
     await act()
     return (time.perf_counter() - began) * 1000
 
 
 class Honest:
-    """Those who want something: pages, a floorperson's page, and a table's events."""
+    """Correct clients: pages, a floorperson's page, and a table's events."""
 
     def __init__(self, stand: Stand) -> None:
         self._port = port_of(stand)
@@ -178,7 +180,7 @@ class Honest:
         self._flo = Colleague(stand.service.url, "F. Lane")
 
     async def read_pages(self) -> None:
-        """One of each page, each on a connection of its own."""
+        """Read each page once, each over its own connection."""
         for path in GOOD:
             async with raw(self._port) as connection:
                 connection.send(get(path, "localhost", "Connection: close"))
@@ -186,7 +188,7 @@ class Honest:
             assert answer.startswith(b"HTTP/1.1 200 "), (path, answer[:300])
 
     async def follow_the_floor(self) -> None:
-        """The floorpersons' stream, until it says something."""
+        """Follow the floorpersons' stream until its first event."""
         async with raw(self._port) as connection:
             cookie = f"Cookie: {self._flo.headers['Cookie']}"
             connection.send(get("/api/v1/floor/stream", "localhost", cookie))
@@ -195,13 +197,13 @@ class Honest:
             assert await connection.until(b"event: changed")
 
     async def play(self) -> None:
-        """A round of one table, and its void: two events answered."""
+        """Play a round of one table, and void it: two answered events."""
         number = next(self._seq)
         events = (wagers(2 * number - 1, f"R{number}"), void(2 * number, f"R{number}"))
         await asyncio.to_thread(self._table.accept, *events)
 
     async def measured(self, rounds: int) -> dict[str, list[float]]:
-        """How long each takes, in milliseconds, so many times by turns."""
+        """Return durations in milliseconds of a number of repetitions, the measures in turn."""
         acts: dict[str, Act] = {
             "four pages": self.read_pages,
             "the floor's stream": self.follow_the_floor,
@@ -215,12 +217,12 @@ class Honest:
 
 
 def port_of(stand: Stand) -> int:
-    """Where the service is."""
+    """Return the port of the service."""
     return int(stand.service.url.rpartition(":")[2])
 
 
 def compared(alone: list[float], crowded: list[float]) -> str:
-    """Two measures side by side."""
+    """Return a line that compares two measures."""
     shown = []
     for name, percent in (("median", 50), ("95th", 95)):
         before, after = (
@@ -231,7 +233,7 @@ def compared(alone: list[float], crowded: list[float]) -> str:
 
 
 async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Told, list[str]]:
-    """Measure alone and under so many bad connections; the crowd, and a line for each measure."""
+    """Measure alone and under bad connections; return the crowd, and a line for each measure."""
     honest = Honest(stand)
     await honest.measured(3)
     alone = await honest.measured(rounds)
@@ -264,7 +266,10 @@ def _main() -> None:
     parser.add_argument("--connections", type=int, default=4000)
     parser.add_argument("--seconds", type=float, default=40.0)
     parser.add_argument(
-        "--hold", type=int, metavar="PORT", help="be the crowd, and measure nothing"
+        "--hold",
+        type=int,
+        metavar="PORT",
+        help="only hold bad connections to this port",
     )
     asked = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

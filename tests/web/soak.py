@@ -1,7 +1,7 @@
-"""A signage page over a long run: thousands of updates, hits and lost streams, and what it costs.
+"""Long run of a signage page: thousands of updates, jackpots and lost streams, and their cost.
 
 `python -m tests.web.soak --minutes 10` prints the page's heap, nodes and listeners every half
-minute, each after a collection of what nobody holds.
+minute, each after a garbage collection.
 """
 
 import argparse
@@ -22,7 +22,7 @@ _KEPT_OPEN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a page holds after a collection."""
+    """Size of a page after a garbage collection."""
 
     heap_bytes: int
     nodes: int
@@ -31,7 +31,7 @@ class Cost:
 
 
 class Driver:
-    """Plays a floor to a stand's displays: every meter rises, hits come and are decided."""
+    """Plays a floor on a stand's displays: every meter rises, jackpots arrive and are decided."""
 
     def __init__(self, stand: Stand) -> None:
         self.stand = stand
@@ -40,7 +40,7 @@ class Driver:
         self.cuts = 0
 
     def step(self) -> None:
-        """One update of every meter, and in one step of ten a hit, a decision, or both."""
+        """Update every meter once; in one step of ten add a jackpot, a decision, or both."""
         self.steps += 1
         version = self.steps
         for link in self.stand.floor.link:
@@ -55,7 +55,7 @@ class Driver:
             self.stand.hit(event, claim=f"c{self.hits - _KEPT_OPEN}")
 
     async def cut(self) -> None:
-        """Lose the server, and bring it back."""
+        """Stop the server, and start it again."""
         self.cuts += 1
         await self.stand.stop()
         await self.stand.start()
@@ -63,9 +63,9 @@ class Driver:
 
 
 async def cost(cdp: CDPSession) -> Cost:
-    """What the page holds now."""
+    """Return the size of the page now."""
     await cdp.send("Performance.enable")
-    for _ in range(2):  # what the first collection finalises, the second takes
+    for _ in range(2):  # the second collection removes what the first one finalized
         await cdp.send("HeapProfiler.collectGarbage")
     answer = await cdp.send("Performance.getMetrics")
     found = {each["name"]: int(each["value"]) for each in answer["metrics"]}
@@ -78,7 +78,7 @@ async def cost(cdp: CDPSession) -> Cost:
 
 
 async def settled(page: Page, driver: Driver) -> None:
-    """Decide every hit, and wait until nothing of them is left on the page."""
+    """Decide every jackpot, and wait until the page has no trace of them."""
     for number in range(1, driver.hits + 1):
         driver.stand.hit("rejected", claim=f"c{number}")
     await expect(page.locator(".connection")).to_have_text("Live", timeout=30_000)
@@ -87,7 +87,7 @@ async def settled(page: Page, driver: Driver) -> None:
 
 
 async def soak(page: Page, stand: Stand, minutes: float) -> None:
-    """Run for so many minutes, and print the cost at intervals."""
+    """Run for a number of minutes, and print the cost at intervals."""
     cdp = await page.context.new_cdp_session(page)
     await page.goto(stand.url + "/signage")
     driver = Driver(stand)

@@ -1,4 +1,4 @@
-"""The real application on a free port, for one test, and stand-ins for what it asks."""
+"""The real application on a free port for one test, with stand-ins for what it uses."""
 
 import asyncio
 import hashlib
@@ -49,7 +49,7 @@ __all__ = [
 
 SIGN_IN: Final = "/api/v1/sign-in"
 PIN: Final = "314159"
-"""Everybody's."""
+"""PIN of all users."""
 
 STAFF: Final[Mapping[str, Role]] = {
     "Dana": Role.DEALER,
@@ -60,7 +60,7 @@ STAFF: Final[Mapping[str, Role]] = {
     "Audrey": Role.AUDITOR,
     "Ada": Role.ADMINISTRATOR,
 }
-"""Who works at the stand."""
+"""Users of the stand."""
 
 _DATABASE: Final = 9
 _WITHIN_S: Final = 20
@@ -80,7 +80,7 @@ FLOOR: Final = floor_text(
 
 
 class Vitals:
-    """Health as the test wishes it."""
+    """Health values set by the test."""
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
@@ -90,29 +90,29 @@ class Vitals:
 
 
 class Staff:
-    """Somebody who has signed in, and talks to the service as his page does."""
+    """Signed-in user who talks to the service as their page does."""
 
     def __init__(self, client: httpx.AsyncClient, me: Me) -> None:
         self.client = client
         self.me = me
 
     async def get(self, path: str) -> httpx.Response:
-        """Read something."""
+        """Send a GET request and return the answer."""
         return await self.client.get(path)
 
     async def post(self, path: str, body: object = None) -> httpx.Response:
-        """Do something."""
+        """Send a POST request and return the answer."""
         return await self.client.post(path, json={} if body is None else body)
 
 
 class Stand:
-    """The application of one floor on one port; started and stopped as the test wishes.
+    """The application of one floor on one port, started and stopped by the test.
 
     Args:
         floor_text: the floor file.
-        redis: keeps the people; without one nobody can sign in, as when the store fails. It is
-            emptied first, so that each stand begins with no users.
-        shared_with: another stand that serves the same people and desks, as a second worker does.
+        redis: stores the users. Without one nobody can sign in, as when the store fails. It is
+            emptied first, so each stand begins with no users.
+        shared_with: another stand with the same users and acts, as for a second worker.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Stand:
         self.people = UserDirectory.of(
             self.redis,
             self.floor.service.idle_minutes,
-            # Of no use against anybody, and quick.
+            # These settings resist no attack, and are fast.
             PinHashing(time_cost=1, memory_kib=8),
         )
         self._empty_first = redis is not None and shared_with is None
@@ -151,7 +151,7 @@ class Stand:
         self._beating: asyncio.Task[None] | None = None
 
     def app(self) -> Litestar:
-        """The application, for the board that there is now."""
+        """Application for the current display state."""
         return create_app(
             self.floor, self.board, claims=self.claims, asks=self.asks,
             links=self.links, changes=self.bell, people=self.people,
@@ -160,7 +160,7 @@ class Stand:
         )  # fmt: skip
 
     async def start(self) -> None:
-        """Serve a new board, as a service that has just started would."""
+        """Serve a new display state, as a newly started service would."""
         if self._empty_first:
             self._empty_first = False
             await self.redis.flushdb()
@@ -185,42 +185,42 @@ class Stand:
         assert ready.is_set(), "the server did not start"
 
     async def add_staff(self, *names: str) -> None:
-        """Add those of the staff, or all."""
+        """Add some of the staff, or all."""
         for name in names or STAFF:
             await self.people.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
 
     @property
     def people_keys(self) -> UserKeys:
-        """Where the people are kept."""
+        """Redis keys of the users."""
         return UserKeys()
 
     def session_key(self, staff: Staff) -> str:
-        """Where somebody's session is kept."""
+        """Return the Redis key of a user's session."""
         token = staff.client.headers["Cookie"].partition("=")[2]
         return self.people_keys.session(hashlib.sha256(token.encode()).hexdigest())
 
     async def try_to_sign_in(
         self, name: str = "Flo", pin: str = PIN, **headers: str
     ) -> httpx.Response:
-        """Try to sign somebody in, with headers as a proxy adds them: ``X_Forwarded_For``."""
+        """Try to sign a user in, with headers as a proxy adds them: ``X_Forwarded_For``."""
         async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
             return await client.post(SIGN_IN, json={"name": name, "pin": pin}, headers=sent)
 
     @asynccontextmanager
     async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
-        """Sign somebody in over HTTP."""
+        """Sign a user in over HTTP."""
         async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
             answer = await client.post(SIGN_IN, json={"name": name, "pin": pin})
             assert answer.status_code == 200, answer.text
-            # A browser sends a secure cookie to a loopback address, this client does not.
+            # A browser sends a secure cookie to a loopback address. This client does not.
             token = answer.headers["set-cookie"].partition(";")[0]
             me = msgspec.json.decode(answer.content, type=Me)
             client.headers.update({"Cookie": token, CSRF_HEADER: me.csrf})
             yield Staff(client, me)
 
     async def stop(self) -> None:
-        """Stop serving, and beating."""
+        """Stop serving, and stop the heartbeats."""
         self.hush()
         if self._serving is not None:
             self._serving.cancel()
@@ -230,14 +230,14 @@ class Stand:
         await self.redis.aclose()
 
     def beat(self, link: str, state: str = "operable", reason: str = "") -> None:
-        """One beat of a link's controller."""
+        """Publish one heartbeat of a link's controller."""
         message = {"state": state, "reason": reason, "beat": next(self._beats), "at": AT}
         self.board.put_controller(link, msgspec.convert(message, ControllerBeat))
 
     def keep_beating(self, **states: str) -> None:
-        """Beat for every link, several times a second, until hushed or told otherwise.
+        """Publish heartbeats for every link, several times a second, until `hush` or another call.
 
-        `states` names links with an underscore for the hyphen: ``pit_2="inoperable"``.
+        `states` names links with an underscore instead of the hyphen: ``pit_2="inoperable"``.
         """
         self.hush()
         self._beating = asyncio.create_task(self._beat_on(states))
@@ -249,7 +249,7 @@ class Stand:
             await asyncio.sleep(0.3)
 
     def hush(self) -> None:
-        """Let no more beats come."""
+        """Stop the heartbeats."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -258,18 +258,18 @@ class Stand:
         self, amount: int, version: int, *, link: str = "tcp-main", meter: str = "progressive",
         cycle: int = 1, state: MeterState = "open",
     ) -> bool:  # fmt: skip
-        """Put a meter's value on the board."""
+        """Put a meter's value into the display state."""
         made = row(
             amount, version, floor=self.floor, link=link, meter=meter, cycle=cycle, state=state
         )
         return self.board.put_meter(made)
 
     def hit(self, event: str = "hit", claim: str = "c1", **changed: object) -> None:
-        """Put a jackpot event of tcp-main's progressive on the board."""
+        """Put a jackpot event of tcp-main's progressive into the display state."""
         self.board.put_jackpot("tcp-main", jackpot(event, claim, **changed))
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
-        """Ask for one page."""
+        """Get one page."""
         async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
             return await client.get(path, headers=headers)
 
@@ -278,7 +278,7 @@ def row(
     amount: int, version: int, *, floor: Floor, link: str = "tcp-main",
     meter: str = "progressive", cycle: int = 1, state: MeterState = "open", at: str = AT,
 ) -> MeterRow:  # fmt: skip
-    """A meter's row with what the floor file says of it."""
+    """Return a meter's row with the terms in the floor file."""
     found = next(
         each for of in floor.link if of.id == link for each in of.meter if each.meter_id == meter
     )
@@ -289,7 +289,7 @@ def row(
 
 
 def jackpot(event: str = "hit", claim: str = "c1", **changed: object) -> Jackpot:
-    """A jackpot event of table TCP-03."""
+    """Return a jackpot event of table TCP-03."""
     fields = {
         "event": event, "claim": claim, "meter": "progressive", "table": "TCP-03",
         "position": 3, "item": "progressive", "hand": "mini_royal_spades", "amount": 151_000,

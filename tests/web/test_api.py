@@ -23,7 +23,7 @@ CONTRACT_FIELDS = (
 
 
 def error_of(response: httpx.Response) -> str:
-    """The code of an error body, which has nothing but what the contract says."""
+    """Return the code of an error body, after a check that it has only the contract's fields."""
     body = msgspec.json.decode(response.content, type=dict[str, dict[str, str]])
     assert list(body) == ["error"]
     assert list(body["error"]) == ["code", "message"]

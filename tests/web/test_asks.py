@@ -1,4 +1,4 @@
-"""Corrections over HTTP, on the real desk: listed, confirmed or refused with a name."""
+"""Corrections over HTTP, with real books: listed, confirmed or refused with a name."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """A stand over the desks of a real link."""
+    """Yield a stand over the books of a real link."""
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()
@@ -24,7 +24,7 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
 
 
 async def the_ask(client: Staff) -> dict[str, object]:
-    """What waits, which must be one."""
+    """Return the only waiting request."""
     (row,) = (await client.get("/api/v1/asks")).json()
     assert isinstance(row, dict)
     return row

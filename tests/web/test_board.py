@@ -1,4 +1,4 @@
-"""What the board shows, and what those who watch it are told."""
+"""State of the displays, and the events that its watchers receive."""
 
 import asyncio
 import gc
@@ -27,7 +27,7 @@ EARLIER = "2026-11-20T02:14:06.000Z"
 
 
 class Clock:
-    """Seconds as the test has them pass."""
+    """Clock in seconds, advanced by the test."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -73,7 +73,7 @@ def test_put_meter_shows_only_what_is_newer(
 
 @pytest.mark.duty("D14")
 def test_duty_d14_a_link_that_fails_after_its_clock_was_set_back_is_shown_so() -> None:
-    """Another state with an earlier time is late only for so long."""
+    """A state with an earlier time counts as late only for a limited time."""
     clock = Clock()
     board = DisplayState(clock)
     board.put_meter(meter(500, 7))
@@ -184,7 +184,7 @@ async def test_paid_is_news_no_longer_than_validated_was() -> None:
 
 
 async def test_a_decision_told_once_more_is_no_news() -> None:
-    """A table that comes back is told again what became of its claims; displays know it."""
+    """A table that reconnects is told its decided claims again. Displays know them already."""
     board = DisplayState()
     watch = board.follow()
     await taken(watch)
@@ -233,7 +233,7 @@ def test_validated_hits_count_among_those_that_the_board_holds(
 
 
 async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
-    """So that a display that has just come holds a number for no longer than the others."""
+    """Thus a display that has just connected keeps a number no longer than the others."""
     clock = Clock()
     board = DisplayState(clock)
     board.put_controller("tcp-main", beat())

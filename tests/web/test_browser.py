@@ -1,4 +1,4 @@
-"""The signage page in a real browser: what a patron sees is what is current, or no number."""
+"""The signage page in a real browser: a patron sees the current number, or none."""
 
 import dataclasses
 import itertools
@@ -51,7 +51,7 @@ async def test_the_drums_turn_upward_past_the_nine(page: Page, stand: Stand) -> 
     stand.put(112_368, 1)
     await opened(page, stand)
     await shows(page, "$1,123.68")
-    # A turn that has begun stands still until it is looked at.
+    # An animation that has begun pauses until the test looks at it.
     cdp = await page.context.new_cdp_session(page)
     await cdp.send("Animation.enable")
     await cdp.send("Animation.setPlaybackRate", {"playbackRate": 0})
@@ -59,7 +59,8 @@ async def test_the_drums_turn_upward_past_the_nine(page: Page, stand: Stand) -> 
     seen = [float(at) for at in await eventually_async(lambda: page.evaluate(TURNING, MAIN))]
     assert seen[0] == pytest.approx(8, abs=0.02)
     assert seen[-1] == pytest.approx(2, abs=0.02)
-    # Past the nine it goes on into the second set of numerals, and then stands at the first again.
+    # After the nine the drum enters the second set of numerals; at the end it jumps back to the
+    # first.
     turned = [at for at in seen if at >= 8 - 0.02]
     assert all(later >= earlier - 0.001 for earlier, later in itertools.pairwise(turned))
     assert seen[: len(turned)] == turned
@@ -77,7 +78,7 @@ async def test_a_new_cycle_starts_at_its_reseed(page: Page, stand: Stand) -> Non
 
 
 async def test_an_award_in_the_same_cycle_is_shown_too(page: Page, stand: Stand) -> None:
-    """What is lower is still what is current; it is shown anew, without turning back."""
+    """The lower amount is the current one. It appears without drums that turn backward."""
     stand.put(151_234, 5)
     await opened(page, stand)
     await shows(page, "$1,512.34")
@@ -125,7 +126,7 @@ async def test_one_silent_link_leaves_the_other_as_it_is(page: Page, stand: Stan
 
 
 async def test_a_stopped_server_marks_the_meters_until_it_is_back(page: Page, stand: Stand) -> None:
-    """The lost stream is enough: the silence does not come to four seconds."""
+    """The lost stream is enough: the meters are marked before four seconds of silence."""
     stand.put(112_362, 1)
     await hold_time(page)
     await opened(page, stand)
@@ -142,7 +143,7 @@ async def test_a_stopped_server_marks_the_meters_until_it_is_back(page: Page, st
 async def test_a_page_that_is_turned_away_comes_again(
     page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A browser gives up on its own where the answer is an error; the page does not."""
+    """A browser alone stops after an error answer. The page tries again."""
     stand.put(112_362, 1)
     await opened(page, stand)
     await stand.stop()
@@ -180,7 +181,7 @@ async def test_an_inoperable_meter_shows_no_number(page: Page, stand: Stand) -> 
 async def test_what_is_closed_keeps_its_number_and_says_so(
     page: Page, stand: Stand, what: str
 ) -> None:
-    """It takes no wagers, but its money is there; without beats its number goes too."""
+    """It accepts no wagers but still has its money. Without heartbeats the number goes too."""
     stand.put(112_362, 1)
     stand.put(720_000, 1, link="pit-2")
     await opened(page, stand)
@@ -240,7 +241,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
 
 @pytest.mark.duty("D15")
 async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
-    """For five seconds of the page's time, in which what is newer comes (see below)."""
+    """A higher version that comes later is shown."""
     stand.put(151_234, 500)
     await hold_time(page)
     await opened(page, stand)
@@ -278,7 +279,7 @@ async def test_a_meter_made_anew_is_shown_though_its_version_is_lower(
 async def test_everything_has_its_place(
     browser: Browser, stand: Stand, width: int, height: int
 ) -> None:
-    """No number is cut, covers another, or makes the page scroll sideways."""
+    """No number is cut off, covers another, or makes the page scroll sideways."""
     stand.put(123_456_789, 1)
     stand.put(1_098_765, 1, meter="five_card_hand_bonus")
     stand.put(724_500, 1, link="pit-2")
@@ -289,7 +290,7 @@ async def test_everything_has_its_place(
     assert await page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
-    # All at one moment: meters may be taking turns.
+    # All elements are measured at one moment, because meters may be taking turns.
     boxes, meters = await page.evaluate(
         """() => {
           const shown = (parts) => [...document.querySelectorAll(parts)]
@@ -328,7 +329,7 @@ async def test_the_page_asks_nobody_else(page: Page, stand: Stand) -> None:
 
 
 async def test_a_meter_that_goes_on_at_another_wager_says_so(page: Page, stand: Stand) -> None:
-    """The wager is a parameter, which people may change while the link is closed (duty D3)."""
+    """The wager is a parameter that people may change while the link is closed (duty D3)."""
     stand.put(112_362, 1)
     await page.goto(f"{stand.url}/signage")
     await expect(page.locator(f"{MAIN} .wager")).to_have_text("$1 wager")

@@ -1,4 +1,4 @@
-"""Slow, silent and half-open connections: each ends by itself, and the others go on (duty D20)."""
+"""Slow, silent and half-open connections end by themselves, and others continue (duty D20)."""
 
 import asyncio
 import resource
@@ -32,7 +32,7 @@ POST = (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
-    """A stand that waits a moment for a request."""
+    """Yield a stand that waits only a moment for a request."""
     monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 0.3)
     stand = Stand()
     await stand.start()
@@ -59,7 +59,7 @@ async def test_a_request_that_does_not_come_whole_ends_its_connection(
     async with raw(hasty.port) as slow:
         slow.send(sent)
         await slow.rest()
-        # An honest client has the time that a busy machine takes.
+        # A correct client gets enough time for a busy machine.
         monkeypatch.undo()
         assert (await hasty.get("/healthz")).status_code == 200
 

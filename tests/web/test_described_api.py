@@ -1,4 +1,4 @@
-"""Every answer of the running service is as its own OpenAPI document says, whoever asks."""
+"""Every answer of the running service matches its own OpenAPI document, for every user."""
 
 from pathlib import Path
 

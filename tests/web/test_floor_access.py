@@ -1,4 +1,4 @@
-"""The floorperson's page for everybody: axe-core on each view and dialog, thumbs, and keyboards."""
+"""Accessibility of the floor page: axe-core on each view and dialog, touch and keyboard."""
 
 import pytest
 import pytest_asyncio
@@ -18,7 +18,7 @@ from tests.web.stand import CLAIM, SMALL
 
 SMALLEST_PX = 44
 
-# What can be pressed and is smaller than a thumb.
+# Finds pressable elements that are smaller than a thumb.
 TOO_SMALL = """(least) => [...document.querySelectorAll("button, a[href], summary, input, select")]
   .map((it) => it.matches(".choice input") ? it.closest("label") : it)
   .filter((it) => it.checkVisibility())
@@ -31,14 +31,14 @@ WIDER = "document.documentElement.scrollWidth > document.documentElement.clientW
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(room: FloorRoom) -> FloorRoom:
-    """A room where one win waits to be validated, and one to be paid."""
+    """Return a room in which one win waits for validation, and one for payment."""
     room.stand.claims.put(ROYAL)
     await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
     return room
 
 
 async def check_view(page: Page) -> None:
-    """A view can be used by everybody: by axe-core, by thumb, and without scrolling sideways."""
+    """Check a view: axe-core, sizes for touch, and no sideways scrolling."""
     await check_accessible(page)
     assert await page.evaluate(TOO_SMALL, SMALLEST_PX) == []
     assert not await page.evaluate(WIDER)

@@ -1,4 +1,4 @@
-"""Corrections on the floor page: shown on top as they arrive, confirmed or refused by one press."""
+"""Corrections on the floor page: shown on top as they arrive, decided by one press."""
 
 import re
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.duty("D17")
 
 
 def card_of(page: Page, ask: AskRow) -> Locator:
-    """The card of an ask."""
+    """Return the card of a correction request."""
     return page.locator(f'[data-ask="{ask.ask}"]')
 
 
@@ -23,7 +23,7 @@ SETTLED = ("three of hearts", "six of spades", "jack of clubs")
 
 
 async def check_cards(where: Locator, *hands: tuple[str, ...]) -> None:
-    """Hold that each hand shows its cards, as they can be seen, and nothing else does."""
+    """Check that each hand shows its cards as they were entered, and no other cards appear."""
     drawn = where.locator(".hand")
     await expect(drawn).to_have_count(len(hands))
     for place, names in enumerate(hands):

@@ -14,7 +14,7 @@ ALONE = msgspec.structs.replace(
     envy_state="validated", paid_from="table_inventory", tax_documents=False,
     item="progressive_envy", item_name="Envy Bonus",
 )  # fmt: skip
-"""An Envy Bonus for a hand of which no win waits."""
+"""An Envy Bonus for a hand without a waiting win."""
 
 
 def acts_of(room: FloorRoom) -> list[tuple[str, str, str]]:

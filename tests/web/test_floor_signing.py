@@ -1,4 +1,4 @@
-"""Signing in at the floorperson's page in a real browser, and what is left when a session ends."""
+"""Sign-in on the floor page in a real browser, and what remains after a session ends."""
 
 from playwright.async_api import Page, expect
 
@@ -8,7 +8,7 @@ from tests.web.stand import CLAIM, PIN
 
 
 async def check_dark(page: Page, room: FloorRoom) -> None:
-    """Only the sign-in is left: nothing of the floor is in the page, shown or hidden."""
+    """Check that only the sign-in is left: the page has no data of the floor, shown or hidden."""
     await expect(page.get_by_role("heading", name="Sign in")).to_be_visible(timeout=15_000)
     left = await page.content()
     for secret in ("TCP-03", "1,510.00", "Mini-Royal", "p3", "Sign out", "c1"):
@@ -116,7 +116,7 @@ async def test_who_does_nothing_is_warned_and_signed_out(room: FloorRoom) -> Non
 
 
 async def test_the_warning_can_be_heeded_while_a_dialog_is_open(room: FloorRoom) -> None:
-    """All but the dialog is out of reach then, so the warning stands in it."""
+    """Everything outside the dialog is unreachable then, so the dialog has the warning."""
     page = await room.page()
     await page.clock.install()
     await room.sign_in(page, "Flo")

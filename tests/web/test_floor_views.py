@@ -1,4 +1,4 @@
-"""The other views in a real browser: past wins, links, people; what each role may do there."""
+"""The other views in a real browser (past wins, links, people) and what each role may do there."""
 
 from datetime import UTC, datetime
 
@@ -26,7 +26,7 @@ from tests.web.stand import AT, CLAIM, FLOOR, PIN
 
 
 def paid(number: int, **fields: object) -> ClaimRow:
-    """A win of the past."""
+    """Return a win of the past."""
     made = {
         "claim": f"h{number}", "order": str(100 + number), "state": "paid", "validated_by": "Flo",
         "validated_at": AT, "decided_by": "Finn", "decided_at": AT, "paid_by": "Finn",
@@ -41,7 +41,7 @@ def wins(page: Page) -> Locator:
 
 @pytest.mark.duty("D16")
 async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: FloorRoom) -> None:
-    """Duty D16."""
+    """Duty D16: the wins of a progressive, latest first, page by page."""
     for number in range(30):
         room.stand.claims.claims[f"h{number}"] = paid(number)
     other = paid(90, link="pit-2", claim="other", table="TCP-90")
@@ -63,7 +63,7 @@ async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: Flo
 
 
 async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> None:
-    """A day is the facility's: this win is of the 19th there, and of the 20th in UTC."""
+    """Days are those of the facility: this win is of the 19th there, and of the 20th in UTC."""
     room.stand.claims.claims["h1"] = paid(1, at="2026-11-20T05:00:00Z", table="TCP-77")
     room.stand.claims.claims["h2"] = paid(2, state="rejected", reason="Card fouled")
     page = await room.signed_in("Flo", size="desk")
@@ -109,7 +109,7 @@ async def test_days_begin_when_they_do_in_the_facilitys_zone(room: FloorRoom) ->
 async def test_days_begin_when_they_do_on_the_other_side_of_the_world(
     shared_redis_server: RedisServer, browser: Browser
 ) -> None:
-    """There the clocks are set between the day's beginning and midnight in UTC."""
+    """There the clocks change between the beginning of the day and midnight in UTC."""
     text = FLOOR.replace("America/New_York", "Australia/Sydney")
     async with floor_room(shared_redis_server, browser, text) as room:
         page = await room.page()
@@ -171,7 +171,7 @@ async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) 
 
 @pytest.mark.duty("D12")
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
-    """Duties D4 and D12."""
+    """Duties D4 and D12: one person proposes, another confirms, on a closed link."""
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")
     button = meter(sue).get_by_role("button", name="Change a parameter")
     await expect(button).to_be_disabled()
@@ -193,7 +193,7 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
 
 
 async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> None:
-    """Duty D15: by a recorded act, with a reason."""
+    """Duty D15: a recorded act with a reason."""
     sue, ada = await room.signed_in("Sue", "links", "phone"), await room.signed_in("Ada", "links")
     await press(meter(sue), "Adjust")
     said = dialog(sue).get_by_role("alert")
@@ -234,7 +234,7 @@ async def test_a_proposal_decided_meanwhile_is_told(room: FloorRoom) -> None:
 
 
 async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
-    """Duty D17."""
+    """Duty D17: the acts are listed with who did them."""
     for number in range(30):
         await room.stand.links.close("tcp-main", "Sue", f"reason {number}")
         await room.stand.links.open("tcp-main", "Sam")
@@ -250,7 +250,7 @@ async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
 
 @pytest.mark.duty("D17")
 async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: FloorRoom) -> None:
-    """To be kept elsewhere."""
+    """Staff copy them to a place outside the system."""
     page = await room.signed_in("Audrey", "links")
     sealed = page.locator(".seal")
     await expect(sealed.first).to_contain_text("Ledger sealed at entry 12: 5ea1")
@@ -302,7 +302,7 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
 
 
 async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom) -> None:
-    """Drawn anew under the finger, the button would be another, and neither be pressed."""
+    """If the page replaced the button under the finger, the press would be lost."""
     page = await room.page()
     await hold_clock(page, datetime.now(UTC))
     await room.sign_in(page, "Sue", "links")
@@ -332,7 +332,7 @@ async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: Fl
     await page.route("**/api/v1/links", hold, times=1)
     await room.stand.links.close("tcp-main", "Ada", "end of day")
     await eventually_async(lambda: held)
-    # Asked now, answered later.
+    # The request is sent now and answered later.
     earlier = await held[0].fetch()
     room.stand.links.put_unapproved("tcp-main", UNAPPROVED)
     await expect(state).to_have_text("Inoperable")

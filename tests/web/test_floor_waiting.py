@@ -1,4 +1,4 @@
-"""What waits, in a real browser: it arrives by itself, and each decision is taken once."""
+"""Waiting claims in a real browser: each appears by itself, and is decided once."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from tests.web.floor_hand import (
 )
 from tests.web.stand import CLAIM, SMALL
 
-# Counts the notes of a chime, which nobody hears here.
+# Counts the tones of the chime, which nobody hears here.
 COUNT_NOTES: Final = """
 window.notes = 0;
 const start = OscillatorNode.prototype.start;
@@ -43,7 +43,7 @@ async def validated_by_flo(room: FloorRoom) -> None:
 
 @pytest.mark.duty("D5")
 async def test_a_win_is_told_whole(room: FloorRoom) -> None:
-    """Who is to decide sees what was won, by what, in which order, and the evidence."""
+    """The person who decides sees the win, its hand, the order of wins, and the evidence."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
     card = claim_card(page, ROYAL)
@@ -106,7 +106,7 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     waited = claim_card(page, ROYAL).locator(".waited")
     await expect(waited).to_contain_text("02:")
     await expect(waited).not_to_have_attribute("data-long", "")
-    # Nobody tells the page meanwhile that its clock has been set.
+    # The page is offline, so no answer tells it that its clock has changed.
     await page.context.set_offline(True)
     await page.clock.fast_forward("01:00")
     await expect(waited).to_have_attribute("data-long", "")
@@ -199,7 +199,7 @@ async def test_without_envy_only_the_reason_is_asked_for(room: FloorRoom) -> Non
 
 
 async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) -> None:
-    """Duty D4: who validated it sees why he cannot."""
+    """Duty D4: the person who validated it sees why they cannot pay it."""
     await validated_by_flo(room)
     flo, finn = await room.signed_in("Flo"), await room.signed_in("Finn", size="phone")
     await expect(claim_card(flo, CLAIM)).to_contain_text("You validated it: another person pays.")
@@ -261,7 +261,7 @@ async def test_a_second_tap_on_validate_is_no_confirmation(room: FloorRoom) -> N
 
 
 async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
-    """Another's decision moves what is below it, and not from under a finger."""
+    """A colleague's decision removes a card. The cards below do not move under the finger."""
     earlier = msgspec.structs.replace(CLAIM, claim="TCP-01-R3-1", table="TCP-01")
     room.stand.claims.claims = {earlier.claim: earlier} | room.stand.claims.claims
     page = await room.page()
@@ -302,7 +302,7 @@ async def test_no_answer_is_told_as_what_it_is(room: FloorRoom) -> None:
 
 
 async def old(page: Page) -> None:
-    """Wait until the page says that what it shows may be old."""
+    """Wait until the page says that its data may be old."""
     await expect(page.locator(".line")).to_contain_text("What you see may be old")
 
 
@@ -321,9 +321,9 @@ async def test_a_lost_connection_is_told_and_found_again(room: FloorRoom) -> Non
 async def test_a_line_that_died_without_a_word_is_found_out(
     room: FloorRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stream looks open, but nothing comes of it, and no request is answered.
+    """The stream looks open but delivers nothing, and no request is answered.
 
-    The five seconds within which the page says so are its own, and pass as the test says.
+    The page must say so within five seconds of its own time, which the test controls.
     """
     monkeypatch.setattr(changes_module, "HEARTBEAT_S", 600.0)
     page = await room.page()
@@ -349,7 +349,7 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(room: Floor
         room.stand.claims.put(ROYAL)
         await expect(claim_card(page, ROYAL)).to_be_visible()
         await expect(page.locator(".line")).to_be_hidden()
-        # Reading alone shows the first, so that only the stream can have told of another.
+        # Polling shows the first claim, so only the stream can have shown the second.
         another = msgspec.structs.replace(ROYAL, claim="TCP-04-R13-1", round="R13")
         room.stand.claims.put(another)
         await expect(claim_card(page, another)).to_be_visible()

@@ -1,4 +1,4 @@
-"""By which names the service is known, over HTTP and HTTPS, and what every answer carries (D20)."""
+"""Host names of the service over HTTP and HTTPS, and the headers of every answer (D20)."""
 
 import ssl
 from pathlib import Path
@@ -27,7 +27,7 @@ HEADERS: Final = {
 
 
 def check_headers(answer: httpx.Response, what: str) -> None:
-    """Everything that keeps an answer from harm in a browser, and nothing twice."""
+    """Check that an answer has each security header exactly once."""
     names = [name.lower() for name, _ in answer.headers.multi_items()]
     assert len(names) == len(set(names)), what
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS, what
@@ -47,7 +47,7 @@ METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "T
 async def test_every_route_by_every_method_answers_with_the_security_headers(
     staffed: Stand,
 ) -> None:
-    """The application's own list of routes, and what no route is; each answered without a 5xx."""
+    """All routes of the application, and paths without a route; none answers with a 5xx."""
     paths = {route.path_format for route in staffed.app().routes if isinstance(route, HTTPRoute)}
     assert paths == {route.partition(" ")[2] for route in CASES}
     foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
@@ -131,7 +131,7 @@ def test_a_panel_is_known_by_its_port_too_save_where_a_proxy_has_its_own() -> No
 
 
 async def test_the_stream_tells_a_foreign_page_nothing(staffed: Stand) -> None:
-    """No browser shows it what it may not read; the session's cookie does not come along at all."""
+    """The browser hides the stream from a foreign page, and does not send the session's cookie."""
     headers = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
     async with staffed.signed_in("Dana") as dana:
         cookie = {"Cookie": dana.client.headers["Cookie"]}
@@ -146,12 +146,12 @@ async def test_the_stream_tells_a_foreign_page_nothing(staffed: Stand) -> None:
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
-    """Who signs the certificates."""
+    """Return the certificate authority."""
     return trustme.CA()
 
 
 def written(authority: trustme.CA, directory: Path) -> tuple[Path, Path]:
-    """A certificate and its key, as files."""
+    """Write a certificate and its key to files, and return their paths."""
     issued = authority.issue_cert("localhost", "127.0.0.1")
     chain, key = directory / "pit.pem", directory / "pit.key"
     chain.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))

@@ -1,4 +1,4 @@
-"""A PIN that somebody else set: it serves once, to choose one's own, and for a day."""
+"""A PIN set by another person works once within a day, only to choose one's own."""
 
 import asyncio
 import re
@@ -34,13 +34,13 @@ def stand(staffed: Stand) -> Stand:
 
 
 async def refusal(stand: Stand, pin: str) -> tuple[int, str]:
-    """How Flo is refused who tries to sign in."""
+    """Return how Flo's attempt to sign in is refused."""
     answer = await stand.try_to_sign_in("Flo", pin)
     return answer.status_code, error_of(answer)
 
 
 async def choose(stand: Stand, name: str, new: str = OWN) -> None:
-    """Sign in with the PIN that was given, and choose another."""
+    """Sign in with the PIN that was set, and choose another."""
     async with stand.signed_in(name, GIVEN) as person:
         body = {"pin": GIVEN, "new_pin": new}
         assert (await person.post("/api/v1/me/pin", body)).status_code == 204
@@ -49,7 +49,7 @@ async def choose(stand: Stand, name: str, new: str = OWN) -> None:
 @pytest.mark.parametrize("by", ["an administrator", "command"])
 @pytest.mark.parametrize("role", list(Role))
 async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, role: Role) -> None:
-    """Every route that needs a right, for every role, whose PIN was set or who is new."""
+    """Every route that needs a right is tried by every role with a set PIN, or as a new user."""
     async with stand.signed_in("Ada") as ada:
         if by == "an administrator":
             body = {"name": "Zoe", "role": role.value, "pin": GIVEN}
@@ -179,5 +179,5 @@ async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
 
 
 async def press_summary(page: Page) -> None:
-    """Unfold what was done with the account."""
+    """Unfold the history of the account."""
     await dialog(page).locator("summary").click()

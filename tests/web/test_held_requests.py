@@ -1,4 +1,4 @@
-"""A request whose body is held back acts for nobody whose session has ended meanwhile."""
+"""A request whose body is delayed does nothing if its session ends meanwhile."""
 
 import asyncio
 from typing import Final
@@ -19,7 +19,7 @@ def stand(staffed: Stand) -> Stand:
 
 
 class Held:
-    """A POST of which the service has the headers, and waits for the body."""
+    """A POST whose headers the service has, while it waits for the body."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -29,7 +29,7 @@ class Held:
     async def send(cls, stand: Stand, staff: Staff, path: str) -> "Held":
         """Send the headers, and wait until the service asks for the body.
 
-        It does so only when it has looked up who asks: until then nothing reads the body.
+        It does so only after it has looked up the session, because nothing reads the body before.
         """
         reader, writer = await asyncio.open_connection("127.0.0.1", stand.port)
         headers = {
@@ -45,7 +45,7 @@ class Held:
         return cls(reader, writer)
 
     async def finish(self) -> bytes:
-        """Send the body, and give the answer."""
+        """Send the body, and return the answer."""
         self._writer.write(_BODY)
         answer = await asyncio.wait_for(self._reader.read(), _BOUND_S)
         self._writer.close()

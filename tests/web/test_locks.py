@@ -1,4 +1,4 @@
-"""Too many wrong PINs over HTTP: a stranger locks out nobody but themselves (duty D20)."""
+"""Too many wrong PINs over HTTP: a stranger locks out only themselves (duty D20)."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ def stand(staffed: Stand) -> Stand:
 async def sign_in(
     stand: Stand, client: str, pin: str = PIN, device: str = "", name: str = "Flo"
 ) -> httpx.Response:
-    """Try to sign in from an address, behind a proxy on the service's machine."""
+    """Try to sign in from an address, through a proxy on the service's machine."""
     headers = {"X_Forwarded_For": client, "X_Forwarded_Proto": "https"}
     if device:
         headers["Cookie"] = f"{DEVICE_COOKIE}={device}"
@@ -32,7 +32,7 @@ async def sign_in(
 
 
 def device_of(answer: httpx.Response) -> str:
-    """The token that a browser was given for its device."""
+    """Return the token that a browser received for its device."""
     (cookie,) = [
         each for each in answer.headers.get_list("set-cookie") if each.startswith(DEVICE_COOKIE)
     ]
@@ -61,7 +61,7 @@ async def test_many_at_once_from_one_address_lock_that_address_alone(stand: Stan
 async def test_a_device_that_has_signed_in_tries_on_where_strangers_have_locked_it(
     stand: Stand,
 ) -> None:
-    """Where a proxy hides who is who, say: all have one address."""
+    """For example behind a proxy that hides addresses, so all clients seem to have the same one."""
     first = await sign_in(stand, HERS)
     device = device_of(first)
     for at in range(20):

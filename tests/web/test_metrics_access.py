@@ -1,4 +1,4 @@
-"""Who may read `/metrics`, which shows reserves: Prometheus, and nobody on the floor's network."""
+"""Access to `/metrics`, which shows reserves: for Prometheus, not for the floor's network."""
 
 import asyncio
 import contextlib
@@ -45,7 +45,7 @@ SPELLINGS: Final = (
 
 @asynccontextmanager
 async def serving(stand: Stand, token: str | None, *, agent: bool) -> AsyncIterator[str]:
-    """The service's pages, or an agent's figures alone, by a token; gives the address."""
+    """Serve the service's pages, or only an agent's metrics, with a token; yield the address."""
     port, ready = free_port(), asyncio.Event()
     front = ServerSettings(metrics_token=token)
     task = asyncio.create_task(
@@ -77,7 +77,7 @@ async def test_without_a_token_it_is_for_this_machine_and_not_through_a_proxy(
 
 
 async def test_however_its_path_is_written(stand: Stand) -> None:
-    """A proxy may pass on what it takes for another path."""
+    """A proxy may pass on a spelling that it takes for another path."""
     for path in SPELLINGS:
         async with raw(stand.port) as connection:
             connection.send(
@@ -91,7 +91,7 @@ async def test_however_its_path_is_written(stand: Stand) -> None:
 
 @pytest.mark.parametrize("agent", [False, True], ids=["service", "agent"])
 async def test_with_a_token_it_is_for_whoever_shows_it(stand: Stand, *, agent: bool) -> None:
-    """From anywhere; this machine is no exception, for a proxy on it may say nothing of itself."""
+    """This holds from any address. This machine is no exception, because a proxy may run on it."""
     good = {"Authorization": f"Bearer {TOKEN}"}
     async with serving(stand, TOKEN, agent=agent) as url, httpx.AsyncClient() as client:
         for headers in (good, good | {"X-Forwarded-For": "10.1.2.3"}):
@@ -120,7 +120,7 @@ async def test_with_a_token_it_is_for_whoever_shows_it(stand: Stand, *, agent: b
     ],
 )  # fmt: skip
 async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> None:
-    """By the address of the connection, as a patron on the floor's network has one."""
+    """The address of the connection counts, as for a patron on the floor's network."""
     told: list[int] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

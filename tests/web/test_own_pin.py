@@ -1,4 +1,4 @@
-"""One's own PIN over HTTP and on the page, and that one person is never both (duty D4)."""
+"""Changing one's own PIN over HTTP and on the page; one person never counts as two (duty D4)."""
 
 import re
 
@@ -29,7 +29,7 @@ def stand(staffed: Stand) -> Stand:
 
 
 async def set_by_ada(stand: Stand, *names: str) -> None:
-    """Ada gives them PINs, as she may."""
+    """Have Ada set PINs for users, as an administrator may."""
     async with stand.signed_in("Ada") as ada:
         for name in names:
             answer = await ada.post(f"/api/v1/users/{name}/pin", {"pin": ADAS})

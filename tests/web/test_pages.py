@@ -1,4 +1,4 @@
-"""The signage pages as they are first painted, and the files that they use."""
+"""The signage pages as first rendered by the server, and the files that they use."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ PAGE_BYTES_MAX = 100_000
 
 
 class Reader(HTMLParser):
-    """Elements of a page by their class, and its text."""
+    """Parser that collects elements of a page by their class, and its text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Reader(HTMLParser):
         return [attrs for _, attrs in self.tags if attrs.get("class") == "meter"]
 
     def amounts(self) -> list[str | None]:
-        """What the meters show; the last amount of a page is that of a celebration to come."""
+        """Return the amounts of the meters. The last one on a page is for a future celebration."""
         return [attrs["aria-label"] for _, attrs in self.tags if attrs.get("class") == "amount"][
             :-1
         ]
@@ -106,7 +106,7 @@ async def test_a_closed_meter_says_so_while_its_link_goes_on(stand: Stand) -> No
 
 
 async def test_a_pending_hit_names_the_table_and_the_amount(stand: Stand) -> None:
-    """Duty D8; the highest first, where several wait."""
+    """Duty D8; of several, the highest comes first."""
     stand.put(100_000, 8, cycle=2, state="pending")
     stand.hit(claim="c1", amount=2_500, table="TCP-01")
     stand.hit(claim="c2", amount=151_234, table="TCP-03")

@@ -1,4 +1,4 @@
-"""Players are told what each hand wins of a meter (duty D1): on the signage, and at the table."""
+"""Players see what each hand wins of a meter (duty D1): on the signage, and at the table."""
 
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
@@ -32,8 +32,8 @@ EVERY_METER: Final = floor_text(
     name="Keystone <Casino> & Resort",
 )  # fmt: skip
 
-# As 649a.12(e)(1) and (5), (i)(1) and (3), (h)(1) and (5) have them for $1 and $5, (j)(1) and (5)
-# for $5.
+# According to 649a.12(e)(1) and (5), (i)(1) and (3), (h)(1) and (5) for $1 and $5, and (j)(1) and
+# (5) for $5.
 PROGRESSIVE_A: Final = """
 Mini-royal of spades | 100% of the meter | $100.00
 Mini-royal | 500 for 1 | $25.00
@@ -79,7 +79,7 @@ PAYS: Final = "/signage/tcp-main/pays"
 
 
 class Tables(HTMLParser):
-    """The rows of each meter's table, their cells with a bar between."""
+    """Parser of the rows of each meter's table; a bar separates the cells."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ async def stand() -> AsyncIterator[Stand]:
 
 
 def with_paytable(stand: Stand, paytable: str) -> Link:
-    """The first link as a change of its paytable leaves it."""
+    """Return the first link after a change of its paytable."""
     link = stand.floor.link[0]
     meter = msgspec.structs.replace(link.meter[0], paytable=paytable)
     return msgspec.structs.replace(link, meter=(meter, *link.meter[1:]))

@@ -1,4 +1,4 @@
-"""What a browser would never send: smuggled and split requests, odd paths, bombs of JSON."""
+"""Requests that no browser sends: smuggled and split requests, odd paths, huge JSON."""
 
 import asyncio
 from typing import Final
@@ -14,7 +14,7 @@ _END: Final = b"\r\n\r\n"
 
 
 def post(*headers: str, body: bytes = b"") -> bytes:
-    """A request to sign in with such headers."""
+    """Return a sign-in request with the given headers."""
     lines = ["POST /api/v1/sign-in HTTP/1.1", "Host: localhost", *headers]
     return "\r\n".join(lines).encode() + _END + body
 
@@ -60,7 +60,8 @@ async def test_what_is_no_honest_request_is_refused_and_nothing_after_it_is_read
     async with raw(stand.port) as client:
         client.send(sent, _SMUGGLED)
         answer = await client.rest()
-    # A cut connection is an answer too: the kernel may drop the refusal of what was left unread.
+    # A reset connection is an answer too: the kernel may drop the refusal if the request was not
+    # read completely.
     if answer:
         assert answer.startswith(b"HTTP/1.1 400 "), answer[:200]
         assert answer.count(b"HTTP/1.1 ") == 1
@@ -178,7 +179,7 @@ async def test_a_hundred_requests_in_one_go_are_answered_in_their_order(stand: S
      "203.0.113.7:99:1"],
 )  # fmt: skip
 async def test_a_proxy_says_an_address_or_is_refused(staffed: Stand, said: str) -> None:
-    """What is no address is in no log, and nobody is locked or counted by it."""
+    """An invalid address appears in no log, and no lock or count uses it."""
     body = b'{"name": "flo", "pin": "000000"}'
     length = f"Content-Length: {len(body)}"
     async with raw(staffed.port) as client:

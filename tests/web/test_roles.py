@@ -1,6 +1,7 @@
-"""Every role, and whoever has none, against every route of the application, over real HTTP.
+"""Every role, and requests without one, against every route, over real HTTP.
 
-The routes are those of the application itself: one that is not in the table below fails the test.
+The routes are those of the application itself. A route that is missing in the table below fails the
+test.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ Prepare = Callable[[Stand], Awaitable[None]]
 
 
 class Case(NamedTuple):
-    """One route: who may use it, and a request that works for whoever may."""
+    """One route: who may use it, and a request that works for them."""
 
     access: Right | RouteAccess
     path: str
@@ -169,21 +170,21 @@ RIGHTS_OF: Final = {
     Role.AUDITOR: "waiting wins users",
     Role.ADMINISTRATOR: "waiting wins links users people",
 }
-"""The table of roles, said a second time."""
+"""The table of roles, written a second time."""
 
 WITHOUT: Final = ("nobody", "a stranger", "disabled", "other PIN", "idle", "signed out")
-"""Those who have no session that holds, though four of them had one."""
+"""Clients without a valid session, though four of them had one."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(staffed: Stand) -> Stand:
-    """A stand with its staff, and one more dealer to be changed."""
+    """Return a stand with its staff, and one more dealer to be changed."""
     await staffed.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
     return staffed
 
 
 def routes(stand: Stand) -> dict[str, object]:
-    """Every route of the application with what it says of who may use it."""
+    """Return every route of the application with the rights that it declares."""
     return {
         f"{method} {route.path_format}": handler.opt.get(ACCESS)
         for route in stand.app().routes
@@ -194,7 +195,7 @@ def routes(stand: Stand) -> dict[str, object]:
 
 
 async def happened(stand: Stand) -> tuple[object, ...]:
-    """Everything that any act would change."""
+    """Return everything that any act would change."""
     return (
         list(stand.claims.acts), list(stand.asks.acts), dict(stand.claims.claims),
         list(stand.links.done),
@@ -204,7 +205,7 @@ async def happened(stand: Stand) -> tuple[object, ...]:
 
 
 async def reset(stand: Stand, case: Case) -> None:
-    """Bring everything to where a route's request can work."""
+    """Restore the state in which a route's request can succeed."""
     stand.claims.claims = {"c1": CLAIM, "c2": SMALL}
     stand.links.begin_anew()
     if case.prepare is not None:
@@ -212,7 +213,7 @@ async def reset(stand: Stand, case: Case) -> None:
 
 
 async def send(client: httpx.AsyncClient, route: str, case: Case) -> tuple[int, str]:
-    """Send a route's request, and give the status and, of an error, its code."""
+    """Send a route's request; return the status and the code of an error."""
     method = route.partition(" ")[0]
     async with client.stream(method, case.path, json=case.body) as response:
         if response.status_code < 400:
@@ -249,7 +250,7 @@ async def test_each_role_does_what_its_rights_say_and_nothing_else(stand: Stand,
                 assert status == case.status, f"{route}: {code}"
             else:
                 assert (status, code) == (403, "not_allowed"), route
-            # Whoever prints a slip is noted.
+            # Printing a slip is recorded with the person.
             changes = allowed and (route.startswith("POST ") or route.endswith("/slip.pdf"))
             assert (await happened(stand) != before) == changes, route
 
@@ -274,7 +275,7 @@ async def test_without_a_session_that_holds_only_the_public_routes_work(
 
 
 async def headers_of(stand: Stand, who: str) -> dict[str, str]:
-    """What the browser of somebody sends who is not, or no longer, signed in."""
+    """Return the headers of a browser that is not signed in, or no longer."""
     if who == "nobody":
         return {}
     if who == "a stranger":

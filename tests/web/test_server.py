@@ -1,4 +1,4 @@
-"""Starting and stopping inside the service's own loop."""
+"""Start and stop inside the service's own event loop."""
 
 import asyncio
 import signal
@@ -32,7 +32,7 @@ async def test_an_address_that_is_not_ours_is_told(host: str) -> None:
 
 
 async def test_it_stops_promptly_and_ends_open_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of itself, not for want of time; `stop` does not wait for as long as it would have."""
+    """The streams end by themselves: `stop` does not reach its time limit."""
     monkeypatch.setattr(server_module, "GRACE_S", 600)
     monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
     stand = Stand()

@@ -1,4 +1,4 @@
-"""A hit on signage: celebrated once, pending, then validated or put right (duty D8)."""
+"""A jackpot on signage: celebrated once, pending, then validated or corrected (duty D8)."""
 
 import time
 
@@ -24,7 +24,7 @@ NOTE = f"{MAIN} .note"
 
 
 async def says(page: Page, kind: str, words: str, what: str) -> None:
-    """Wait for the band beside the meter's number."""
+    """Wait for the text of the band next to the meter's number."""
     await expect(page.locator(NOTE)).to_have_attribute("data-kind", kind)
     await expect(page.locator(f"{NOTE} .kind")).to_have_text(words)
     await expect(page.locator(f"{NOTE} .what")).to_have_text(what)
@@ -32,29 +32,29 @@ async def says(page: Page, kind: str, words: str, what: str) -> None:
 
 
 async def wait_until_over(page: Page) -> None:
-    """Wait until nothing is celebrated any more."""
+    """Wait until the celebration is over."""
     await expect(page.locator(".celebration")).to_be_hidden(timeout=15_000)
 
 
 async def sees_the_celebration(page: Page) -> None:
-    """Wait for the celebration on a page whose time is held: it does not end by itself then."""
+    """Wait for the celebration on a page with held time, where it does not end by itself."""
     await as_time_passes(page, page.locator(".celebration").is_visible, "the celebration")
 
 
 async def sees_no_celebration(page: Page) -> None:
-    """Wait for its end on such a page, long before its time is over."""
+    """Wait for its end on such a page, before its time is over."""
     await as_time_passes(page, page.locator(".celebration").is_hidden, "no celebration")
 
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
-    """Let a minute pass, by the clock of the board and by that of the page."""
+    """Let a minute pass, on the clock of the display state and on that of the page."""
     later_s = display_state.VALIDATED_NEWS_S + 1
     stand.board._clock = lambda: time.monotonic() + later_s
     await page.clock.fast_forward("01:01")
 
 
 def win(stand: Stand) -> None:
-    """The progressive of tcp-main is won at TCP-03, and begins anew."""
+    """Have TCP-03 win the progressive of tcp-main, which is then reseeded."""
     stand.hit(amount=151_234)
     stand.put(100_000, 6, cycle=2, state="pending")
 
@@ -63,7 +63,7 @@ def win(stand: Stand) -> None:
 @pytest.mark.duty("D8")
 @pytest.mark.duty("D5")
 async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, stand: Stand) -> None:
-    """Duty D18: the winning value is there at once, though the meter begins anew."""
+    """Duty D18: the amount won appears immediately, although the meter is reseeded."""
     stand.put(151_234, 5)
     await opened(page, stand)
     win(stand)
@@ -87,7 +87,7 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
 async def test_a_good_win_is_said_to_be_validated_for_a_while(
     page: Page, stand: Stand, decision: str
 ) -> None:
-    """Also on a display that is turned on only then; after that, all is as it was."""
+    """A display that is turned on only then says it too. Later everything is as before."""
     await page.clock.install()
     stand.put(151_234, 5)
     await opened(page, stand)
@@ -122,7 +122,7 @@ async def test_paid_after_validated_begins_nothing_anew(page: Page, stand: Stand
 
 
 async def test_a_rejected_win_is_put_right(page: Page, stand: Stand) -> None:
-    """The note goes, the celebration ends, the amount is back on the meter (duty D15)."""
+    """The note disappears, the celebration ends, and the amount is back on the meter (duty D15)."""
     stand.put(151_234, 5)
     await hold_time(page)
     await opened(page, stand)
@@ -142,7 +142,7 @@ async def test_a_page_loaded_later_shows_the_hit_and_celebrates_nothing(
     stand.hit(amount=151_234)
     await opened(page, stand)
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
-    # What comes next is shown, so what came before has been: and it was not celebrated.
+    # A later event is shown, so this one has been processed, and it was not celebrated.
     stand.hit(claim="c2", amount=160_000, table="TCP-07")
     await expect(page.locator(".celebration-table")).to_have_text("Table TCP-07")
 
@@ -150,7 +150,7 @@ async def test_a_page_loaded_later_shows_the_hit_and_celebrates_nothing(
 async def test_a_hit_of_before_the_service_began_is_not_celebrated(
     page: Page, stand: Stand
 ) -> None:
-    """It is told when the books have been checked, which may be long after the page is open."""
+    """It arrives after the books are checked, possibly long after the page was opened."""
     stand.put(100_000, 6, cycle=2, state="pending")
     await opened(page, stand)
     stand.board.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
@@ -171,7 +171,7 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     await expect(page.locator(".celebration-table")).to_have_text("Table TCP-03", timeout=15_000)
     await wait_until_over(page)
     await stand.stop()
-    # Before there is anything to come back to: it may be back before it is looked at.
+    # The test waits here for the lost connection, because the page may reconnect quickly.
     await expect(page.locator(".connection")).to_have_text("Reconnecting")
     await stand.start()
     win(stand)
@@ -182,7 +182,7 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
 
 
 async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
-    """Each table and its amount are seen, on the band as in the celebration."""
+    """Each table and its amount appear, on the band and in the celebration."""
     stand.put(100_000, 5)
     await opened(page, stand)
     stand.hit(claim="c1", amount=2_500, table="TCP-01")
@@ -201,18 +201,18 @@ async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
 async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     page: Page, stand: Stand
 ) -> None:
-    """No more are kept waiting than are shown within half a minute (duty D18)."""
+    """The queue holds no more jackpots than are shown within half a minute (duty D18)."""
     stand.put(100_000, 5)
     await opened(page, stand)
     for number in range(40):
         stand.hit(claim=f"c{number}", amount=2_500 + number)
     await expect(page.locator(".celebration")).to_be_visible()
-    # Five of them take 34 seconds; forty would take three minutes and a half.
+    # Five of them need 34 seconds. Forty would need three and a half minutes.
     await expect(page.locator(".celebration")).to_be_hidden(timeout=60_000)
 
 
 async def test_a_lost_stream_ends_the_celebration(page: Page, stand: Stand) -> None:
-    """It must not cover that the numbers are no longer current."""
+    """The celebration must not hide that the numbers are no longer current."""
     stand.put(151_234, 5)
     await hold_time(page)
     await opened(page, stand)
@@ -236,11 +236,11 @@ async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) ->
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> None:
-    """What moves is opacity and transform alone, each once; with reduced motion nothing moves."""
+    """Only opacity and transform change, each once. With reduced motion nothing moves."""
     page = await browser.new_page(
         reduced_motion="reduce" if motion == "reduce" else "no-preference"
     )
-    # What has begun to move stands there, however late it is looked at.
+    # Animations that have begun pause, however late the test looks at them.
     cdp = await page.context.new_cdp_session(page)
     await cdp.send("Animation.enable")
     await cdp.send("Animation.setPlaybackRate", {"playbackRate": 0})

@@ -1,4 +1,4 @@
-"""The facility's own look: colours, logo and words, readable and harmless."""
+"""The facility's own theme: colors, logo and words, readable and harmless."""
 
 import re
 import struct
@@ -32,7 +32,7 @@ viewBox="0 0 40 10" width="40" height="10"><style>.a{fill:#b3202a}</style>
 
 
 def png() -> bytes:
-    """A red PNG of one point."""
+    """Return a red PNG of one pixel."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         body = name + data
@@ -53,7 +53,7 @@ def logo_section(path: Path, body: bytes) -> str:
 
 
 async def test_the_page_has_the_facility_s_colours_and_words(page: Page) -> None:
-    """Without inline style: the page's policy lets none through."""
+    """There is no inline style, because the page's policy forbids it."""
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))
     async with standing(OWN) as stand:
@@ -106,7 +106,7 @@ async def test_the_logo_is_shown(page: Page, tmp_path: Path, body: bytes) -> Non
 async def test_no_script_of_a_logo_would_run(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Were one to pass the reading of it, the policy would still stop it."""
+    """If a script passed the check of the logo, the page's policy would still stop it."""
     monkeypatch.setattr("meters.floor.logo._ACTIVE", frozenset())
     active = DRAWING.replace(b"<rect", b"<script>document.documentElement.id='ran'</script><rect")
     async with standing(logo_section(tmp_path / "logo.svg", active)) as stand:
@@ -160,7 +160,7 @@ def test_a_logo_that_is_not_there_is_told(tmp_path: Path, name: str, reason: str
     ['title = "Other"', 'ink = "#ffffff"', 'wording = { foot = "x" }', "rotate_seconds = 30"],
 )
 def test_another_look_is_another_version(section: str) -> None:
-    """So a display that has been open since before shows it by itself."""
+    """Thus a display that was already open shows the new theme by itself."""
     assets = Assets.load(PAGES)
     plain = themed(assets, parse_floor(FLOOR))
     assert themed(assets, parse_floor(FLOOR)).version == plain.version
@@ -178,7 +178,7 @@ def test_another_look_is_another_version(section: str) -> None:
     ],
 )
 def test_whatever_is_made_of_the_colours_can_be_read(ground: str, ink: str, accent: str) -> None:
-    """At the bounds of what is taken, too: on the ground and on its shade."""
+    """This holds for the extreme permitted colors, on the background and on its shade."""
     colours = f'ground = "{ground}"\nink = "{ink}"\naccent = "{accent}"'
     floor = parse_floor(f"{FLOOR}\n[signage]\n{colours}")
     sheet = themed(Assets.load(PAGES), floor).bodies["look.css"].decode()
@@ -213,7 +213,7 @@ async def test_a_demonstration_says_so(page: Page) -> None:
 @pytest.mark.parametrize("section", ["", OWN], ids=["the house's look", "a facility's"])
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1024, 768), (390, 844)])
 async def test_axe_finds_nothing(browser: Browser, section: str, width: int, height: int) -> None:
-    """Pending, validated, closed and unavailable, and the celebration."""
+    """It checks pending, validated, closed and unavailable meters, and the celebration."""
     async with standing(section) as stand:
         stand.put(151_234, 5)
         stand.put(720_000, 1, link="pit-2")

@@ -1,4 +1,4 @@
-"""Turns on a screen that cannot show all meters at once, or should not."""
+"""Rotation on a screen that cannot show all meters together, or should not."""
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -11,7 +11,7 @@ BONUS = '[data-meter="five_card_hand_bonus"]'
 LINKS = '[signage]\nrotate = "links"\nrotate_seconds = 3'
 METERS = '[signage]\nrotate = "meters"\nrotate_seconds = 3'
 
-# A link with so many meters that no wall has numerals of three inches for all at once.
+# This link has so many meters that no wall can show all of them in three-inch numerals.
 CROWDED = FLOOR + "".join(
     link_text(
         f"l{number}",
@@ -50,7 +50,7 @@ async def test_links_take_turns_where_the_floor_file_says_so(page: Page) -> None
 
 
 async def test_a_meter_that_comes_into_view_shows_what_is_current(page: Page) -> None:
-    """What moved out of sight is not rolled through: it is there when its turn comes."""
+    """A meter that is not visible does not animate. Its value is there when its turn comes."""
     async with standing(METERS) as stand:
         put_all(stand)
         await opened(page, stand)
@@ -73,7 +73,7 @@ async def test_a_hit_brings_its_meter_up_at_once(page: Page) -> None:
 
 
 async def test_a_viewer_can_hold_a_view(page: Page) -> None:
-    """What moves by itself can be stopped, with the keyboard alone (WCAG 2.2.2)."""
+    """The rotation can be stopped, with the keyboard alone (WCAG 2.2.2)."""
     async with standing(METERS) as stand:
         put_all(stand)
         await opened(page, stand)
@@ -105,7 +105,7 @@ async def test_a_viewer_can_hold_a_view(page: Page) -> None:
 async def test_a_crowded_floor_is_read_from_thirty_feet(
     browser: Browser, width: int, height: int
 ) -> None:
-    """Every meter has its turn; no view scrolls; numerals are a ninth of the shorter side."""
+    """Every meter has its turn, no view scrolls, and numerals are a ninth of the shorter side."""
     async with standing(floor=CROWDED, signage="[signage]\nrotate_seconds = 3") as stand:
         put_all(stand)
         page = await browser.new_page(viewport={"width": width, "height": height})

@@ -1,4 +1,4 @@
-"""A display that runs for months holds no more after many hits than after a few."""
+"""A display that runs for months holds no more after many jackpots than after a few."""
 
 import pytest
 from playwright.async_api import Page
@@ -39,5 +39,5 @@ async def test_nodes_and_listeners_do_not_grow(page: Page, stand: Stand) -> None
         assert last.heap_bytes <= first.heap_bytes * 1.5
         return True
 
-    # What a collection finds no more is gone, if not with the first: a stream ends by itself.
+    # A repeated collection removes the rest if the first did not: a stream ends by itself.
     await eventually_async(no_more, within_s=30, what="no more held than before")

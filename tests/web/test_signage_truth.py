@@ -1,7 +1,7 @@
-"""Within five seconds of losing truth a display says so, however it was lost, and it comes back.
+"""A display says within five seconds that its numbers are not current, for every cause.
 
-The seconds are those of the display's own clock, which the tests hold: a machine that is busy for a
-while makes no display late.
+The seconds are those of the display's own clock, which the tests control, so a busy machine makes
+no display late. The display recovers by itself.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ GIVEN_UP_MS = 16_000
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """A service in a process of its own, and its address."""
+    """Yield the address of a service in a separate process."""
     process = await asyncio.create_subprocess_exec(
         *dies_with_us([sys.executable, "-m", "tests.web.signage_server"]),
         cwd=Path(__file__).parents[2],
@@ -52,7 +52,7 @@ async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
 
 
 class Wire:
-    """A way to the service that can be cut, or left standing with nothing coming through."""
+    """A connection path to the service that can be cut, or stay open with nothing passing."""
 
     def __init__(self, port: int) -> None:
         self.port = free_port()
@@ -67,7 +67,7 @@ class Wire:
         self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
 
     async def cut(self) -> None:
-        """End every connection, and take no new one."""
+        """End every connection, and accept no new one."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -76,7 +76,7 @@ class Wire:
         await asyncio.sleep(0)
 
     def stall(self) -> None:
-        """Let nothing through in either direction, with every connection open."""
+        """Let nothing through in either direction; connections stay open."""
         self._through.clear()
 
     def flow(self) -> None:
@@ -106,7 +106,7 @@ class Wire:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
-    """A page whose time passes as the test says."""
+    """Return a page whose time the test controls."""
     await hold_time(page)
     return page
 
@@ -140,7 +140,7 @@ async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
 
 
 async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
-    """No error comes of it: the silence alone tells, and so does its end."""
+    """No error occurs. Only the silence shows it, and so does its end."""
     stand.put(112_362, 1)
     wire = Wire(stand.port)
     await wire.join()
@@ -168,7 +168,7 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(
 
         relay.swallow()
         assert await falls_silent(page) <= WITHIN_MS
-        # The browser first tries the idle connections that it holds, which have died as well.
+        # The browser first tries its idle connections, which are dead too.
         await as_time_passes(page, connects, "a new connection", step_ms=GIVEN_UP_MS)
         stand.put(113_000, 2)
         await is_heard(page, "$1,130.00")
@@ -178,7 +178,7 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(
 async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
     page: Page, stand: Stand
 ) -> None:
-    """A beat is good for four seconds from when it was spoken, not from when it is told."""
+    """A heartbeat is valid for four seconds after it was sent, not after it was received."""
     stand.put(112_362, 1)
     stand.hush()
     stand.beat("tcp-main")

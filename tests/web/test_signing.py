@@ -1,4 +1,4 @@
-"""Signing in over HTTP: the cookie, the session's end, and what only our own pages may do."""
+"""Signing in over HTTP: the cookie, the session's end, and acts reserved to our own pages."""
 
 from http.cookies import SimpleCookie
 

@@ -1,4 +1,4 @@
-"""The payout slip, read back from the PDF: one page, with everything that is recorded of a win."""
+"""The payout slip, read back from the PDF: one page, with everything recorded of a win."""
 
 import io
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ def slip(row: ClaimRow, floor_text: str = FLOOR, by: str = "Sue") -> bytes:
 
 
 def words_on(pdf: bytes) -> str:
-    """What stands on the one page, in one line."""
+    """Return the text of the one page, in one line."""
     pages = PdfReader(io.BytesIO(pdf)).pages
     assert len(pages) == 1
     assert (pages[0].mediabox.width, pages[0].mediabox.height) == (612, 792)
@@ -149,7 +149,7 @@ def test_long_names_and_a_full_table_stay_on_one_page(state: str) -> None:
 
 
 def places_but_signatures(pdf: bytes) -> list[tuple[str, float, float]]:
-    """What is said on the page and where it begins, in points from its lower left corner."""
+    """Return the texts of the page with their positions, in points from the lower left corner."""
     places: list[tuple[str, float, float]] = []
 
     def look(text: str, page: list[float], line: list[float], *_: object) -> None:

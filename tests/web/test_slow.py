@@ -1,4 +1,4 @@
-"""Under hundreds of bad connections pages, a floorperson's stream and a table's events go on."""
+"""Pages, a floorperson's stream and a table's events under hundreds of bad connections."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.web.slow import KINDS, run
 async def test_others_go_on_under_connections_that_are_slow_silent_stuck_or_half_closed(
     tmp_path: Path,
 ) -> None:
-    """Each measure asserts that it was answered, and rightly; how fast is told by the command."""
+    """Each measure checks that the answer is correct. Only the command reports speeds."""
     with Stand(tmp_path) as stand:
         crowd, lines = await run(stand, 250, 5, 0)
         assert stand.service.audit()["balanced"]

@@ -7,7 +7,7 @@ from tests.web.stand import CLAIM, Stand
 
 
 async def _post(stand: Stand, name: str, path: str, body: str) -> httpx.Response:
-    """Post a body as it is, in somebody's name."""
+    """Post a body unchanged, as a signed-in user."""
     async with stand.signed_in(name) as staff:
         headers = {"Content-Type": "application/json"}
         return await staff.client.post(f"/api/v1/{path}", content=body, headers=headers)
@@ -73,7 +73,7 @@ async def test_a_text_that_cannot_be_printed_is_refused(
     ],
 )
 async def test_a_body_names_each_field_once(staffed: Stand, body: str) -> None:
-    """A proxy or a log that reads the first would know of another slip than was kept."""
+    """A proxy or log that reads the first of two fields would see another slip than was stored."""
     staffed.claims.put(CLAIM)
     answer = await _post(staffed, "Finn", "claims/c1/pay", body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")

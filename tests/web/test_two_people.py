@@ -1,7 +1,7 @@
-"""Acts that take two people, asked for in parallel over HTTP, on real desks and a real Redis.
+"""Acts that need two people, requested in parallel over HTTP, on real books and a real Redis.
 
-Whatever comes first, one person never does both halves (duty D4): not under one name, and not under
-two of which somebody knows both PINs.
+In any order, one person never does both halves (duty D4), neither under one name nor under two
+names whose PINs somebody knows.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.duty("D4")]
 
 
 class RealStand(Stand):
-    """The application over the real desks of a link, which is played event by event."""
+    """The application over the real books of a link, which is played event by event."""
 
     def __init__(self, redis: RedisServer) -> None:
         super().__init__(FLOOR, redis=redis)
@@ -62,7 +62,7 @@ class RealStand(Stand):
         await self.pit.open()
 
     async def win(self) -> str:
-        """A claim that is paid by hand."""
+        """Play a hand pay and return its claim."""
         round_id = f"R{next(self._rounds)}"
         reply = await self.pit.round({1: PROGRESSIVE}, {1: ROYAL}, round_id=round_id)
         (claim,) = reply.claims or ()
@@ -71,7 +71,7 @@ class RealStand(Stand):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """A stand with its staff, and one more administrator."""
+    """Yield a stand with its staff, and one more administrator."""
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()
@@ -83,14 +83,14 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
 async def together(
     alone: Awaitable[httpx.Response], others: Sequence[Awaitable[httpx.Response]], *, first: bool
 ) -> tuple[httpx.Response, list[httpx.Response]]:
-    """Send one request and others at once, the one before the others or after them."""
+    """Send one request together with others, either before or after them."""
     asked = [alone, *others] if first else [*others, alone]
     answers = await asyncio.gather(*asked)
     return (answers[0], answers[1:]) if first else (answers[-1], answers[:-1])
 
 
 async def known_to_ada(stand: Stand, people: AsyncExitStack, *names: str) -> list[Staff]:
-    """Ada sets the PINs of others, signs in as them, and chooses."""
+    """Have Ada set the PINs of others, sign in as them, and choose new PINs."""
     found = []
     async with stand.signed_in("Ada") as ada:
         for name in names:
@@ -122,7 +122,7 @@ async def test_nobody_pays_what_they_validate_at_the_same_time(
 async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_time(
     stand: RealStand, *, first: bool
 ) -> None:
-    """An administrator who knows the PINs of two is not both."""
+    """An administrator who knows the PINs of two users cannot act as both."""
     async with AsyncExitStack() as people:
         flo, finn = await known_to_ada(stand, people, "Flo", "Finn")
         sue = await people.enter_async_context(stand.signed_in("Sue"))
@@ -201,7 +201,7 @@ async def test_a_win_is_validated_or_rejected_and_never_both(
 async def test_nobody_confirms_under_another_name_what_they_propose(
     stand: RealStand, *, first: bool
 ) -> None:
-    """Neither as the one whose PIN they set, nor with a third who withdraws meanwhile."""
+    """The proposer and the user whose PIN they set are refused. A third person can confirm."""
     async with AsyncExitStack() as people:
         (sue,) = await known_to_ada(stand, people, "Sue")
         ada = await people.enter_async_context(stand.signed_in("Ada"))
@@ -220,7 +220,7 @@ async def test_nobody_confirms_under_another_name_what_they_propose(
 async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
     stand: RealStand, *, first: bool
 ) -> None:
-    """While one's own confirmation is under way, one takes another's name and confirms under it."""
+    """While their own confirmation is processed, a person signs in as another and confirms."""
     async with stand.signed_in("Ada") as ada, stand.signed_in("Sam") as sam:
 
         async def as_sue(path: str) -> httpx.Response:
@@ -242,7 +242,7 @@ async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
 async def test_who_is_disabled_changes_no_user_at_the_same_time(
     stand: RealStand, *, first: bool
 ) -> None:
-    """Two administrators who disable each other: one of them was quicker."""
+    """Two administrators disable each other, and only the first request succeeds."""
     async with stand.signed_in("Bea") as bea:
         for number in range(ROUNDS):
             name = f"Cy{number}"
@@ -263,7 +263,7 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
 async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
     stand: RealStand, *, first: bool
 ) -> None:
-    """Hashing the PIN takes a while, in which the session may end."""
+    """Hashing a PIN takes a moment, in which the session may end."""
     async with stand.signed_in("Bea") as bea:
         for number in range(ROUNDS):
             async with stand.signed_in("Ada") as ada:
@@ -288,7 +288,7 @@ async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
 async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
     stand: RealStand, *, first: bool
 ) -> None:
-    """Who keeps the machine writes the floor file, and sets a PIN there: not to approve it."""
+    """A person with access to the machine may write the floor file and set a PIN there."""
     books, by_command = stand.pit.books, Actor(f"{COMMAND} (amy)")
     await books.configuration.adopt("service")
     async with stand.signed_in("Sam") as sam:
