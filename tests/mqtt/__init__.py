@@ -1,1 +1,1 @@
-"""The public MQTT contract, held against a real service by a client that is not ours."""
+"""Tests of the public MQTT contract: a real service, and a client that is not ours."""

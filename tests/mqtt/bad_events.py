@@ -14,7 +14,7 @@ IN_THE_OPEN_ROUND: Final = {
     "patron": "p3",
     "wagers": {"progressive": 100, "five_card_progressive": 100, "five_card_hand_bonus": 200},
 }
-"""What was wagered in the open round of the cases that need one."""
+"""Wagers in the open round of the cases that need one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Bad:
 
     Attributes:
         name: what is bad.
-        make: the event's bytes, for the seq that is next at the table.
-        code: what it is refused with.
-        field: the place that the refusal names, or None.
-        used: whether the seq could be read, and so is used up.
-        opened: whether the table has round R1 open before it.
+        make: builds the event's bytes for the next seq at the table.
+        code: code of the refusal.
+        field: field that the refusal names, or None.
+        used: whether the seq is readable, and so is used up.
+        opened: whether round R1 must be open at the table before.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Bad:
 
 
 def placed(*wagers_made: dict[str, Any] | None, **position: object) -> Callable[[int], bytes]:
-    """A `wagers` event with other wagers, at position 3 and the ones after it."""
+    """Return a `wagers` event with other wagers, at position 3 and those after it."""
     boxes = [
         {"position": 3 + index, "wagers": made, **position}
         for index, made in enumerate(wagers_made)
@@ -48,12 +48,12 @@ def placed(*wagers_made: dict[str, Any] | None, **position: object) -> Callable[
 
 
 def changed(make: Callable[..., Event], **changes: object) -> Callable[[int], bytes]:
-    """A good event with other fields."""
+    """Return a good event with other fields."""
     return lambda seq: encode(make(seq, **changes))
 
 
 def without(make: Callable[..., Event], name: str) -> Callable[[int], bytes]:
-    """A good event that lacks a field."""
+    """Return a good event without a field."""
 
     def drop(seq: int) -> bytes:
         event = make(seq)
@@ -64,17 +64,17 @@ def without(make: Callable[..., Event], name: str) -> Callable[[int], bytes]:
 
 
 def numbered(seq_text: str) -> Callable[[int], bytes]:
-    """A good `wagers` event with something else for its seq."""
+    """Return a good `wagers` event with another value as its seq."""
     return lambda _seq: encode(wagers(-77)).replace(b"-77", seq_text.encode(), 1)
 
 
 def raw(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """The bytes as they are."""
+    """Return the bytes unchanged."""
     return make
 
 
 def dealt(**changes: object) -> Callable[[int], bytes]:
-    """A `result` for the open round whose one hand, or other cards, are changed."""
+    """Return a `result` for the open round with another hand, or other cards."""
     box: dict[str, Any] = {
         "position": 3,
         "patron": "p3",
@@ -89,7 +89,7 @@ def dealt(**changes: object) -> Callable[[int], bytes]:
 
 
 def _amounts() -> Iterator[Bad]:
-    """The same wager, with what is no amount, or not the meter's."""
+    """Yield the same wager with values that are not amounts, or not the meter's amount."""
     at = "positions[0].wagers"
     for name, amount, code in (
         ("the amount of another meter", 200, "wrong_amount"),
@@ -118,7 +118,7 @@ def _amounts() -> Iterator[Bad]:
 
 
 def _places() -> Iterator[Bad]:
-    """Wagers where none can be."""
+    """Yield wagers at positions or on meters where none is possible."""
     yield Bad(
         "wager without a meter at the table",
         placed({"progressive": 100}, {"five_of_six_progressive": 100}),
@@ -161,7 +161,7 @@ def _places() -> Iterator[Bad]:
 
 
 def _rounds() -> Iterator[Bad]:
-    """Events that do not fit the table's round."""
+    """Yield events that do not fit the table's round."""
     yield Bad("result of an unknown round", changed(result, round="R8"), "unknown_round")
     yield Bad("void of an unknown round", changed(void, round="R8"), "unknown_round")
     yield Bad(
@@ -186,7 +186,7 @@ def _rounds() -> Iterator[Bad]:
 
 
 def _texts() -> Iterator[Bad]:
-    """Texts that would be kept and make a terminal, or a reader, do something; and blank ones."""
+    """Yield blank texts, and texts that would control a terminal or mislead a reader."""
     for name, text in (("an escape", "R\x1b[2J"), ("C1", "R\x9b2J"), ("a return", "R\r=cmd"),
                        ("a turn of direction", "R\u202e1"), ("no width", "R\u200b"),
                        ("nothing to see", "R\u3164"), ("a blank", " "),
@@ -203,7 +203,7 @@ def _texts() -> Iterator[Bad]:
 
 
 def _cards() -> Iterator[Bad]:
-    """Results that cannot have been dealt."""
+    """Yield results that cannot have been dealt."""
 
     def bad(name: str, make: Callable[[int], bytes], code: str, field: str | None) -> Bad:
         return Bad(f"result: {name}", make, code, field, opened=True)
@@ -248,7 +248,7 @@ def _cards() -> Iterator[Bad]:
 
 
 def _fields() -> Iterator[Bad]:
-    """Fields that the contract does not know, or lacks."""
+    """Yield fields that the contract does not know, and events without a required field."""
     yield Bad("unknown field", changed(wagers, tip=5), "unknown_field", "tip")
     yield Bad(
         "unknown field in a position", placed({"progressive": 100}, seat=3), "unknown_field",
@@ -277,14 +277,14 @@ def _fields() -> Iterator[Bad]:
 
 
 def _seqs() -> Iterator[Bad]:
-    """What is no number for an event: there is none to answer by, and none is used up."""
+    """Yield invalid seqs: no answer can name them, and none is used up."""
     for text in ("0", "-1", "1.0", "1e0", "true", '"1"', "null", str(2**53), str(10**40), "[1]"):
         yield Bad(f"seq {text[:20]}", numbered(text), "bad_field", "seq", used=False)
     yield Bad("no seq", without(wagers, "seq"), "bad_field", "seq", used=False)
 
 
 def _bytes() -> Iterator[Bad]:
-    """What is no event at all."""
+    """Yield bytes that are not an event at all."""
     good = encode(wagers(1))
     for name, payload in (
         ("nothing", b""),
@@ -315,7 +315,7 @@ def _bytes() -> Iterator[Bad]:
 
 
 def _sizes() -> Iterator[Bad]:
-    """What is too much."""
+    """Yield events that are too large or too deep."""
 
     def padded(seq: int, size: int) -> bytes:
         text = encode(wagers(seq))
@@ -352,7 +352,7 @@ def _sizes() -> Iterator[Bad]:
 
 
 def _twice() -> Iterator[Bad]:
-    """What one reader takes for this and another for that."""
+    """Yield events with a duplicate field, which two readers could interpret differently."""
 
     def again(old: bytes, new: bytes) -> Callable[[int], bytes]:
         return lambda seq: encode(wagers(seq)).replace(old, new, 1)
@@ -368,7 +368,7 @@ def _twice() -> Iterator[Bad]:
 
 
 def opening(seq: int) -> Event:
-    """The wagers that open round R1 for the cases that need it open."""
+    """Return the wagers that open round R1 for the cases that need it open."""
     return wagers(seq, positions=[IN_THE_OPEN_ROUND])
 
 

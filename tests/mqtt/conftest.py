@@ -1,4 +1,4 @@
-"""The stand that the tests of this room share: one a worker and file, a table of its own a test."""
+"""Fixtures of this package: one stand for each worker and file, one table for each test."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ from tests.mqtt.stand import Asker, Stand
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Real parts and a service, for all tests of a file that run in one worker."""
+    """Yield real servers and a service, for all tests of a file that run in one worker."""
     with Stand(tmp_path_factory.mktemp("stand")) as stand:
         yield stand
 
 
 @pytest.fixture
 def table(stand: Stand) -> Asker:
-    """A table that no other test uses."""
+    """Return a table that no other test uses."""
     return stand.table()

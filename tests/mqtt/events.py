@@ -1,4 +1,4 @@
-"""Table events as plain dictionaries and bytes, made by hand after the contract."""
+"""Table events as plain dictionaries and bytes, written from the contract without our code."""
 
 import json
 from typing import Any, Final
@@ -9,12 +9,12 @@ Event = dict[str, Any]
 
 
 def encode(event: object) -> bytes:
-    """An event as its bytes on the wire."""
+    """Return an event's bytes as sent."""
     return json.dumps(event).encode()
 
 
 def wagers(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    """A good `wagers` event: a Progressive wager at position 3."""
+    """Return a good `wagers` event: a Progressive wager at position 3."""
     return {
         "seq": seq,
         "at": AT,
@@ -26,7 +26,7 @@ def wagers(seq: int, round_id: str = "R1", **changes: object) -> Event:
 
 
 def result(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    """A good `result` event of that round, in which nobody wins anything."""
+    """Return a good `result` event of that round, in which nobody wins anything."""
     return {
         "seq": seq,
         "at": AT,
@@ -41,7 +41,7 @@ def result(seq: int, round_id: str = "R1", **changes: object) -> Event:
 
 
 def void(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    """A good `void` event."""
+    """Return a good `void` event."""
     return {
         "seq": seq,
         "at": AT,

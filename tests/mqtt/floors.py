@@ -1,4 +1,4 @@
-"""The floor of the MQTT tests: many tables, so that each test has one that nobody else uses."""
+"""Floor of the MQTT tests: many tables, so each test has one that nobody else uses."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -11,10 +11,10 @@ from tests.floor_text import METERS, floor_text, link_text, meter_text, table_te
 TABLES: Final = 200
 
 _DAY_STARTS: Final = datetime.now(ZoneInfo("America/New_York")) + timedelta(hours=12)
-"""Far from now: the close of a gaming day is an entry more, which a test would not expect."""
+"""Hours far from now: the close of a gaming day adds an entry, which a test would not expect."""
 
 USUAL: Final = ("progressive", "five_card_progressive", "five_card_hand_bonus")
-"""The meters of the tables T-1, T-2, …; the link's 5 of 6 Progressive is not among them."""
+"""Meters of the tables T-1, T-2, …. The link's 5 of 6 Progressive is not among them."""
 
 
 def many_tables_text(
@@ -22,7 +22,7 @@ def many_tables_text(
 ) -> str:
     """Build the floor file: link `main` with the tables T-1…, link `other` with the table X-1.
 
-    Table S-1 of `main` has all four meters; `draws` are settings of its Five Card Hand Bonus.
+    Table S-1 of `main` has all four meters. `draws` are settings of its Five Card Hand Bonus.
     """
     main = link_text(
         "main",

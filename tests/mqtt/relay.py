@@ -1,4 +1,4 @@
-"""A network between a client and a broker that can be made to fail in each of several ways."""
+"""Network between a client and a broker that a test can break in several ways."""
 
 import asyncio
 import contextlib
@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Final, Literal
 
 Behavior = Literal["carry", "close", "reset", "silent", "garbage"]
-"""What becomes of a new connection: it is carried to the broker; accepted and closed; accepted and
-reset; accepted, and never answered; answered with what is no MQTT."""
+"""Handling of a new connection: carried to the broker; accepted and closed; accepted and reset;
+accepted and never answered; answered with bytes that are not MQTT."""
 
 BREAKS: Final[tuple[Behavior, ...]] = ("close", "reset", "silent", "garbage")
 
@@ -17,12 +17,12 @@ _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Relay:
-    """Carries bytes both ways between a port of its own and the broker's.
+    """Carries bytes both ways between its own port and the broker's.
 
     Attributes:
-        port: where clients connect.
-        behavior: what becomes of a new connection.
-        accepted: how many connections were made.
+        port: port to which clients connect.
+        behavior: handling of a new connection.
+        accepted: number of connections so far.
     """
 
     def __init__(self, broker_port: int, behavior: Behavior = "carry") -> None:
@@ -36,15 +36,15 @@ class Relay:
         self.port = 0
 
     def stall(self) -> None:
-        """Carry nothing more; no connection is closed."""
+        """Carry nothing more until `flow`; no connection is closed."""
         self._carrying.clear()
 
     def flow(self) -> None:
-        """Carry on."""
+        """Carry bytes again."""
         self._carrying.set()
 
     def swallow(self) -> None:
-        """Carry nothing more over the connections that there are, for good, and close none."""
+        """Permanently carry nothing more over the existing connections, without closing them."""
         self._carrying.clear()
         self._carrying = asyncio.Event()
         self._carrying.set()
@@ -56,7 +56,7 @@ class Relay:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Relay"]:
-        """The relay at work, from entry to exit."""
+        """Run the relay from entry to exit."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         try:

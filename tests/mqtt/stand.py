@@ -1,4 +1,4 @@
-"""A whole floor on real parts: redis-server, mosquitto, `pitlink serve`, and what asks them."""
+"""A whole floor on real parts: redis-server, mosquitto, `pitlink serve`, and test clients."""
 
 import contextlib
 import itertools
@@ -31,12 +31,12 @@ _SAMPLE: Final = re.compile(r"^(\w+)(?:\{([^}]*)\})? ([0-9.e+]+)$", re.MULTILINE
 
 
 def shown(meters: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
-    """The version of every meter on the pages."""
+    """Return the version of every meter on the pages."""
     return {(row["link"], row["meter"]): row["version"] for row in meters}
 
 
 def held(books: dict[str, Any]) -> dict[tuple[str, str], int]:
-    """The version of every meter in the store."""
+    """Return the version of every meter in the store."""
     return {
         (link, name.decode().removeprefix("version:")): int(value)
         for link, of in books.items()
@@ -46,7 +46,7 @@ def held(books: dict[str, Any]) -> dict[tuple[str, str], int]:
 
 
 class Service:
-    """`pitlink serve` on a floor file: it can be killed, and started again."""
+    """`pitlink serve` on a floor file; a test can kill and restart it."""
 
     def __init__(self, config: Path, port: int, *options: str) -> None:
         self.config = config
@@ -63,25 +63,25 @@ class Service:
         return self._process
 
     def start(self) -> None:
-        """Start it; returns when it says that it is ready."""
+        """Start it and wait until it says that it is ready."""
         self.launch()
         self.process.until(self.ready, within_s=READY_WITHIN_S, what="the service ready")
 
     def launch(self) -> None:
-        """Start it without waiting for anything."""
+        """Start it without waiting."""
         if self._process is not None:
             self._process.__exit__(None, None, None)
         self._process = Pitlink("serve", "--config", str(self.config), *self._options)
 
     def ready(self) -> bool:
-        """Whether every link operates."""
+        """Return whether every link operates."""
         try:
             return self._http.get("/readyz").status_code == 200
         except httpx.TransportError:
             return False
 
     def readiness(self) -> dict[str, Any]:
-        """What `GET /readyz` says; no link while nothing answers there."""
+        """Return the answer of `GET /readyz`; no link while nothing answers."""
         try:
             found: dict[str, Any] = self._http.get("/readyz").json()
         except httpx.TransportError:
@@ -89,31 +89,31 @@ class Service:
         return found
 
     def meters(self) -> list[dict[str, Any]]:
-        """What `GET /api/v1/meters` says."""
+        """Return the answer of `GET /api/v1/meters`."""
         answer = self._http.get("/api/v1/meters")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
         return found
 
     def meter(self, link: str, meter: str) -> dict[str, Any]:
-        """What it says of one meter."""
+        """Return its row of one meter."""
         rows = [row for row in self.meters() if (row["link"], row["meter"]) == (link, meter)]
         assert len(rows) == 1, rows
         return rows[0]
 
     def claims(self) -> list[dict[str, Any]]:
-        """What `GET /api/v1/claims` says."""
+        """Return the answer of `GET /api/v1/claims`."""
         answer = self._http.get("/api/v1/claims")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
         return found
 
     def decide(self, claim: str, act: str, **body: str) -> dict[str, Any]:
-        """Decide a claim, as a floorperson; another pays than validates."""
+        """Decide a claim as a floorperson; one validates and another pays."""
         return self._signed_in("C. Ito" if act == "pay" else "B. Reyes").decide(claim, act, **body)
 
     def asks(self) -> list[dict[str, Any]]:
-        """What `GET /api/v1/asks` says."""
+        """Return the answer of `GET /api/v1/asks`."""
         answer = self._signed_in("B. Reyes").get("/api/v1/asks")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
@@ -131,7 +131,7 @@ class Service:
         return self._staff[name]
 
     def counted(self, metric: str, **labels: str) -> float:
-        """A counter's sum over all its label sets that have these labels; 0 where it has none."""
+        """Return a counter's sum over all label sets with these labels; 0 if there is none."""
         text = self._http.get("/metrics").text
         wanted = {f'{name}="{value}"' for name, value in labels.items()}
         return sum(
@@ -141,7 +141,7 @@ class Service:
         )
 
     def audit(self) -> dict[str, Any]:
-        """What `pitlink audit --json` prints."""
+        """Return the output of `pitlink audit --json`."""
         done = run_pitlink("audit", "--config", str(self.config), "--json")
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["balanced"] else 1), done.stderr
@@ -149,7 +149,7 @@ class Service:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """It is there, its connections are open, and it does nothing."""
+        """Freeze the process: its connections stay open, and it does nothing."""
         pid = self.process.process.pid
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -158,7 +158,7 @@ class Service:
             os.kill(pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """End it at once, if it runs."""
+        """Kill it if it runs."""
         self._http.close()
         if self._process is not None:
             self._process.__exit__(None, None, None)
@@ -166,11 +166,11 @@ class Service:
 
 
 class Asker:
-    """One table as a stranger plays it: it repeats what is not answered, as agents do.
+    """One table played by a stranger: it repeats unanswered events, as agents do.
 
     Attributes:
-        answers: how often it was answered what it said last; more than once where it had to repeat
-            it and only the first answer was late.
+        answers: number of answers to the last event. There are more than one if it had to repeat
+            the event although the first answer was only late.
     """
 
     def __init__(self, stand: "Stand", link: str, table: str) -> None:
@@ -182,14 +182,14 @@ class Asker:
         self.into = f"pitlink/v1/{link}/table/{table}/in"
 
     def ask(self, event: Event | bytes, *, retain: bool = False) -> dict[str, Any]:
-        """Publish an event until it is answered, and give the reply."""
+        """Publish an event until it is answered, and return the reply."""
         found: dict[str, Any] = self.hear(event, retain=retain).json
         return found
 
     def hear(self, event: Event | bytes, *, retain: bool = False) -> Heard:
-        """Publish an event until it is answered, and give the message to the table as it came.
+        """Publish an event until it is answered, and return the raw message to the table.
 
-        A service that is inoperable for a moment, as on a machine that is busy, answers nothing.
+        On a busy machine a service may be inoperable for a moment, and then answers nothing.
         """
         before = len(self.stand.ear.on(self.into))
         answered = _answers_to(event)
@@ -201,8 +201,8 @@ class Asker:
             self.tell(event, retain=retain)
             with contextlib.suppress(AssertionError):
                 found = eventually(reply, within_s=REPEAT_AFTER_S, what="a reply")[0]
-                # What was told again is answered again, unless the link was inoperable: else the
-                # rest would be taken for answers to what is said next.
+                # Each repeat gets its own answer, unless the link was inoperable. This waits for
+                # them, because a late one would look like the answer to the next event.
                 with contextlib.suppress(AssertionError):
                     eventually(lambda: len(reply()) == told, within_s=REPEAT_AFTER_S)  # noqa: B023
                 self.answers = len(reply())
@@ -221,14 +221,14 @@ class Asker:
             assert reply["status"] == "accepted", reply
 
     def hello(self) -> tuple[int, str | None]:
-        """What the service says of this table: its last seq, and its open round."""
+        """Return the table's last seq and open round, as the service reports them."""
         reply = self.ask({"type": "hello"})
         assert reply["type"] == "hello", reply
         return reply["last_seq"], reply["open_round"]
 
 
 def _answers_to(event: Event | bytes) -> Callable[[Heard], bool]:
-    """What tells an event's replies from late ones to the events before it."""
+    """Return a function that distinguishes an event's replies from late ones to earlier events."""
     try:
         told = json.loads(event) if isinstance(event, bytes) else event
     except (ValueError, RecursionError):
@@ -246,7 +246,7 @@ def _answers_to(event: Event | bytes) -> Callable[[Heard], bool]:
 
 
 class Stand:
-    """Real parts and a service between them, up from entry to exit."""
+    """Real servers and a service, running from entry to exit."""
 
     def __init__(
         self, home: Path, *, options: Sequence[str] = (), draws: Mapping[str, int] | None = None
@@ -262,11 +262,11 @@ class Stand:
         self.ear: Ear
 
     def table(self) -> Asker:
-        """A table of the link `main` that nobody has used yet."""
+        """Return a table of the link `main` that nobody has used yet."""
         return self.at("main", f"T-{next(self._numbers)}")
 
     def another(self, home: Path) -> Service:
-        """A further service on the same floor, with pages and a data directory of its own."""
+        """Return a further service on the same floor, with its own pages and data directory."""
         port = free_port()
         config = home / "floor.toml"
         config.write_text(
@@ -279,10 +279,10 @@ class Stand:
         return Service(config, port)
 
     def books(self) -> dict[str, Any]:
-        """Every account, count and ledger entry of both links, as the store has them now.
+        """Return every account, count and ledger entry of both links, as the store has them now.
 
-        It is given once the pages show the versions that the store has. That a link was inoperable
-        for a moment, as on a machine that is busy, is left out.
+        It waits until the pages show the versions that the store has. It leaves out entries about
+        outages, because on a busy machine a link may be inoperable for a moment.
         """
 
         def read() -> dict[str, Any]:
@@ -309,12 +309,12 @@ class Stand:
         return found
 
     def account(self, link: str, name: bytes) -> int:
-        """The micros on an account, as the store has it now."""
+        """Return the micros on an account, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
             return int(store.hget(f"pitlink:{{{link}}}:accounts", name.decode()) or 0)
 
     def ledger(self, link: str) -> list[dict[str, str]]:
-        """Every entry of a link's ledger, as the store has it now."""
+        """Return every entry of a link's ledger, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
             entries: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
         return [
@@ -323,7 +323,7 @@ class Stand:
         ]
 
     def at(self, link: str, table: str) -> Asker:
-        """A table by its name, whether the floor has it or not."""
+        """Return a table by its name, whether the floor has it or not."""
         return Asker(self, link, table)
 
     def __enter__(self) -> Self:

@@ -22,7 +22,7 @@ _MARK: Final = "HEARD "
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message as mosquitto_sub had it delivered."""
+    """A message as mosquitto_sub received it."""
 
     topic: str
     qos: int
@@ -31,14 +31,14 @@ class Heard:
 
     @property
     def json(self) -> Any:  # noqa: ANN401  (a test looks into it as it likes)
-        """The payload, decoded."""
+        """The decoded payload."""
         return json.loads(self.payload)
 
 
 class Ear:
-    """A mosquitto_sub that writes down all it hears under some topics, gone on exit.
+    """A mosquitto_sub that records all messages on some topics; ended on exit.
 
-    Entered, it is subscribed: what is published from then on is heard.
+    After entry it is subscribed: it receives everything that is published from then on.
     """
 
     def __init__(self, port: int, *topics: str) -> None:
@@ -58,7 +58,7 @@ class Ear:
 
     @property
     def messages(self) -> list[Heard]:
-        """All that was heard so far, in order."""
+        """All messages so far, in order."""
         with self._path.open("rb") as file:
             file.seek(self._read_bytes)
             more = file.read()
@@ -72,11 +72,11 @@ class Ear:
         return self._messages.copy()
 
     def on(self, topic: str) -> list[Heard]:
-        """What was heard on one topic so far."""
+        """Return the messages on one topic so far."""
         return [heard for heard in self.messages if heard.topic == topic]
 
     def next_on(self, topic: str, after: int = 0, *, within_s: float = LONG_S) -> Heard:
-        """The message on a topic that follows the first `after` ones; waits for it."""
+        """Wait for the message on a topic that follows the first `after` ones, and return it."""
         what = f"message {after + 1} on {topic}"
         return eventually(lambda: self.on(topic)[after:], within_s=within_s, what=what)[0]
 
@@ -96,7 +96,7 @@ class Ear:
         return self
 
     def _hears(self) -> bool:
-        """Whether a message of our own has come: its output tells of nothing before that."""
+        """Return whether our own probe has arrived. Nothing else shows that it is subscribed."""
         publish(self._port, self._probe, b"?")
         return bool(self.on(self._probe))
 
@@ -113,7 +113,7 @@ class Ear:
 
 
 def publish(port: int, topic: str, payload: bytes, *, retain: bool = False) -> None:
-    """Publish bytes, whatever they are, with QoS 1; returns when the broker has them."""
+    """Publish any bytes with QoS 1; return when the broker has them."""
     subprocess.run(
         [
             *(require("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
@@ -128,7 +128,7 @@ def publish(port: int, topic: str, payload: bytes, *, retain: bool = False) -> N
 
 
 def publish_all(port: int, topic: str, lines: Sequence[bytes]) -> None:
-    """Publish one message a line over one connection, as fast as the broker takes them."""
+    """Publish one message per line over one connection, as fast as the broker accepts them."""
     subprocess.run(
         [
             *(require("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
@@ -142,7 +142,7 @@ def publish_all(port: int, topic: str, lines: Sequence[bytes]) -> None:
 
 
 def publish_each(port: int, messages: Mapping[str, bytes]) -> None:
-    """Publish one message a topic over one connection, all of them at once."""
+    """Publish one message per topic over one connection, without waiting between them."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", port)
     client.loop_start()

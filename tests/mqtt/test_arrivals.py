@@ -1,4 +1,4 @@
-"""What arrives from the broker: each topic in turn, and all of it bounded."""
+"""Messages that arrive from the broker: each topic in turn, and all of it limited."""
 
 import asyncio
 import socket
@@ -20,7 +20,7 @@ def told(batch: list[aiomqtt.Message]) -> list[tuple[str, bytes]]:
 
 
 class Queue:
-    """Arrivals whose lanes are their topics, but for strangers'."""
+    """Arrivals whose lanes are their topics, except for topics of strangers."""
 
     def __init__(self) -> None:
         self.dropped: list[str] = []
@@ -50,7 +50,7 @@ async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
 
 
 async def test_a_copy_may_come_in_the_batch_of_the_first() -> None:
-    """What arrives once a batch has begun is taken with it, behind what waited already."""
+    """A message that arrives after a batch has begun joins it, behind those that waited."""
     queue = Queue()
     queue.arrive("a", 2)
     first = await queue.arrived.get()
@@ -101,7 +101,7 @@ async def test_what_waits_is_bounded_in_bytes() -> None:
 
 
 async def test_a_socket_that_never_runs_dry_leaves_the_loop_its_turns() -> None:
-    """Paho reads for as long as there is anything; a flood must not keep it at that."""
+    """Paho reads as long as there is data. A flood must not keep the loop reading."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.settimeout(0)

@@ -13,7 +13,7 @@ PLAIN_AT_LEAST = 8
 
 
 def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
-    """A refusal as the contract has it: its number, its code, a message for people, the place."""
+    """Check a refusal against the contract: seq, code, message for people, and field."""
     assert reply.keys() == {"seq", "status", "error"}, reply
     assert (reply["status"], reply["error"]["code"]) == ("refused", bad.code), reply
     assert reply["seq"] == (seq if bad.used else None), reply
@@ -26,13 +26,13 @@ def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
 
 @pytest.fixture(scope="module")
 def idle(stand: Stand) -> Asker:
-    """A table without an open round; a refused event leaves it so."""
+    """Return a table without an open round; a refused event opens none."""
     return stand.table()
 
 
 @pytest.fixture(scope="module")
 def opened(stand: Stand) -> Asker:
-    """A table with round R1 open; a refused event leaves it so."""
+    """Return a table with round R1 open; a refused event leaves it open."""
     table = stand.table()
     table.accept(opening(1))
     return table
@@ -42,7 +42,7 @@ def opened(stand: Stand) -> Asker:
 def test_bad_event_is_refused_and_changes_nothing(
     stand: Stand, idle: Asker, opened: Asker, bad: Bad
 ) -> None:
-    """It has its code, is counted, leaves every meter alone, and uses up its seq if it has one."""
+    """The refusal has its code, is counted, moves no meter, and uses up its seq if there is one."""
     table = opened if bad.opened else idle
     before = stand.books()
     last_seq, open_round = table.hello()
@@ -53,7 +53,7 @@ def test_bad_event_is_refused_and_changes_nothing(
     check_refused(heard.json, bad, last_seq + 1)
     assert (heard.qos, heard.retained) == (1, False)
     counted = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
-    # Once, and where a busy machine had it repeated, some repeats are refused once more.
+    # The count rises by one. If a busy machine forced repeats, some repeats are counted too.
     assert refused + 1 <= counted <= refused + table.answers
     assert table.hello() == (last_seq + bad.used, open_round)
     assert stand.books() == before
@@ -62,7 +62,7 @@ def test_bad_event_is_refused_and_changes_nothing(
 
 
 def test_the_books_are_the_same_after_every_kind(stand: Stand, table: Asker) -> None:
-    """The ledger has not one entry more, and every balance is what it was to the micro."""
+    """The ledger has no new entry, and every balance is unchanged to the micro."""
     table.accept(opening(1))
     before = stand.service.audit()
     assert before["balanced"]
@@ -76,7 +76,7 @@ def test_the_books_are_the_same_after_every_kind(stand: Stand, table: Asker) -> 
 
 
 def test_every_code_of_the_refusals_is_met_here() -> None:
-    """What the table of cases leaves out is the two that only a full book brings, and the seqs'."""
+    """The cases leave out only the two codes of full books, and those of seqs."""
     assert {bad.code for bad in BAD} == {
         "after_lockout", "bad_card", "bad_field", "card_twice", "cards_missing",
         "community_missing", "name_twice", "not_json", "patron_differs", "position_missing",
@@ -88,7 +88,7 @@ def test_every_code_of_the_refusals_is_met_here() -> None:
 
 class TestRoundOver:
     def test_after_a_result(self, stand: Stand, table: Asker) -> None:
-        """Neither wagers nor a result nor a void for a round that has its result."""
+        """A round with a result accepts neither wagers, results nor voids."""
         table.accept(wagers(1), result(2))
         before = stand.books()
         for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
@@ -98,7 +98,7 @@ class TestRoundOver:
         assert table.hello() == (5, None)
 
     def test_after_a_void(self, stand: Stand, table: Asker) -> None:
-        """Nor for one that is void."""
+        """A voided round accepts none of them either."""
         table.accept(wagers(1), void(2))
         before = stand.books()
         for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
@@ -108,7 +108,7 @@ class TestRoundOver:
 
 class TestSeq:
     def test_reused_for_another_event(self, stand: Stand, table: Asker) -> None:
-        """The same seq with another content changes nothing, and the first reply is still kept."""
+        """The same seq with other content changes nothing, and the first reply is still stored."""
         first = table.hear(wagers(1))
         before = stand.books()
         refused = stand.service.counted("pitlink_refusals_total", code="seq_reused")
@@ -122,7 +122,7 @@ class TestSeq:
         assert table.hello() == (1, "R1")
 
     def test_reused_by_a_bad_event(self, stand: Stand, table: Asker) -> None:
-        """Even what could not be read is held against the seq that it bears."""
+        """An invalid event with a readable, used seq gets the same refusal."""
         table.accept(wagers(1))
         before = stand.books()
         reply = table.ask(wagers(1, tip=5))
@@ -130,7 +130,7 @@ class TestSeq:
         assert stand.books() == before
 
     def test_ahead_is_out_of_order_and_not_used_up(self, stand: Stand, table: Asker) -> None:
-        """It is told which is expected, and taken once that has come."""
+        """The answer names the expected seq. The event is accepted once that one has come."""
         before = stand.books()
         assert table.ask(wagers(2)) == {"seq": 2, "status": "out_of_order", "expected": 1}
         assert table.ask(wagers(2**53 - 1))["expected"] == 1
@@ -139,12 +139,12 @@ class TestSeq:
         table.accept(wagers(1), void(2))
 
     def test_a_bad_event_ahead_is_out_of_order_too(self, table: Asker) -> None:
-        """Its turn has not come, so its number is not used up either."""
+        """An invalid event that is too early does not use up its seq either."""
         assert table.ask(wagers(5, tip=1)) == {"seq": 5, "status": "out_of_order", "expected": 1}
         assert table.hello() == (0, None)
 
     def test_passed_long_ago(self, stand: Stand, table: Asker) -> None:
-        """A reply is not kept for ever; an event of long ago is refused and not counted again."""
+        """Old replies are deleted. An event from long ago is refused and not counted again."""
         for seq in range(1, 36):
             assert table.ask(void(seq))["error"]["code"] == "unknown_round"
         before = stand.books()
@@ -160,7 +160,7 @@ class TestStrangers:
         [("main", "T-9999"), ("other", "T-1"), ("nowhere", "T-1"), ("main", "X-1")],
     )
     def test_a_table_that_the_floor_has_not(self, stand: Stand, link: str, table_id: str) -> None:
-        """A table is known on its own link alone; its seq is not kept, so none is used up."""
+        """A table is known on its own link alone. Its seq is not stored, so none is used up."""
         stranger = stand.at(link, table_id)
         before = stand.books()
         refused = stand.service.counted("pitlink_refusals_total", code="unknown_table")
@@ -177,7 +177,7 @@ class TestStrangers:
     def test_a_topic_that_names_no_table_is_not_answered(
         self, stand: Stand, table: Asker, name: str
     ) -> None:
-        """Nothing is said to it, and the table that comes after it is."""
+        """The next message, from a real table, is processed."""
         stranger = stand.at("main", name)
         before = stand.books()
         stranger.tell(wagers(1))
@@ -195,7 +195,7 @@ class TestStrangers:
         ],
     )
     def test_junk_from_a_stranger_is_refused(self, stand: Stand, payload: bytes) -> None:
-        """What cannot be read is refused like what can, where the table is unknown."""
+        """From an unknown table, unreadable bytes are refused like a readable event."""
         assert stand.at("main", "T-9999").ask(payload)["error"]["code"] == "unknown_table"
         eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")
 
@@ -215,7 +215,7 @@ class TestStatus:
         ],
     )
     def test_a_junk_status_does_no_harm(self, stand: Stand, table: Asker, payload: bytes) -> None:
-        """A table's state that cannot be read counts nobody in, and stops nothing."""
+        """An unreadable table state counts no table as connected, and stops nothing."""
         before = stand.service.counted("pitlink_tables_online", link="main")
         status = stand.at("main", "S-1")
         status.out = "pitlink/v1/main/table/S-1/status"
@@ -226,7 +226,7 @@ class TestStatus:
 
 
 def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: Asker) -> None:
-    """What somebody retained on a table's topic is refused once, and again by a new service."""
+    """A retained message on a table's topic is refused once, and again by a new service."""
     before = stand.books()
     assert table.ask(b"junk", retain=True)["error"]["code"] == "not_json"
     status = stand.at("main", table.table)
@@ -241,7 +241,7 @@ def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: 
 
 
 def test_bad_input_beside_good_holds_nobody_up(stand: Stand) -> None:
-    """While one table sends junk without end, another is answered as ever."""
+    """While one table sends junk without end, another gets its answers."""
     bad, good = stand.table(), stand.table()
     for _ in range(20):
         bad.tell(b'{"x":' + b"[" * 9_000)

@@ -1,4 +1,4 @@
-"""A service that cannot operate a link, beside one that can: the tables see the one that can."""
+"""A service that cannot operate a link, next to one that can: tables follow the one that can."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ WHY = "not as approved"
 
 @pytest.fixture
 def unable(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A second service, on a floor file whose link `main` nobody has approved."""
+    """Yield a second service, on a floor file whose link `main` nobody has approved."""
     service = stand.another(tmp_path_factory.mktemp("unable"))
     filed = service.config.read_text()
     service.config.write_text(filed.replace('asset = "S-1"', 'asset = "S-2"'))
@@ -34,7 +34,7 @@ def unable(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def reasons(service: Service) -> dict[str, str]:
-    """The links that a service cannot operate, by what it says itself."""
+    """Return the links that a service cannot operate, according to its own pages."""
     found: dict[str, str] = service.readiness()["links"]
     return found
 
@@ -51,9 +51,10 @@ def states(stand: Stand, after: int) -> list[str]:
 @pytest.mark.duty("D13")
 @pytest.mark.duty("D14")
 def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Service) -> None:
-    """It says so of itself; no event goes to it, no beat and no meter says inoperable meanwhile.
+    """It reports its state on its own pages. It gets no events and publishes nothing as inoperable.
 
-    Once nobody operates the link, it tells all; once somebody does, all hear that at once.
+    Once nobody operates the link, it tells all. Once a service operates it, all are told
+    immediately.
     """
     begun = len(stand.ear.on(BEAT))
     assert WHY in reasons(unable)["main"]
@@ -81,7 +82,8 @@ def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Servi
         lambda: unable.readiness()["links"].keys() == {"main"}, what="the other link goes on"
     )
     stand.service.start()
-    # The first such beat may cross with one of the service that cannot, which has not heard it yet.
+    # The first such heartbeat may cross with one of the other service, which has not received it
+    # yet.
     eventually(lambda: states(stand, begun)[-3:] == ["operable"] * 3, what="operable")
     back = len(stand.ear.on(BEAT))
     eventually(lambda: len(beats(stand, back)) >= 3, what="three beats more")

@@ -1,4 +1,4 @@
-"""However a connection to the broker breaks, whoever waits on it knows at once and comes back."""
+"""However a connection to the broker breaks, every waiting call ends, and the client reconnects."""
 
 import asyncio
 import math
@@ -20,7 +20,7 @@ from tests.servers import Mosquitto, eventually_async
 from tests.waiting import LONG_S
 
 NEVER_S = 100_000
-"""No wait that a test sees end has ended by its time being up."""
+"""Timeout so long that no wait in these tests can end because of it."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def patient(relay: Relay) -> BrokerClient:
 async def test_connecting_ends_with_the_connection_however_that_breaks(
     relay: Relay, how: Behavior
 ) -> None:
-    """Not with the time that an answer may take: 10 seconds of a service, 5 of an agent."""
+    """It does not wait for the timeout of an answer: 10 seconds in a service, 5 in an agent."""
     relay.behavior = how
     async with asyncio.timeout(LONG_S):
         with pytest.raises(aiomqtt.MqttError):
@@ -69,7 +69,7 @@ async def test_what_waits_for_the_broker_ends_with_the_connection(relay: Relay, 
 
 
 async def test_a_connection_that_carries_nothing_is_left(relay: Relay) -> None:
-    """Half open: nobody has closed it, and nothing comes over it any more."""
+    """The connection is half open: nobody has closed it, and nothing arrives any more."""
     client = patient(relay)
     await client.__aenter__()
     relay.swallow()
@@ -79,7 +79,7 @@ async def test_a_connection_that_carries_nothing_is_left(relay: Relay) -> None:
 
 
 async def test_a_quiet_connection_is_kept(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker with nothing to say answers when it is asked."""
+    """A broker without messages answers a ping."""
     client = patient(relay)
     monkeypatch.setattr("meters.wire.broker_client.ASKED_AFTER_S", 0.2)
     monkeypatch.setattr("meters.wire.broker_client.SILENT_S", 1.5)
@@ -99,7 +99,7 @@ def worker(relay: Relay) -> BrokerConnection:
 async def test_an_agent_is_back_however_the_broker_is_away(
     mosquitto: Mosquitto, relay: Relay, tmp_path: Path, how: Behavior
 ) -> None:
-    """Killed, then out of reach in each way, for several attempts, and there again."""
+    """The broker is killed, then out of reach in each way for several attempts, then back."""
     url = f"mqtt://127.0.0.1:{relay.port}"
     timing = replace(SWIFT, call_s=NEVER_S, keepalive_s=60_000)
     async with (
@@ -113,7 +113,8 @@ async def test_an_agent_is_back_however_the_broker_is_away(
         await eventually_async(lambda: relay.accepted >= began + 2)
         mosquitto.start()
         relay.behavior = "carry"
-        # A wager is taken once the service is heard as well, which comes after the connection.
+        # A wager is accepted only after the service's heartbeat has arrived too, some time after
+        # the connection.
         await eventually_async(lambda: agent.stats.connected and agent.fault() is None)
         await say_all(agent, "wager 3 progressive; lockout; void")
 
@@ -121,7 +122,7 @@ async def test_an_agent_is_back_however_the_broker_is_away(
 async def test_an_event_is_repeated_as_soon_as_the_service_is_heard_again(
     mosquitto: Mosquitto, tmp_path: Path
 ) -> None:
-    """However long the pause before its next repeat has become."""
+    """The agent does not wait for the end of its current pause."""
     timing = replace(SWIFT, silence_s=1.0, retry_first_s=NEVER_S, retry_cap_s=NEVER_S)
     service = ScriptedService(mosquitto.url)
     async with (

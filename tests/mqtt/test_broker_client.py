@@ -1,4 +1,4 @@
-"""The client that both sides use, where its connection breaks between two turns of the loop."""
+"""The client that both sides use, when its connection breaks between two turns of the loop."""
 
 import asyncio
 import socket
@@ -22,7 +22,7 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def trouble() -> Trouble:
-    """What goes wrong in callbacks of the running loop from now on."""
+    """Return the list of errors in callbacks of the running loop from now on."""
     found: Trouble = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: found.append(context))
     return found
@@ -63,14 +63,14 @@ async def test_a_socket_that_the_loop_has_let_go_of_is_a_broken_connection(
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
-    """A broker that takes connections and never answers."""
+    """Yield a broker that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LONG_S)
         yield server
 
 
 async def nothing_is_left(server: socket.socket) -> None:
-    """The broker's end of the connection is closed, and no task of the client's goes on."""
+    """Check that the connection is closed at the broker, and the client has no task left."""
     end, _ = await asyncio.to_thread(server.accept)
     with end:
         end.settimeout(LONG_S)
@@ -83,7 +83,7 @@ async def nothing_is_left(server: socket.socket) -> None:
 async def test_a_connection_that_is_given_up_leaves_nothing(
     silent: socket.socket, monkeypatch: pytest.MonkeyPatch, *, in_thread: bool
 ) -> None:
-    """Given up while its thread still connects, or while the broker's answer is waited for."""
+    """It is canceled while its thread still connects, or while it waits for the broker's answer."""
     found = trouble()
     client = BrokerClient("127.0.0.1", silent.getsockname()[1])
     begun, go_on = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""The broker killed and restarted behind a proxy: whatever the break, service and table go on."""
+"""The broker killed and restarted behind a proxy: after any break, service and table continue."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 async def restart(mosquitto: Mosquitto, relay: Relay, how: str) -> None:
-    """Kill the broker, see the proxy behave in a way for some attempts, and start it again."""
+    """Kill the broker, let the proxy fail in one way for some attempts, and start it again."""
     began = relay.accepted
     if how == "swallow":
         relay.swallow()
@@ -32,7 +32,7 @@ async def restart(mosquitto: Mosquitto, relay: Relay, how: str) -> None:
 async def test_service_and_table_go_on_however_the_broker_was_away(
     mosquitto: Mosquitto, redis_server: RedisServer, tmp_path: Path
 ) -> None:
-    """Each time the table has an event under way, which is answered; the next round is played."""
+    """Each time the table has an unanswered event, which is answered. The next round is played."""
     async with Relay(mosquitto.port).running() as relay:
         config, port = tmp_path / "floor.toml", free_port()
         url = f"mqtt://127.0.0.1:{relay.port}"

@@ -1,4 +1,4 @@
-"""The public contract, version 1: every topic, its flags, and the exact shape of each message."""
+"""The public contract, version 1: every topic, its flags, and the exact form of each message."""
 
 import itertools
 import re
@@ -28,7 +28,7 @@ EVENTS: Final = 100
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """A stand whose Five Card Hand Bonus draws in every round."""
+    """Yield a stand whose Five Card Hand Bonus draws in every round."""
     draws = {"magic_card_every": 1, "lucky_every": 1}
     with Stand(tmp_path_factory.mktemp("stand"), draws=draws) as stand:
         yield stand
@@ -39,7 +39,7 @@ def hand(position: int, cards: list[str]) -> dict[str, Any]:
 
 
 def win_the_meter(table: Asker, seq: int) -> dict[str, Any]:
-    """Play a round whose mini-royal in spades wins 100% of the Progressive; gives the reply."""
+    """Play a round whose mini-royal in spades wins 100% of the Progressive; return the reply."""
     table.accept(wagers(seq, f"R{seq}"))
     return table.ask(result(seq + 1, f"R{seq}", positions=[hand(3, SPADES)]))
 
@@ -49,25 +49,25 @@ def since(ear_before: int, stand: Stand, topic: str) -> list[Heard]:
 
 
 def seconds_of(beats: list[dict[str, Any]]) -> float:
-    """The time from the first to the last of some beats."""
+    """Return the seconds from the first to the last of some heartbeats."""
     first, last = (datetime.fromisoformat(beats[at]["at"]) for at in (0, -1))
     return (last - first).total_seconds()
 
 
 def money(books: dict[str, Any]) -> dict[str, Any]:
-    """Every account and count of the links."""
+    """Return every account and count of the links."""
     return {link: (of["accounts"], of["tallies"]) for link, of in books.items()}
 
 
 class TestReplies:
     def test_to_wagers_without_a_draw(self, table: Asker) -> None:
-        """`draw` is null where no Five Card Hand Bonus was wagered."""
+        """`draw` is null if no Five Card Hand Bonus was wagered."""
         assert table.ask(wagers(1)) == {"seq": 1, "status": "accepted", "draw": None}
 
     @pytest.mark.reading("T19")
     @pytest.mark.reading("T20")
     def test_to_wagers_with_a_draw_that_a_repeat_repeats(self, table: Asker) -> None:
-        """What was drawn is drawn once, however often the event comes."""
+        """The draw is made once, however often the event arrives."""
         event = wagers(1, positions=[{"position": 1, "wagers": {"five_card_hand_bonus": 200}}])
         first = table.hear(event)
         reply = first.json
@@ -90,7 +90,7 @@ class TestReplies:
 
     @pytest.mark.section("649a.12(e)(1)")
     def test_to_a_result_with_wins(self, table: Asker) -> None:
-        """A claim has its four fields; the line of a win says what it is and whence it is paid."""
+        """A claim has its four fields. The line of a win names it and the source of its payment."""
         table.accept(
             wagers(
                 1,
@@ -115,12 +115,12 @@ class TestReplies:
 
     @pytest.mark.section("649a.13")
     def test_to_a_void(self, table: Asker) -> None:
-        """Its seq and that it is accepted, no more."""
+        """The reply has only its seq and the status `accepted`."""
         table.accept(wagers(1))
         assert table.ask(void(2)) == {"seq": 2, "status": "accepted"}
 
     def test_to_a_hello(self, table: Asker) -> None:
-        """Where the table stands: at first, in a round, after it."""
+        """The reply to a hello reports the table's position: at first, in a round, after it."""
         answers = [table.ask({"type": "hello"})]
         for event in (wagers(1), result(2)):
             table.accept(event)
@@ -134,7 +134,7 @@ class TestReplies:
     def test_repeats_are_word_for_word_even_from_a_new_service(
         self, stand: Stand, table: Asker
     ) -> None:
-        """Of every kind of reply; nothing counts again."""
+        """This holds for every kind of reply, and nothing counts again."""
         bonus = {"progressive": 100, "five_card_hand_bonus": 200}
         events = [
             wagers(1, positions=[{"position": 3, "wagers": bonus}]),
@@ -154,7 +154,7 @@ class TestReplies:
         assert stand.books()["main"]["entries"] == books["main"]["entries"]
 
     def test_flags(self, stand: Stand, table: Asker) -> None:
-        """QoS 1, and nobody who subscribes later gets them."""
+        """Replies have QoS 1 and are not retained."""
         for event in (wagers(1), wagers(2, tip=1), wagers(9), {"type": "hello"}):
             assert table.hear(event).qos == 1
         with Ear(stand.mosquitto.port, table.into, table.out) as late:
@@ -163,7 +163,7 @@ class TestReplies:
 
 class TestMeters:
     def test_each_is_retained_with_its_exact_fields(self, stand: Stand) -> None:
-        """Who subscribes gets the current value at once."""
+        """A new subscriber immediately receives the current value."""
         with Ear(stand.mosquitto.port, "pitlink/v1/+/meter/+") as late:
             heard_at_once = [one for one in late.messages if one.retained]
         found = {one.topic: one for one in heard_at_once}
@@ -187,7 +187,7 @@ class TestMeters:
     def test_it_says_what_the_pages_say_and_its_version_only_rises(
         self, stand: Stand, table: Asker
     ) -> None:
-        """Over contributions and a void."""
+        """This holds over contributions and a void."""
         topic = "pitlink/v1/main/meter/progressive"
         for seq in range(1, 9, 2):
             table.accept(wagers(seq, f"R{seq}"), void(seq + 1, f"R{seq}"))
@@ -209,12 +209,13 @@ class TestMeters:
     def test_many_events_are_published_coalesced_and_the_last_one_always(
         self, stand: Stand
     ) -> None:
-        """Far fewer messages than events, about one in 100 ms; the last is the final amount."""
+        """Far fewer messages than events, about one in 100 ms; the last has the final amount."""
         tables = [stand.table() for _ in range(EVENTS)]
         topic, key = "pitlink/v1/main/meter/progressive", b"meter:progressive"
         before = stand.books()["main"]["accounts"]
         heard_before = len(stand.ear.on(topic))
-        # A few at once: a process for each event may take longer than what is to be coalesced.
+        # Several events are sent together, because a process for each may need longer than the
+        # interval of messages.
         for few in (tables[first : first + 10] for first in range(0, EVENTS, 10)):
             publish_each(stand.mosquitto.port, {table.out: encode(wagers(1)) for table in few})
             for table in few:
@@ -231,19 +232,19 @@ class TestMeters:
         assert values[-1].json["amount"] == int(after[key]) // 10_000
         moments = [datetime.fromisoformat(value.json["at"]) for value in values]
         elapsed_s = (moments[-1] - moments[0]).total_seconds()
-        # The beat publishes too, once a second, what others changed.
+        # The heartbeat also publishes, once a second, what others changed.
         assert len(values) <= elapsed_s / COALESCE_S + elapsed_s / BEAT_S + 2
         assert 1 < len(values) < EVENTS / 2
 
 
 class TestController:
     def test_it_beats_every_second_and_is_retained(self, stand: Stand) -> None:
-        """Each beat has another number, higher than the one before; each link has its own."""
+        """Each heartbeat has a higher number than the one before. Each link has its own numbers."""
         topic = "pitlink/v1/main/controller"
         before = len(stand.ear.on(topic))
 
         def in_time() -> list[dict[str, Any]]:
-            """Five beats in a row a second apart, as all are but where the machine is too busy."""
+            """Return whether any five heartbeats in a row are a second apart."""
             beats = [one.json for one in since(before, stand, topic)]
             rows = (beats[first : first + 5] for first in range(len(beats) - 4))
             return next((row for row in rows if 3.0 <= seconds_of(row) <= 6.0), [])
@@ -263,7 +264,7 @@ class TestController:
     def test_without_its_store_it_is_inoperable_on_every_topic_and_comes_back(
         self, stand: Stand, table: Asker
     ) -> None:
-        """It says why; no event is answered; the meters say it too; then all is as before."""
+        """It reports the reason, answers no event, and marks the meters. Then all is as before."""
         table.accept(wagers(1))
         before = stand.books()
         topic, meter = "pitlink/v1/main/controller", "pitlink/v1/main/meter/progressive"
@@ -285,7 +286,7 @@ class TestController:
         eventually(stand.service.ready, what="ready again")
         eventually(lambda: stand.ear.on(topic)[-1].json["state"] == "operable", what="operable")
         eventually(lambda: stand.ear.on(meter)[-1].json["state"] != "inoperable", what="meter")
-        # The ledger has one entry more, which says that the link was inoperable.
+        # The ledger has one more entry, which says that the link was inoperable.
         assert money(stand.books()) == money(before)
         assert table.ask(void(2)) == {"seq": 2, "status": "accepted"}
 
@@ -294,7 +295,7 @@ class TestJackpots:
     TOPIC: Final = "pitlink/v1/main/jackpot"
 
     def told(self, stand: Stand, claim: str, event: str) -> dict[str, Any]:
-        """The message on what became of a claim; waits for it."""
+        """Wait for the message about a claim's decision, and return it."""
         heard = eventually(
             lambda: [
                 one
@@ -317,7 +318,7 @@ class TestJackpots:
     @pytest.mark.section("649a.11(c)(5)(iii)")
     @pytest.mark.reading("T15")
     def test_hit_validated_paid(self, stand: Stand, table: Asker) -> None:
-        """Told at once, then as floorpersons decide; the meter is pending until it is validated."""
+        """The first comes immediately, the others with decisions. Until then it is pending."""
         for waiting in stand.service.claims():
             stand.service.decide(waiting["claim"], "reject", reason="of another test")
         cycle = stand.service.meter("main", "progressive")["cycle"]
@@ -341,7 +342,7 @@ class TestJackpots:
             assert {name: later[name] for name in same} == {name: hit[name] for name in same}
 
     def test_rejected(self, stand: Stand, table: Asker) -> None:
-        """What it took goes back to the meter, and `meter_after` says so."""
+        """The amount goes back to the meter, and `meter_after` says so."""
         claim = self.claim_of(win_the_meter(table, 1))
         hit = self.told(stand, claim["claim"], "hit")
         stand.service.decide(claim["claim"], "reject", reason="two cards stuck together")
@@ -350,7 +351,7 @@ class TestJackpots:
         assert rejected["meter_after"] == hit["meter_after"] + hit["amount"]
 
     def test_a_hello_has_the_final_ones_told_again(self, stand: Stand, table: Asker) -> None:
-        """A table that missed what became of its claim hears it; of a waiting one nothing."""
+        """A table that missed a claim's final decision receives it; it gets no waiting claim."""
         claim = self.claim_of(win_the_meter(table, 1))
         self.told(stand, claim["claim"], "hit")
 
@@ -380,7 +381,7 @@ class TestJackpots:
 
 class TestStatus:
     def test_an_agent_is_online_and_its_last_will_says_offline(self, stand: Stand) -> None:
-        """Retained; the broker tells it of an agent that was killed."""
+        """The status is retained. The broker publishes the last will of a killed agent."""
         table = stand.table()
         topic = f"pitlink/v1/main/table/{table.table}/status"
         command = ("table", table.table, "--config", str(stand.service.config), "--events")

@@ -1,6 +1,6 @@
-"""Each event published three times back to back, by many tables at once: one reply, word for word.
+"""Each event is published three times back to back by many tables: all copies get one reply.
 
-No fault is needed for that: a client that gave up waiting too soon, or a proxy, does the same.
+This needs no fault: a client with a short timeout or a proxy does the same.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ ROYAL: Final = [{"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"]}]
 
 @contextlib.contextmanager
 def publisher(port: int) -> Iterator[paho.Client]:
-    """A client of nobody's making, connected."""
+    """Yield a connected client that does not use our code."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", port)
     client.loop_start()
@@ -39,14 +39,14 @@ def publisher(port: int) -> Iterator[paho.Client]:
 
 
 def replies_to(table: Asker, seq: int) -> list[bytes]:
-    """Every reply that the table was sent to an event so far."""
+    """Return every reply that the table has received to an event so far."""
     return [one.payload for one in table.stand.ear.on(table.into) if one.json.get("seq") == seq]
 
 
 def tell_thrice(client: paho.Client, events: Sequence[tuple[Asker, Event]]) -> None:
-    """Publish each event three times back to back until all copies have been answered.
+    """Publish each event three times back to back until all copies are answered.
 
-    A service that is inoperable for a moment, as on a machine that is busy, answers nothing.
+    On a busy machine a service may be inoperable for a moment, and then answers nothing.
     """
     for _ in range(REPEATS_MAX):
         for table, event in events:
@@ -64,14 +64,14 @@ def tell_thrice(client: paho.Client, events: Sequence[tuple[Asker, Event]]) -> N
 
 
 def one_reply(table: Asker, event: Event) -> bytes:
-    """The reply to an event, which every copy of it was given."""
+    """Return the reply to an event, after a check that every copy got the same one."""
     found = set(replies_to(table, event["seq"]))
     assert len(found) == 1, f"{event} was answered {found}"
     return found.pop()
 
 
 def play(stand: Stand, tables: Sequence[Asker], rounds: range) -> None:
-    """Play rounds at all tables at once: wagers, a result that is refused, a result or a void."""
+    """Play rounds at all tables together: wagers, a refused result, a result or a void."""
     with publisher(stand.mosquitto.port) as client:
         for number in rounds:
             name, seq = f"R{number}", 3 * number + 1
@@ -90,7 +90,7 @@ def play(stand: Stand, tables: Sequence[Asker], rounds: range) -> None:
 
 @pytest.mark.duty("D6")
 def test_copies_back_to_back_get_one_reply_and_count_once(stand: Stand, tmp_path: Path) -> None:
-    """By one service, then by two that share the copies out between them."""
+    """First one service runs, then two that share the copies."""
     tables = [stand.table() for _ in range(TABLES)]
     play(stand, tables, range(ROUNDS))
     other: Service = stand.another(tmp_path)

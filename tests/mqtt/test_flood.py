@@ -1,4 +1,4 @@
-"""A table that floods its topic: the others are answered, the books stand, the log stays short."""
+"""A table that floods its topic: others are answered, books stay right, the log stays short."""
 
 from tests.fuzz.flooder import payloads
 from tests.fuzz.service_targets import check_event

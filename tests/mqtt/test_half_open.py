@@ -1,4 +1,4 @@
-"""A broker that is there and says nothing: both sides notice it, say so, and come back."""
+"""A broker that is connected and silent: both sides notice it, report it, and reconnect."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ def connection(port: int) -> BrokerConnection:
 
 
 async def listen_on(relay: Relay) -> None:
-    """Hear one message, and then wait for another that the network never carries."""
+    """Receive one message, and then wait for another that the network never carries."""
     async with asyncio.timeout(WITHIN_S), connection(relay.port) as worker:
         await worker.subscribe("news", qos=1)
         worker.post("news", b"1")

@@ -1,7 +1,7 @@
-"""The live meters of two services, as displays that are not ours read them.
+"""Live meters of two services, as displays that are not ours read them.
 
-One follows the contract and ignores lower versions. The other is naive: it shows what is retained
-when it connects after the broker's restart.
+One display follows the contract and ignores lower versions. The other is naive: it shows the
+retained value when it connects after the broker's restart.
 """
 
 import itertools
@@ -33,14 +33,14 @@ METER: Final = "pitlink/v1/main/meter/progressive"
 BEATS: Final = "pitlink/v1/main/controller"
 LATE_VALUES: Final = 5
 TOLD_AGAIN_BEATS: Final = 10
-"""After so many beats of its own each service tells all meters again, whatever was heard."""
+"""Number of its own heartbeats after which a service publishes all meters again."""
 
 
 class Play:
-    """Tables that play as fast as they are answered, by one client, from entry to exit.
+    """Tables that play as fast as they are answered, through one client, from entry to exit.
 
     Attributes:
-        answered: how many events were answered.
+        answered: number of answered events.
     """
 
     def __init__(self, stand: Stand, tables: Sequence[Asker]) -> None:
@@ -59,7 +59,7 @@ class Play:
         self.repeat()
 
     def repeat(self) -> None:
-        """Publish once more what is not answered, as tables do."""
+        """Publish unanswered events again, as tables do."""
         for into in self._tables:
             self._publish(into)
 
@@ -75,7 +75,7 @@ class Play:
             self._publish(message.topic)
 
     def go_on(self, events: int) -> None:
-        """Play until so many more events were answered."""
+        """Play until a number of further events is answered."""
         wanted, deadline_s = self.answered + events, time.monotonic() + LONG_S
         while self.answered < wanted:
             assert time.monotonic() < deadline_s, f"{self.answered} of {wanted} were answered"
@@ -111,7 +111,7 @@ def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def version_of(stand: Stand) -> int:
-    """The version of the meter in the books, now."""
+    """Return the current version of the meter in the books."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         return int(store.hget("pitlink:{main}:meters", "version:progressive") or 0)
 
@@ -121,19 +121,19 @@ def versions(heard: Sequence[Heard]) -> list[int]:
 
 
 def kept(stand: Stand) -> bytes:
-    """The value that a display which connects now is told first."""
+    """Return the value that a newly connected display receives first."""
     first = simple(METER, hostname="127.0.0.1", port=stand.mosquitto.port)  # type: ignore[no-untyped-call]
     assert isinstance(first, paho.MQTTMessage)
     return bytes(first.payload)
 
 
 def retained(stand: Stand) -> int:
-    """Its version."""
+    """Return its version."""
     return int(json.loads(kept(stand))["version"])
 
 
 def save(mosquitto: Mosquitto) -> None:
-    """Have the broker write down what it retains, as it does now and then."""
+    """Have the broker save its retained messages, as it regularly does."""
     path = mosquitto.home / "mosquitto.db"
     before = path.stat().st_mtime_ns if path.exists() else 0
     os.kill(mosquitto.pid, signal.SIGUSR1)
@@ -142,7 +142,7 @@ def save(mosquitto: Mosquitto) -> None:
 
 @pytest.mark.usefixtures("other")
 def test_versions_of_two_services_under_load_do_not_go_back(stand: Stand) -> None:
-    """The last of them is that of the books, and what is retained."""
+    """The last version is that of the books, and the retained one."""
     tables = [stand.table() for _ in range(TABLES)]
     begun = len(stand.ear.on(METER))
     with Play(stand, tables) as play:
@@ -162,12 +162,12 @@ def test_versions_of_two_services_under_load_do_not_go_back(stand: Stand) -> Non
 def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
     stand: Stand,
 ) -> None:
-    """A broker that was killed keeps what it saved last, and is soon told the newest.
+    """A killed broker restores its last saved values, and soon receives the newest.
 
-    Both services speak when it is back, and one may have read the books later than the other. A
-    lower version is overtaken then; once both have heard each other, none is told any more. A value
-    of before that comes late, as from a service that was frozen, is put right once it is heard, and
-    not only when all meters are told again.
+    Both services publish when the broker is back, and one may have read the books later than the
+    other. The higher version then replaces a lower one. Once each service has received the other's
+    value, neither publishes a lower one. An old value that arrives late, for example from a frozen
+    service, is corrected as soon as it is received, not only when all meters are published again.
     """
     with Play(stand, [stand.table() for _ in range(TABLES)]) as play:
         for _ in range(3):
@@ -188,7 +188,8 @@ def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
             play.go_on(TABLES)
             live = versions([one for one in stand.ear.on(METER)[begun:] if not one.retained])
             assert live == sorted(live)
-    # A display that was there before, and follows the contract, has shown none but the highest.
+    # A display that was connected before and follows the contract has shown only the highest
+    # version.
     eventually(
         lambda: max(versions(stand.ear.on(METER))) == version_of(stand) == retained(stand),
         what="the newest value everywhere",

@@ -1,4 +1,4 @@
-"""When a service publishes a meter's value, by what it has heard on the topic."""
+"""When a service publishes a meter's value, given the values received on the topic."""
 
 import msgspec
 import pytest
@@ -16,7 +16,7 @@ def value(version: int, state: str = "open", meter: str = "progressive") -> Mete
 
 
 class Service:
-    """A service's meter topics, by a clock of the test's."""
+    """A service's meter topics, with a clock that the test sets."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
@@ -57,7 +57,7 @@ def test_what_was_read_before_a_newer_one_was_heard_is_not_published(service: Se
 def test_what_the_books_say_after_it_was_heard_is_published_though_it_is_lower(
     service: Service,
 ) -> None:
-    """The topic keeps a value of other books, as after a restore: the books are right."""
+    """The topic has a value of other books, as after a restore. The books are right."""
     service.hears(value(5_000), retained=True)
     assert service.wait_s(value(10)) == 0.0
 
@@ -97,7 +97,7 @@ def test_another_that_has_fallen_silent_is_not_waited_for(service: Service) -> N
 
 
 def test_one_value_is_under_way_at_a_time_and_the_newest_follows(service: Service) -> None:
-    """A broker that takes nothing for a while has no queue of old values then."""
+    """A broker that accepts nothing for a while then has no queue of old values."""
     service.hears(value(9), retained=True)
     service.says(value(10))
     assert service.wait_s(value(11)) == pytest.approx(BACK_WITHIN_S)

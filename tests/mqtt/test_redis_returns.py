@@ -1,4 +1,4 @@
-"""Redis killed under load and restarted: one interruption of each link for each fault, no more."""
+"""Redis killed under load and restarted: each fault interrupts each link only once."""
 
 import asyncio
 import json
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.slow
 
 LINKS: Final = ("main", "other")
 EVENTS_BEFORE: Final = 100
-"""Of each of the link's tables; 20,000 ledger entries in all."""
+"""Rounds of each table of the link; 20,000 ledger entries in total."""
 NAMES: Final = [f"T-{number}" for number in range(1, TABLES + 1)]
 BEATS: Final = "pitlink/v1/main/controller"
 PLAYING: Final = NAMES[:40]
 FAULTS: Final = 2
 BEATS_AFTER: Final = 8
-"""Long enough for a check that fails again while the ledger is compared."""
+"""Interval long enough for another failed check during the comparison of the ledger."""
 
 
 async def fill(url: str, config: Path) -> None:
@@ -53,13 +53,13 @@ async def fill(url: str, config: Path) -> None:
 
 @pytest.fixture
 def redis_server() -> Iterator[RedisServer]:
-    """A redis-server over TCP, where a client learns in another way what was closed."""
+    """Yield a redis-server over TCP, where a client notices a closed connection differently."""
     with RedisServer(tcp=True) as server:
         yield server
 
 
 def interruptions(service: Service) -> dict[str, list[str]]:
-    """Why each link stopped, each time that it operated before, by the log."""
+    """Return the reason for each stop of a link that operated before, from the log."""
     operable, stops = dict.fromkeys(LINKS, False), {link: list[str]() for link in LINKS}
     for line in service.process.errors.splitlines():
         said = json.loads(line)
@@ -76,7 +76,7 @@ def interruptions(service: Service) -> dict[str, list[str]]:
 async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
     mosquitto: Mosquitto, redis_server: RedisServer, tmp_path: Path
 ) -> None:
-    """The comparison of the ledger afterwards must not starve what it guards."""
+    """The comparison of the ledger afterwards must not delay the checks that it serves."""
     config, port = tmp_path / "floor.toml", free_port()
     data = str(tmp_path / "data")
     config.write_text(
@@ -88,7 +88,7 @@ async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
         players.answered[table] = dict.fromkeys(range(1, EVENTS_BEFORE + 1), b"")
 
     async def play_on(events: int) -> None:
-        """Wait until every table had further events answered."""
+        """Wait until every table has had further events answered."""
         due = {table: count + events for table, count in players.counts().items()}
         await eventually_async(
             lambda: all(count >= due[table] for table, count in players.counts().items()),

@@ -22,7 +22,7 @@ STOPPED_WITHIN_S: Final = 60.0
 
 
 class PlayedTable:
-    """A table at which round follows round until it is told to stop."""
+    """A table that plays round after round until it is stopped."""
 
     def __init__(self, devices: Devices) -> None:
         self.refused: list[Answer] = []
@@ -34,18 +34,18 @@ class PlayedTable:
         self._thread.start()
 
     def played(self, rounds: int) -> bool:
-        """Whether it has come to so many rounds; what stopped it is raised here."""
+        """Return whether it has played a number of rounds. Its error, if any, is raised here."""
         if self._failed is not None:
             raise RuntimeError("a table stopped") from self._failed
         return self.rounds >= rounds
 
     def end(self) -> None:
-        """Stop after the round in hand."""
+        """Stop after the current round."""
         self._stop.set()
         self._thread.join(STOPPED_WITHIN_S)
 
     def _play_round(self) -> list[Answer]:
-        """Play a round up to what is refused; the answers that were refusals."""
+        """Play a round up to a refusal; return the refusals among the answers."""
         answer = self._devices.wager(3)
         if answer["ok"]:
             answer = self._devices.ask("lockout")
@@ -64,7 +64,7 @@ class PlayedTable:
 
 @pytest.fixture
 def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Service]]:
-    """Both services of the floor, ready."""
+    """Yield both services of the floor, ready."""
     other = stand.another(tmp_path_factory.mktemp("other"))
     try:
         other.start()
@@ -75,7 +75,7 @@ def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def tables(stand: Stand, services: Sequence[Service]) -> Iterator[list[PlayedTable]]:
-    """Tables at play."""
+    """Yield tables at play."""
     agents: list[Devices] = []
     played: list[PlayedTable] = []
     try:
@@ -90,7 +90,7 @@ def tables(stand: Stand, services: Sequence[Service]) -> Iterator[list[PlayedTab
 
 
 def starved(beats: Sequence[Heard]) -> bool:
-    """Whether the machine was so busy that no service beat in time: tables rightly stop then."""
+    """Return whether heartbeats were too late, as on a busy machine: tables then stop."""
     moments = [datetime.fromisoformat(beat.json["at"]) for beat in beats]
     return any((b - a).total_seconds() >= SILENCE_S for a, b in pairwise(moments))
 
@@ -103,7 +103,7 @@ def more_rounds(tables: Sequence[PlayedTable], rounds: int) -> None:
 
 
 def stop(service: Service) -> None:
-    """Have a service end in good order."""
+    """Have a service stop cleanly."""
     status = service.process.stop(within_s=STOPPED_WITHIN_S)
     assert status == 0, service.process.errors
 
@@ -113,10 +113,10 @@ def stop(service: Service) -> None:
 def test_not_one_round_is_refused(
     stand: Stand, services: Sequence[Service], tables: Sequence[PlayedTable]
 ) -> None:
-    """No answer is a refusal, no beat says inoperable, and the ledger balances.
+    """No answer is a refusal, no heartbeat reports inoperable, and the ledger balances.
 
-    Nor where one comes back with a wrong floor file at first, and has to be restarted once more.
-    Stopped at once, they do not each take the other for the one that goes on.
+    This holds even if a service returns with a wrong floor file and has to be restarted again. If
+    both stop together, each reports the link as inoperable.
     """
     begun = len(stand.ear.on(BEAT))
     more_rounds(tables, 3)
@@ -160,6 +160,6 @@ def test_not_one_round_is_refused(
 
 
 def entries(stand: Stand, kind: str) -> int:
-    """How many entries of a kind the ledger of `main` has."""
+    """Return how many entries of a kind the ledger of `main` has."""
     ledger: list[dict[str, Any]] = stand.ledger("main")
     return sum(entry["kind"] == kind for entry in ledger)

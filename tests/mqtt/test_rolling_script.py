@@ -1,4 +1,4 @@
-"""`deploy/rolling-restart`: one after the other, and none after one that does not come back."""
+"""`deploy/rolling-restart`: one service after the other, and none after one that fails."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ SCRIPT: Final = Path(__file__).resolve().parents[2] / "deploy" / "rolling-restar
 
 
 class Probes:
-    """What stands for the services' pages: each is ready while its file is there."""
+    """Stand-in for the services' pages: each service is ready while its file exists."""
 
     def __init__(self, home: Path) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -26,7 +26,7 @@ class Probes:
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self.home = home
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -38,12 +38,12 @@ class Probes:
         self.restart_with("exit 0")
 
     def restart_with(self, act: str) -> None:
-        """Have a restart do something of our own; `$2` is the unit."""
+        """Have a restart run a shell command; `$2` is the unit."""
         self.systemctl.write_text(f'#!/bin/sh\necho "$1 $2" >> {self.restarted}\n{act}\n')
         self.systemctl.chmod(0o755)
 
     def run(self, *services: str) -> tuple[int, str, list[str]]:
-        """Run the script; its status, what it says, and what was restarted."""
+        """Run the script; return its status, its output, and what was restarted."""
         require("curl")
         done = subprocess.run(
             [str(SCRIPT), *services],

@@ -1,4 +1,4 @@
-"""Stopping a service: what is under way is waited for, and who does not hear is told again."""
+"""Stopping a service: it waits for running work, and repeats a cancellation that was lost."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from meters.service.stopping import stays_true
 
 
 async def deaf(times: int) -> None:
-    """A task that loses the first cancellations, as one does inside the client library."""
+    """Lose the first cancellations, as a task inside the client library can."""
     while times:
         try:
             await asyncio.Event().wait()
@@ -29,7 +29,7 @@ async def in_a_group(times: int, begun: asyncio.Event) -> None:
 async def test_a_cancellation_that_was_lost_in_a_group_is_given_again(
     times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And to nobody else."""
+    """No other task is canceled."""
     monkeypatch.setattr(meters.service.process, "CANCEL_AGAIN_S", 0.01)
     other = asyncio.create_task(asyncio.Event().wait())
     spared, begun = asyncio.all_tasks(), asyncio.Event()

@@ -1,6 +1,6 @@
-"""Two services on one link, as real processes: the order of wins, and what both displays say.
+"""Two services on one link, as real processes: the order of wins, and what both displays show.
 
-The broker shares the tables' events out between them, so that either may take any.
+The broker shares the tables' events between them, so either may receive any.
 """
 
 import threading
@@ -40,12 +40,12 @@ def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def win(seq: int, round_id: str) -> Event:
-    """A result that wins the whole meter."""
+    """Return a result that wins the whole meter."""
     return result(seq, round_id, positions=[{"position": 3, "patron": "p3", "cards": ROYAL}])
 
 
 def at_once(tables: Sequence[Asker], events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Publish an event of each table at the same time, and give the replies."""
+    """Publish an event of each table at the same time, and return the replies."""
     replies: dict[str, dict[str, Any]] = {}
     together = threading.Barrier(len(tables))
 
@@ -69,7 +69,7 @@ def at_once(tables: Sequence[Asker], events: Sequence[Event]) -> list[dict[str, 
 def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
     stand: Stand,
 ) -> None:
-    """The first by the ledger's order has the meter, the second what it was reseeded with."""
+    """The first in the ledger's order wins the meter, the second the amount after the reseed."""
     tables = [stand.table(), stand.table()]
     firsts: list[str] = []
     for pair in range(PAIRS):
@@ -102,7 +102,7 @@ def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
 
 
 def page_of(service: Service) -> str:
-    """The signage of the link, as a display that is switched on now gets it."""
+    """Return the link's signage page, as a display that is switched on now receives it."""
     answer = httpx.get(f"{service.url}/signage/main", timeout=LONG_S)
     assert answer.status_code == 200
     return answer.text
@@ -117,7 +117,7 @@ def shows_everywhere(services: Sequence[Service], text: str) -> None:
 def test_a_win_and_what_became_of_it_is_on_every_services_displays(
     stand: Stand, other: Service
 ) -> None:
-    """Which table, what it won, that it is pending; gone from all when one has decided it."""
+    """They show table, amount and that it is pending; after a decision all remove it."""
     services = (stand.service, other)
     for number in range(2):
         for waiting in stand.service.claims():
