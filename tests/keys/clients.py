@@ -1,4 +1,4 @@
-"""Clients of the broker that try what they may not, and one that sees all."""
+"""Clients of the broker that try forbidden operations, and one that sees all messages."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ _numbers: Final = itertools.count(1)
 def believing(
     keys: Path, shown: tuple[Path, Path] | None = None, *, party: Identity | None = None
 ) -> ssl.SSLContext:
-    """TLS that believes the floor's authority and shows a certificate: a party's, or another."""
+    """Return TLS settings that trust the floor's authority and show a client's certificate."""
     if party is not None:
         home = keys / party.place
         shown = (home / f"{party.stem}.crt", home / f"{party.stem}.key")
@@ -34,7 +34,7 @@ def believing(
 
 
 def password_of(keys: Path, party: Identity) -> str:
-    """A party's password at the broker."""
+    """Return a client's password at the broker."""
     return (keys / party.place / "password").read_text().strip()
 
 
@@ -45,7 +45,7 @@ def by_certificate(
     identifier: str | None = None,
     username: str | None = None,
 ) -> aiomqtt.Client:
-    """A client of the listener that takes certificates."""
+    """Return a client of the listener for certificates."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=context, identifier=identifier or uuid.uuid4().hex,
         username=username, timeout=WITHIN_S,
@@ -59,7 +59,7 @@ def by_password(
     username: str | None,
     password: str | None,
 ) -> aiomqtt.Client:
-    """A client of the listener that takes passwords; it shows no certificate."""
+    """Return a client of the listener for passwords; it shows no certificate."""
     return aiomqtt.Client(
         "localhost", broker.password_port, tls_context=believing(keys), username=username,
         password=password, identifier=uuid.uuid4().hex, timeout=WITHIN_S,
@@ -68,14 +68,14 @@ def by_password(
 
 
 class Ears:
-    """What a client hears, in order."""
+    """Messages that a client receives, in order."""
 
     def __init__(self, client: aiomqtt.Client) -> None:
         self._client = client
         self.heard: list[tuple[str, bytes]] = []
 
     async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
-        """All that is heard up to a message that must come, without it; forgotten then.
+        """Return and forget all messages before one that must come; omit that one.
 
         Raises:
             TimeoutError: it did not come.
@@ -91,10 +91,10 @@ class Ears:
 
 
 class Observer:
-    """Who sees every message that the broker took: what he does not see was not taken.
+    """Client that receives every message which the broker accepted.
 
     Attributes:
-        kept: the topics on which the broker kept something as he came.
+        kept: topics with a retained message when this client connected.
     """
 
     def __init__(self, client: aiomqtt.Client) -> None:
@@ -103,34 +103,35 @@ class Observer:
         self._ears = Ears(client)
 
     async def since(self) -> list[tuple[str, bytes]]:
-        """What the broker took since the last look.
+        """Return what the broker accepted since the last call.
 
-        It works off one packet after another: what it has acknowledged to others came before this.
+        The broker handles one packet after another, so what it has acknowledged to others came
+        before.
         """
         marker = b"%d" % next(_numbers)
         await self.client.publish("observer/marker", marker, qos=1)
         return await self._ears.until("observer/marker", marker)
 
     async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
-        """What the broker took before a message that must come."""
+        """Return what the broker accepted before a message that must come."""
         return await self._ears.until(topic, payload)
 
     async def next_of(self, topic: str) -> None:
-        """Wait for a message on a topic."""
+        """Wait for a message on a topic and return it."""
         async with asyncio.timeout(WITHIN_S):
             async for message in self.client.messages:
                 if str(message.topic) == topic:
                     return
 
     async def tell(self, *topics: str, payload: bytes = b"told", retain: bool = False) -> None:
-        """Publish something on each topic."""
+        """Publish a message on each topic."""
         for topic in topics:
             await self.client.publish(topic, payload, qos=1, retain=retain)
 
 
 @asynccontextmanager
 async def observing(broker: SecuredMosquitto, keys: Path) -> AsyncIterator[Observer]:
-    """Somebody who may do everything, and hears everything from now on."""
+    """Yield a client that may do everything, and receives everything from now on."""
     async with by_password(broker, keys, *OBSERVER) as client:
         await client.subscribe("#", qos=1)
         observer = Observer(client)
@@ -141,10 +142,10 @@ async def observing(broker: SecuredMosquitto, keys: Path) -> AsyncIterator[Obser
 async def try_all(
     client_of: Callable[[], aiomqtt.Client], topics: Collection[str], *, retain: bool
 ) -> None:
-    """Publish on each topic, and go on when the broker has worked that off.
+    """Publish on each topic; return when the broker has handled all.
 
-    A connection each, for mosquitto 2.0 ends one on which something forbidden was published, when
-    it has no limit for what is queued.
+    Each topic has its own connection, because mosquitto 2.0 closes one after a forbidden publish if
+    it has no limit for queued messages.
     """
     for topic in topics:
         with contextlib.suppress(aiomqtt.MqttError):

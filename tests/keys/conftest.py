@@ -1,4 +1,4 @@
-"""Keys made once, and servers that believe them."""
+"""Keys made once, and servers that trust them."""
 
 import shutil
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.servers import run_pitlink
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of keys of the floor: read it, and change a copy."""
+    """Return the directory of keys of the floor: read it, and change only a copy."""
     home = tmp_path_factory.mktemp("keys")
     config = write_floor(home / "floor.toml")
     done = run_pitlink("keys", "--config", str(config), "--out", str(home / "keys"))
@@ -24,14 +24,14 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def broker(keys: Path) -> Iterator[SecuredMosquitto]:
-    """A broker for all tests of a file that run in one worker."""
+    """Yield a broker for all tests of a file that run in one worker."""
     with SecuredMosquitto(keys) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def store(keys: Path) -> Iterator[SecuredRedis]:
-    """A Redis for all tests of a file that run in one worker."""
+    """Yield a Redis for all tests of a file that run in one worker."""
     with SecuredRedis(keys) as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""A small floor with keys: two links, two tables on one of them, parts over TLS."""
+"""A small floor with keys: two links, two tables on one of them, connections over TLS."""
 
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ _LINKS: Final = (
 METERS: Final = 3
 
 ANOTHER_TABLE: Final = table_text("B-2", "progressive", asset="4")
-"""Put at the end of the floor file, it is on the link `other`."""
+"""Text of one more table. At the end of the floor file it is on the link `other`."""
 
 
 def write_floor(
@@ -37,7 +37,7 @@ def write_floor(
     data: Path | None = None,
     keys: Path | None = None,
 ) -> Path:
-    """Write the floor file at a path, and give the path."""
+    """Write the floor file to a path, and return the path."""
     service: dict[str, Value] = {
         "broker": broker,
         "redis": redis,

@@ -1,4 +1,4 @@
-"""Services on machines of their own, each with one bundle of a directory of keys."""
+"""Services as on separate machines, each with one bundle of a directory of keys."""
 
 import contextlib
 import shutil
@@ -12,7 +12,7 @@ from tests.servers import eventually, free_port
 
 
 class Floor:
-    """A service with keys of its own copy of the directory, on the servers of this file."""
+    """Floor with its own copy of the directory of keys, on the servers of this test file."""
 
     def __init__(self, home: Path, keys: Path, broker: SecuredMosquitto, redis_url: str) -> None:
         self.home = home
@@ -21,11 +21,11 @@ class Floor:
         self.redis_url = redis_url
 
     def service(self, number: int, machine: str = "") -> Service:
-        """A service that has the bundle of this number alone, on a machine; not started."""
+        """Return a service that has only the bundle with this number; it is not started."""
         home = self.home / f"machine-{machine or number}"
         bundle = home / "keys" / "services" / str(number)
         shutil.copytree(self.keys / "services" / str(number), bundle, dirs_exist_ok=True)
-        # The Redis of this file was given its list of users before there was a second service.
+        # The Redis of this test file loaded its list of users before the second service existed.
         for name in ("redis-password", "redis-people-password"):
             shutil.copy(self.keys / "services" / "1" / name, bundle)
         port = free_port()
@@ -41,7 +41,7 @@ class Floor:
 
 @contextlib.contextmanager
 def running(service: Service) -> Iterator[Service]:
-    """A service that is up until the end."""
+    """Run a service until the end of the block."""
     try:
         service.start()
         eventually(lambda: len(service.meters()) == METERS, what="all meters known")

@@ -1,4 +1,4 @@
-"""A stranger's first packet to a broker, put together by hand, and what he is told."""
+"""The first packet of an unknown client to a broker, and the broker's answer."""
 
 import socket
 import ssl
@@ -21,15 +21,15 @@ def is_let_in(
     password: str | None = None,
     will: str | None = None,
 ) -> bool:
-    """Whether a broker takes a connection, which is broken off at once.
+    """Return whether a broker accepts a connection, which is then broken off.
 
     Args:
-        port: the broker's.
-        context: how TLS is spoken; None for a connection in the clear.
-        host: by what name the broker, on this machine, is asked for.
-        username: given with the connection, as is the password.
-        password: see there.
-        will: the topic of a last will, "gone" and retained, which is left behind.
+        port: port of the broker.
+        context: settings of TLS; None for a connection without TLS.
+        host: host name used for the broker, which is on this machine.
+        username: user name in the first packet.
+        password: password in the first packet.
+        will: topic of a last will, "gone" and retained, which is left behind.
     """
     flags, fields = _CLEAN, [text("stranger")]
     if will is not None:

@@ -1,4 +1,4 @@
-"""A real mosquitto and a real Redis, run by the files that come with us and those that we made."""
+"""Real mosquitto and Redis with the shipped configuration files and the generated keys."""
 
 import contextlib
 import os
@@ -16,12 +16,12 @@ OBSERVER: Final = ("observer", "sees all")
 
 
 class SecuredServer(Server):
-    """A server with its part of a directory of keys, moved to a place of its own.
+    """Server with its part of a directory of keys, moved to another directory.
 
     Args:
         keys: the directory.
-        part: the server's, under it.
-        made_at: where the directory was as the part's configuration was written.
+        part: the server's subdirectory.
+        made_at: the directory named in the part's configuration.
     """
 
     def __init__(self, keys: Path, part: str, made_at: Path) -> None:
@@ -31,7 +31,7 @@ class SecuredServer(Server):
         self._made_at = str(made_at / part)
 
     def _settle(self, name: str, *changes: tuple[str, str]) -> None:
-        """Change a file of the part as whoever installs it does."""
+        """Edit a file of the part, as a person does who installs it."""
         path = self._part / name
         text = path.read_text()
         for before, after in ((self._made_at, str(self._part)), *changes):
@@ -50,11 +50,11 @@ class SecuredServer(Server):
 
 
 class SecuredMosquitto(SecuredServer):
-    """mosquitto by `deploy/mosquitto.conf`; beside the floor's there is a user who sees all.
+    """mosquitto with `deploy/mosquitto.conf` and one more user, who sees all messages.
 
     Attributes:
-        port: where it takes certificates.
-        password_port: where it takes passwords.
+        port: port of the listener for certificates.
+        password_port: port of the listener for passwords.
     """
 
     def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:
@@ -67,23 +67,23 @@ class SecuredMosquitto(SecuredServer):
         self.port = self.password_port = 0
 
     def take_lists(self, keys: Path) -> None:
-        """Put in what `pitlink keys` has written since; it is read at the next start."""
+        """Copy lists that `pitlink keys` has written since; the next start reads them."""
         for name in ("acl", "passwords", "revoked.crl"):
             shutil.copy(keys / "broker" / name, self._part / name)
 
     def lose_access_list(self) -> None:
-        """Have it read its lists anew, where that of who may do what cannot be read."""
+        """Have it reload its lists after the access list was removed."""
         (self._part / "acl").unlink()
         os.kill(self.pid, signal.SIGHUP)
 
     @property
     def url(self) -> str:
-        """Where it takes certificates."""
+        """Address of the listener for certificates."""
         return f"mqtts://localhost:{self.port}"
 
     @property
     def password_url(self) -> str:
-        """Where it takes passwords."""
+        """Address of the listener for passwords."""
         return f"mqtts://localhost:{self.password_port}"
 
     def _choose_port(self) -> None:
@@ -116,7 +116,7 @@ class SecuredMosquitto(SecuredServer):
 
 
 class SecuredRedis(SecuredServer):
-    """redis-server by `deploy/redis.conf`, over TLS on `port` and nowhere else."""
+    """redis-server with `deploy/redis.conf`, over TLS on `port` and on no other port."""
 
     def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:
         self._program = require("redis-server")
@@ -125,7 +125,7 @@ class SecuredRedis(SecuredServer):
 
     @property
     def url(self) -> str:
-        """Its address; whoever has keys knows the user and the password."""
+        """Its address. User and password come from the keys."""
         return f"rediss://localhost:{self.port}/0"
 
     def _choose_port(self) -> None:

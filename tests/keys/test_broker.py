@@ -1,7 +1,7 @@
-"""Who may do what at a real mosquitto: what is forbidden is tried, and has no effect.
+"""Permissions at a real mosquitto: each forbidden operation is tried, and has no effect.
 
-MQTT 3.1.1 does not say that something was denied, so each attempt is judged by what a user who sees
-all has seen of it.
+MQTT 3.1.1 does not report that something was denied. So each attempt is judged by the messages that
+a user with access to everything has received.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ TOPICS: Final = (
     "pitlink/v2/main/controller",
     "anything",
 )
-"""Every topic of the floor, and some that are none."""
+"""Every topic of the floor, and some unknown ones."""
 
 OWN: Final = f"{ROOT}/main/table/A-1"
 EVERY_TABLE: Final = ("main/table/A-1", "main/table/A-2", "other/table/B-1", "main/table/B-1")
@@ -114,7 +114,7 @@ def client_of(
     party: Identity,
     way: str,
 ) -> aiomqtt.Client:
-    """A client as the party itself, by either way."""
+    """Return a client with an identity's own credentials, by certificate or password."""
     if way == "certificate":
         return by_certificate(broker, believing(keys, party=party))
     return by_password(broker, keys, party.username, password_of(keys, party))
@@ -123,7 +123,7 @@ def client_of(
 def enter(
     broker: SecuredMosquitto, keys: Path, party: Identity, way: str, *, will: str | None = None
 ) -> bool:
-    """Connect as the party itself and break off, leaving a will; whether the broker let it in."""
+    """Connect with an identity and leave a will; return whether the broker accepted it."""
     if way == "certificate":
         return is_let_in(broker.port, believing(keys, party=party), will=will)
     return is_let_in(
@@ -138,7 +138,7 @@ def enter(
 async def test_publishing(
     broker: SecuredMosquitto, keys: Path, party: Identity, way: str, *, retain: bool
 ) -> None:
-    """Each publishes on its own topics and on no other, whether retained or not."""
+    """Each client publishes on its own topics and on no other, retained or not."""
     async with observing(broker, keys) as observer:
         await try_all(lambda: client_of(broker, keys, party, way), TOPICS, retain=retain)
         assert {topic for topic, _ in await observer.since()} == MAY_WRITE[party]
@@ -151,12 +151,12 @@ async def test_publishing(
 @PARTIES
 @pytest.mark.parametrize("way", ["certificate", "password"])
 async def test_reading(broker: SecuredMosquitto, keys: Path, party: Identity, way: str) -> None:
-    """Whatever it subscribes to, each hears what it may and nothing else."""
+    """Whatever it subscribes to, each client receives what it may read and nothing else."""
     async with observing(broker, keys) as observer, client_of(broker, keys, party, way) as client:
         await observer.tell(*TOPICS, payload=b"kept", retain=True)
         for pattern in FILTERS:
             await client.subscribe(pattern, qos=1)
-        # What the broker tells about itself is there for who may read it.
+        # The broker's own statistics exist, for users who may read them.
         await observer.client.subscribe("$SYS/broker/uptime")
         await observer.next_of("$SYS/broker/uptime")
         await observer.tell(*TOPICS)
@@ -165,7 +165,7 @@ async def test_reading(broker: SecuredMosquitto, keys: Path, party: Identity, wa
             await observer.tell(last, payload=b"the last")
             heard = {topic for topic, _ in await Ears(client).until(last, b"the last")}
         else:
-            # An answer of the broker comes after all that it sent before.
+            # The broker's answer comes after everything that it sent before.
             await client.subscribe("another", qos=1)
             heard = {"something"} if len(client.messages) else set()
         assert heard == MAY_READ[party]
@@ -187,8 +187,8 @@ async def test_workers_share_what_tables_say(broker: SecuredMosquitto, keys: Pat
 async def test_a_burst_over_tls_arrives_whole(
     broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the service's own buffers send and take in large pieces is not torn by TLS records."""
-    monkeypatch.setattr(incoming, "WAITING_MAX", 3_000)  # else one topic's burst is a flood
+    """The broker sends the burst in large pieces. TLS records do not break it."""
+    monkeypatch.setattr(incoming, "WAITING_MAX", 3_000)  # otherwise one topic's burst is a flood
     to_all = [f"{number:06}".encode() * 100 for number in range(3_000)]
     service = Service(broker=broker.url, keys=str(keys))
     async with (
@@ -208,12 +208,12 @@ async def test_a_burst_over_tls_arrives_whole(
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("way", ["certificate", "password"])
 async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> None:
-    """A will on a topic of its own is published, one on any other never is."""
+    """A will on one's own topic is published. A will on any other topic never is."""
     async with observing(broker, keys) as observer:
         foreign = [topic for topic in TOPICS if topic not in MAY_WRITE[A1]]
         for topic in [*foreign, f"{OWN}/status"]:
             enter(broker, keys, A1, way, will=topic)
-        # The last one left is the first one heard.
+        # The last will to be left is the first to be received.
         assert await observer.until(f"{OWN}/status", b"gone") == []
         assert await observer.since() == []
         await observer.tell(f"{OWN}/status", payload=b"", retain=True)
@@ -246,7 +246,7 @@ async def test_a_certificate_s_name_counts_not_the_one_given(
 
 
 def test_who_is_not_let_in(broker: SecuredMosquitto, keys: Path, tmp_path: Path) -> None:
-    """Without a certificate or with a stranger's, without a password or with another's."""
+    """Refused: no certificate, a foreign one, no password, or another client's password."""
     right, others = password_of(keys, A1), password_of(keys, A2)
     assert enter(broker, keys, A1, "certificate")
     assert enter(broker, keys, A1, "password")
@@ -258,7 +258,7 @@ def test_who_is_not_let_in(broker: SecuredMosquitto, keys: Path, tmp_path: Path)
     (tmp_path / "crt").write_bytes(forged.certificate)
     (tmp_path / "key").write_bytes(forged.key)
     assert not is_let_in(broker.port, believing(keys, (tmp_path / "crt", tmp_path / "key")))
-    # A server's certificate is none for a client.
+    # A server's certificate is not valid for a client.
     home = keys / "broker"
     assert not is_let_in(broker.port, believing(keys, (home / "broker.crt", home / "broker.key")))
 
@@ -272,7 +272,7 @@ def test_who_is_not_let_in(broker: SecuredMosquitto, keys: Path, tmp_path: Path)
         (None, None),
     ]:
         assert not is_let_in(broker.password_port, nobody, username=name, password=password), name
-    # The other listener's way is no way here.
+    # Credentials for the other listener are refused here.
     assert not is_let_in(broker.password_port, believing(keys, party=A1))
 
 
@@ -284,18 +284,18 @@ def test_nothing_is_said_in_the_clear(broker: SecuredMosquitto, keys: Path, list
 
 
 def test_a_broker_that_is_not_ours_is_not_spoken_to(broker: SecuredMosquitto, keys: Path) -> None:
-    """A client believes the floor's authority alone, and only for the host that it asked for."""
+    """A client trusts the floor's authority alone, and only for the host that it asked for."""
     home = keys / A1.place
     system = ssl.create_default_context()
     system.load_cert_chain(home / "table.crt", home / "table.key")
     assert not is_let_in(broker.port, system)
-    # The same broker by a name that its certificate does not have.
+    # The test uses another host name, which is not in the broker's certificate.
     assert not is_let_in(broker.port, believing(keys, party=A1), host="broker.elsewhere")
     assert is_let_in(broker.port, believing(keys, party=A1), host="127.0.0.1")
 
 
 def test_renewed_keys_end_the_old_ones(keys: Path, tmp_path: Path) -> None:
-    """A certificate that was replaced is revoked, its password is gone; others' stay."""
+    """A replaced certificate is revoked, and its password is gone. Others stay valid."""
     mine = tmp_path / "keys"
     shutil.copytree(keys, mine)
     config = write_floor(tmp_path / "floor.toml")
@@ -310,7 +310,7 @@ def test_renewed_keys_end_the_old_ones(keys: Path, tmp_path: Path) -> None:
 
 @pytest.mark.duty("D20")
 async def test_a_broker_without_its_access_list_is_found(keys: Path, tmp_path: Path) -> None:
-    """Mosquitto that is told to read a list anew and cannot goes on, and lets everybody in."""
+    """A mosquitto that cannot reload a removed list continues, and admits everybody."""
     with SecuredMosquitto(keys) as broker:
         config = write_floor(tmp_path / "floor.toml", broker=broker.url, keys=keys)
         floor = read_floor(config)

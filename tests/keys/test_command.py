@@ -1,4 +1,4 @@
-"""`pitlink keys`: what it makes, what it leaves alone, and what it says."""
+"""`pitlink keys`: what it creates, what it leaves unchanged, and what it reports."""
 
 import datetime
 import hashlib
@@ -27,7 +27,7 @@ from tests.servers import run_pitlink
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Every file under a directory."""
+    """Return every file under a directory with its contents."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
@@ -37,7 +37,7 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def mine(keys: Path, tmp_path: Path) -> Path:
-    """A copy of the keys."""
+    """Return a copy of the keys."""
     return shutil.copytree(keys, tmp_path / "keys")
 
 
@@ -47,13 +47,13 @@ def floor(tmp_path: Path) -> Floor:
 
 
 def fill(keys: Path, floor: Floor, *renewed: str, services: int = 1) -> dict[str, str]:
-    """What became of each."""
+    """Fill the directory; return what happened to each part."""
     held = holders(floor, services, (), ())
     return {entry.place: entry.act for entry in Keyring(keys, floor).fill(held, renewed)}
 
 
 def test_nobody_else_can_read_them(keys: Path) -> None:
-    """Directories are their owner's, and so is every file."""
+    """Directories and files belong to their owner alone."""
     for path in keys.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -70,7 +70,7 @@ def test_every_table_has_its_bundle_and_no_more(keys: Path) -> None:
 
 
 def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None:
-    """The servers' lists are written anew; their configuration, once written, is the house's."""
+    """The servers' lists are written again. Their configuration is written only once."""
     before = contents(mine)
     (mine / "broker" / "listeners.conf").write_text("# the house's own\n")
     config = write_floor(tmp_path / "floor.toml")
@@ -91,7 +91,7 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
 
 
 def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_path: Path) -> None:
-    """They are made in one place and copied to another, as `deploy/put-keys` does."""
+    """Keys are made in one place and copied to another, as `deploy/put-keys` does."""
     for named, told in (
         (None, f'Put  keys = "{mine}"'),
         (Path("/etc/keys"), "/etc/keys: copy each"),
@@ -104,7 +104,7 @@ def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_p
 
 
 def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_path: Path) -> None:
-    """Written anew where a place is given, since they are written once otherwise."""
+    """The configuration, otherwise written only once, is written again with the given places."""
     config = str(write_floor(tmp_path / "floor.toml"))
     places = ("--broker-home", "/etc/mosquitto/pitlink", "--redis-home", "/etc/redis/pitlink")
     done = run_pitlink("keys", "--config", config, "--out", str(mine), *places)
@@ -124,7 +124,7 @@ def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_pa
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_root_writes_anew_its_server_can_read(mine: Path, floor: Floor) -> None:
-    """A directory that was given to mosquitto stays whole his."""
+    """A directory that was given to mosquitto belongs to mosquitto completely."""
     for path in (mine / "broker", *(mine / "broker").iterdir()):
         os.chown(path, 65_534, 65_534)
     fill(mine, floor, "broker", "table.A-1")
@@ -160,14 +160,14 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
 
 
 def groups(keys: Path) -> list[str]:
-    """The name of the event group of each service."""
+    """Return the name of the event group of each service."""
     return [path.read_text() for path in sorted(keys.glob("services/*/event-group"))]
 
 
 def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
     mine: Path, floor: Floor
 ) -> None:
-    """A service more has the same name; when one is renewed, or lacks it, all have one name."""
+    """A new service gets the same name. If one is renewed, or lacks it, all get a new name."""
     (first,) = groups(mine)
     assert fill(mine, floor, "table.A-1", services=2)["services/1"] == "kept"
     assert groups(mine) == [first, first]
@@ -191,14 +191,14 @@ def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
 
 
 def log_secrets(keys: Path) -> list[list[str]]:
-    """The secrets for the operators' log of each service, the newest first."""
+    """Return each service's secrets for the operators' log, the newest first."""
     return [path.read_text().splitlines() for path in sorted(keys.glob("services/*/log-secrets"))]
 
 
 def test_all_services_have_the_secrets_for_the_log_and_none_is_lost(
     mine: Path, floor: Floor
 ) -> None:
-    """A renewal puts another before them; one that lacks some is given all."""
+    """A renewal puts a new secret before them. A service that lacks some receives all."""
     ((first,),) = log_secrets(mine)
     assert len(first) >= 43
     assert fill(mine, floor, "table.A-1", "archive", services=2)["services/1"] == "kept"
@@ -226,7 +226,7 @@ def test_all_services_have_the_secrets_for_the_log_and_none_is_lost(
 def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
     mine: Path, floor: Floor
 ) -> None:
-    """It says so, keeps the rest, and lists the password; renewed, the service has another."""
+    """The command reports it, keeps the rest, and lists the password. A renewal changes it."""
     before = contents(mine)
     path = mine / "services" / "1" / "redis-people-password"
     path.unlink()
@@ -235,7 +235,7 @@ def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
     assert (acts["services/1"], acts["archive"]) == ("changed", "kept")
     first, after = path.read_text(), contents(mine)
     changed = {name for name in before if after[name] != before[name]}
-    # The broker's hashes have another salt each time.
+    # The broker's password hashes have a new salt each time.
     assert changed == {f"services/1/{path.name}", "redis/users.acl", "broker/passwords"}
     fill(mine, floor, "service.1", services=2)
     assert path.read_text() != first
@@ -278,7 +278,7 @@ def test_the_authority_s_key_may_be_elsewhere_while_nothing_is_signed(
 
 
 def test_a_lost_authority_is_not_replaced_in_silence(mine: Path, floor: Floor) -> None:
-    """New keys that the servers do not believe would help nobody."""
+    """New keys that the servers do not trust would be useless."""
     (mine / "authority" / "ca.crt").unlink()
     with pytest.raises(UserError, match="begin anew"):
         fill(mine, floor)
@@ -368,7 +368,7 @@ def test_what_is_said_in_the_clear_is_warned_of(broker: str, redis: str, warned:
 
 
 def test_what_the_threats_name_is_there() -> None:
-    """Every test and file by which a threat is said to be stopped."""
+    """Every test and file that the document names for a threat exists."""
     threats = (DEPLOY / "docs/compliance/threats.md").read_text()
     named = set(re.findall(r"`((?:tests|deploy)/[\w/.-]+)`", threats))
     assert len(named) > 12
@@ -381,7 +381,7 @@ def test_no_keys_at_all(tmp_path: Path) -> None:
 
 
 def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None:
-    """The first that is free; one that ends gives its own back."""
+    """Each takes the first free one. A service that ends frees its own."""
     assert fill(mine, floor, services=2)["services/2"] == "made"
     service = Service(keys=str(mine))
     with own_identity(service) as first:

@@ -1,4 +1,4 @@
-"""The operators' log of a floor over TLS, and who has its Redis password for people."""
+"""The operators' log of a floor over TLS, and holders of its Redis password for users."""
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -30,32 +30,32 @@ pytestmark = [pytest.mark.duty("D17"), pytest.mark.slow]
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A floor that runs, with keys of its own."""
+    """A running floor with its own keys."""
 
     config: Path
     keys: Path
     service: Service
 
     def said(self, command: str) -> tuple[int, str]:
-        """The exit status of a command, and what it says of the operators' log."""
+        """Return a command's exit status, and what it says of the operators' log."""
         done = run_pitlink(command, "--config", str(self.config))
         lines = done.stdout.splitlines()
         return done.returncode, "\n".join(line for line in lines if "operators' log" in line)
 
     def marked(self) -> int:
-        """How far a service has noted that the log had come."""
+        """Return the last log entry that a service has noted in its mark."""
         return LogMark(self.config.parent / "data").seen.entries
 
     @asynccontextmanager
     async def people(self) -> AsyncIterator[Register]:
-        """The people's keys, as by whoever has the password for them and no secret."""
+        """Yield the users' key names, for a holder of their password without a secret."""
         async with open_redis(read_floor(self.config)) as redis:
             assert isinstance(redis, ShardedRedis)
             client = redis_of(redis, PEOPLE_TAG)
             yield Register(client, UserDirectory.of(client, 5))
 
     def add(self, name: str) -> None:
-        """Add a user by command."""
+        """Add a user with the command."""
         asked = ["user", "add", name, "--role", "auditor", "--config", str(self.config)]
         done = run_pitlink(*asked, stdin=f"{PIN}\n")
         assert (done.returncode, done.stderr) == (0, "")
@@ -83,7 +83,7 @@ def house(tmp_path: Path, keys: Path, broker: SecuredMosquitto) -> Iterator[Hous
 
 
 async def test_entry_that_the_password_for_people_adds_is_named(house: House) -> None:
-    """With the user that it makes and the digests that go with it; a killed service sees it too."""
+    """The added user is named even with recalculated digests; a killed service sees it too."""
     house.add("Ann")
     assert house.said("audit") == (0, "operators' log: 2 entries, unaltered")
     async with house.people() as register:
@@ -114,7 +114,7 @@ async def test_log_is_sound_across_a_kill_and_a_renewal_and_the_thief_is_named(
     (old,) = log_secrets(floor.service)
     copy = shutil.copytree(house.keys, house.keys.with_name("renewed"))
     Keyring(copy, floor).fill(holders(floor, 1, (), ()), {"service.1"})
-    # The passwords are those of before: Redis has its list from them.
+    # The passwords are unchanged, because Redis loaded its list with them.
     file = Path("services", "1", "log-secrets")
     shutil.copy(copy / file, house.keys / file)
     new, _ = log_secrets(floor.service)

@@ -1,4 +1,4 @@
-"""What the broker keeps for whoever does not take it: bounded, and nothing of a table's is lost."""
+"""The broker's queues for slow clients: limited, and no event of a table is lost."""
 
 import asyncio
 import contextlib
@@ -28,27 +28,27 @@ SERVICE: Final = service_identity(1)
 MESSAGES: Final = 60_000
 BYTES: Final = 1_000
 GROWS_BY_MAX_KB: Final = 25_000
-"""Less than half of what is published; mosquitto's own needs included."""
+"""Less than half of what is published, including mosquitto's own memory."""
 SLOW_BYTES: Final = 4_096
 FLOOD: Final = 40_000
-"""More than the broker's limit and what the sockets between it and a client hold."""
+"""More than the broker's limit and the socket buffers between it and a client."""
 
 
 @pytest.fixture
 def own_broker(keys: Path) -> Iterator[SecuredMosquitto]:
-    """A broker whose memory no other test has used."""
+    """Yield a broker whose memory no other test has used."""
     with SecuredMosquitto(keys) as server:
         yield server
 
 
 def memory_kb(broker: SecuredMosquitto) -> int:
-    """How much memory the broker's process has."""
+    """Return the memory of the broker's process."""
     status = Path(f"/proc/{broker.pid}/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
 def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Client:
-    """Somebody whose session outlives the connection."""
+    """Return a client whose session survives the connection."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=believing(keys, party=party),
         identifier=party.username, clean_session=False, timeout=WITHIN_S,
@@ -61,7 +61,7 @@ def speaking(broker: SecuredMosquitto, keys: Path, party: Identity) -> BrokerCon
 
 
 async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
-    """Publish jackpots until the broker has taken them all."""
+    """Publish jackpots until the broker has accepted all of them."""
     async with observing(broker, keys) as observer, speaking(broker, keys, SERVICE) as service:
         await observer.client.unsubscribe("#")
         await observer.client.subscribe("observer/#", qos=1)
@@ -95,7 +95,7 @@ async def test_what_waits_for_a_connection_that_reads_nothing_is_bounded(
 
 @contextlib.contextmanager
 def stalled(broker: SecuredMosquitto, keys: Path, qos: int) -> Iterator[None]:
-    """A display that subscribes to everything, and reads nothing from then on."""
+    """Connect a display that subscribes to everything, and then reads nothing."""
     context = believing(keys, party=DISPLAY)
     with socket.socket() as plain:
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SLOW_BYTES)
@@ -114,7 +114,7 @@ def stalled(broker: SecuredMosquitto, keys: Path, qos: int) -> Iterator[None]:
 async def test_a_table_that_comes_back_is_given_every_reply(
     own_broker: SecuredMosquitto, keys: Path
 ) -> None:
-    """One of another maker, whose session outlives its connection."""
+    """The table has another maker's agent, whose session survives its connection."""
     replies = [f"{number:06}".encode().ljust(500) for number in range(500)]
     into = f"{ROOT}/main/table/A-1/in"
     async with client(own_broker, keys, A1) as table:
@@ -135,7 +135,7 @@ async def test_a_table_that_comes_back_is_given_every_reply(
 async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
     own_broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two thousand tables speak while it takes nothing; then it has every event, in order."""
+    """Two thousand tables send while it reads nothing. Then it receives every event, in order."""
     monkeypatch.setattr(incoming, "WAITING_MAX", 20_000)
     events = [f"{number:06}".encode().ljust(2_000) for number in range(2_000)]
     async with (
@@ -161,11 +161,12 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
 async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
     own_broker: SecuredMosquitto, keys: Path, qos: int
 ) -> None:
-    """A service takes nothing while a table floods it, and then all that there is.
+    """A service reads nothing while a table floods it, and then reads everything.
 
-    mosquitto drops packets for a client that has `max_queued_messages` of them unsent, also those
-    whose messages it holds to be under way. It would look through those at each acknowledgement
-    from then on, and send them in the session's next connection.
+    mosquitto drops packets for a client that has `max_queued_messages` of them unsent, including
+    messages that it counts as in flight. In that state it would search through those at each
+    acknowledgement, and send them in the session's next connection. The test shows that neither
+    happens.
     """
     out = f"{ROOT}/main/table/A-1/out"
     body = text(out) + b"flood".ljust(100)
@@ -204,7 +205,7 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
 
 
 async def _hear(client: aiomqtt.Client, last: bytes) -> list[object]:
-    """All that comes, up to the message that says `last`."""
+    """Return all messages up to the one that says `last`."""
     heard: list[object] = []
     async with asyncio.timeout(WITHIN_S):
         async for message in client.messages:

@@ -1,4 +1,4 @@
-"""Users and operators' log have a Redis user of their own; what is said where they have not yet."""
+"""Users and operators' log have a separate Redis user; reports if that is missing."""
 
 import re
 import shutil
@@ -38,13 +38,13 @@ WHAT: Final = "users at redis"
 
 @pytest.fixture
 def mine(keys: Path, tmp_path: Path) -> Path:
-    """A copy of the keys."""
+    """Return a copy of the keys."""
     return shutil.copytree(keys, tmp_path / "keys")
 
 
 @pytest.fixture
 def listed_before(keys: Path, tmp_path: Path) -> Iterator[SecuredRedis]:
-    """A Redis with the list of users of the release before: the service may do all with all."""
+    """Yield a Redis with the user list of the last release: the service may access everything."""
     copy = shutil.copytree(keys, tmp_path / "earlier")
     acl = copy / "redis" / "users.acl"
     text = re.sub(r"^user pitlink-people .*\n", "", acl.read_text(), flags=re.MULTILINE)
@@ -64,14 +64,14 @@ async def add_user(redis: AnyRedis, name: str) -> None:
 
 
 async def looked(floor: Floor) -> dict[str, Check]:
-    """What `pitlink check` says of the store."""
+    """Return what `pitlink check` says of the store."""
     async with open_redis(floor) as redis:
         return {check.what: check async for check in store_checks(floor, redis)}
 
 
 @asynccontextmanager
 async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
-    """The store, whose people are gone at the end, as each test finds it."""
+    """Yield the store, and delete its users at the end, so each test finds none."""
     async with open_redis(floor) as redis:
         yield redis
         keys = UserKeys()
@@ -85,7 +85,7 @@ async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
 
 @pytest.mark.duty("D20")
 async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_path: Path) -> None:
-    """People are kept, books are opened, and neither's client may touch the other's keys."""
+    """Users are stored and books opened. Neither client may access the other's keys."""
     floor = floor_at(store, tmp_path, keys)
     async with empty_after(floor) as redis:
         assert isinstance(redis, ShardedRedis)
@@ -104,7 +104,7 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
 async def test_people_can_be_asked_all_that_the_pages_ask(
     store: SecuredRedis, keys: Path, tmp_path: Path
 ) -> None:
-    """The user for people may use each command that this needs."""
+    """The Redis user for users may run each command that the pages need."""
     floor, here, pin = floor_at(store, tmp_path, keys), Caller("::1", "pad"), generate_pin()
     async with empty_after(floor) as redis:
         people = UserDirectory.of(redis, 30, secret=b"secret")
@@ -137,7 +137,7 @@ async def test_people_can_be_asked_all_that_the_pages_ask(
 async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
     store: SecuredRedis, keys: Path, tmp_path: Path
 ) -> None:
-    """Reading the books does not; the archive could not."""
+    """Reading the books does not sign in as that user, and the archive has no permission."""
     floor = floor_at(store, tmp_path, keys)
     async with open_redis(floor) as redis:
         assert await LinkStore(redis, floor.link[0]).schema() is None
@@ -153,7 +153,7 @@ async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
 async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
     listed_before: SecuredRedis, mine: Path, tmp_path: Path
 ) -> None:
-    """Users are kept as the books' user, and `pitlink check` warns with what to do."""
+    """Users are stored as the books' user, and `pitlink check` warns and says what to do."""
     (mine / "services" / "1" / "redis-people-password").unlink()
     floor = floor_at(listed_before, tmp_path, mine)
     async with open_redis(floor) as redis:
@@ -172,7 +172,7 @@ async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
 async def test_a_bundle_and_a_list_of_two_releases_are_told(
     listed_before: SecuredRedis, store: SecuredRedis, mine: Path, tmp_path: Path, bundle: str
 ) -> None:
-    """Nobody can sign in then; the books are looked at all the same."""
+    """Nobody can sign in then. The books are still checked."""
     at, copied = listed_before, "copy redis/"
     if bundle == "earlier":
         (mine / "services" / "1" / "redis-people-password").unlink()
@@ -214,7 +214,7 @@ async def test_a_redis_without_users_has_one_client(tmp_path: Path) -> None:
 async def test_each_has_a_user_of_its_own_in_a_cluster(
     keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the lines of the list that was written; the passwords are in address and environment."""
+    """The test uses the generated list; the passwords are in address and environment."""
     lines = (keys / "redis" / "users.acl").read_text().splitlines()
     people = UserKeys()
     with Cluster(people.log) as cluster:
@@ -239,7 +239,7 @@ async def test_each_has_a_user_of_its_own_in_a_cluster(
 
 
 def test_what_redis_is_shown_for_people(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bundle's password goes with our user alone, the environment's with any address."""
+    """A bundle's password is used with our user alone, the environment's with any address."""
     mine = (keys / "services" / "1" / "redis-people-password").read_text().strip()
 
     def given(address: str) -> object:

@@ -1,4 +1,4 @@
-"""Two services on two machines with one bundle of keys: it is said, and the older one goes on."""
+"""Two services on two machines with one bundle of keys: reported, and the older continues."""
 
 import pytest
 
@@ -10,10 +10,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_two_services_with_the_same_keys_are_named(floor: Floor) -> None:
-    """In the log, by `check` and on `/readyz`, with what to do; tables play on meanwhile.
+    """The log, `check` and `/readyz` say it with what to do. Tables play on meanwhile.
 
-    The broker ends the older connection of two by one name. Without a word of it both services
-    would throw each other off, again and again.
+    The broker closes the older of two connections with one name. Without the report, both services
+    would disconnect each other again and again.
     """
     told = "uses the same keys, service.1: stop one of the two"
     one, two = floor.service(1, "one"), floor.service(1, "two")

@@ -1,4 +1,4 @@
-"""No secret is ever told: not in logs, pages, metrics, errors, or the output of a command."""
+"""No secret appears in logs, pages, metrics, errors, or the output of a command."""
 
 import os
 import re
@@ -30,18 +30,18 @@ PLACES: Final = (
 
 
 def quoted(secret: str) -> str:
-    """As it stands in an address."""
+    """Return the secret as it is written in an address."""
     return "".join(each if each.isalnum() else f"%{ord(each):02X}" for each in secret)
 
 
 def pieces(secret: str) -> Iterator[str]:
-    """The secret as it may be written, and each of its longer parts."""
+    """Yield the secret in each possible form, and each of its longer parts."""
     yield from (secret, quoted(secret))
     yield from (part for part in re.split(r"[^A-Za-z0-9]+", secret) if len(part) > 3)
 
 
 def check_silent(told: Mapping[str, str], *secrets: str) -> None:
-    """Nothing of a secret is in anything that was told."""
+    """Check that no part of a secret is in the output."""
     found = [
         (where, piece)
         for where, text in told.items()
@@ -54,7 +54,7 @@ def check_silent(told: Mapping[str, str], *secrets: str) -> None:
 
 @pytest.fixture(scope="module")
 def locked_redis() -> Iterator[RedisServer]:
-    """A Redis that wants a password which nobody here knows."""
+    """Yield a Redis that requires a password which nobody here knows."""
     with RedisServer(tcp=True) as server:
         with redis.Redis(unix_socket_path=str(server.socket_path)) as client:
             client.config_set("requirepass", "another")
@@ -64,7 +64,7 @@ def locked_redis() -> Iterator[RedisServer]:
 def given(
     source: str, home: Path, broker: SecuredMosquitto, store: RedisServer, http: int
 ) -> tuple[Path, dict[str, str]]:
-    """A floor file whose servers are there and refuse, and the environment it is used in."""
+    """Return a floor file whose servers refuse everybody, and its environment."""
     environment = {**os.environ, "PITLINK_KEYS": str(home / "keys")}
     at_broker, at_redis = "pit@", "pit@"
     if source == "address":
@@ -89,7 +89,7 @@ def given(
 def test_what_is_refused_is_told_without_what_it_was_refused_for(
     tmp_path: Path, keys: Path, broker: SecuredMosquitto, locked_redis: RedisServer, source: str
 ) -> None:
-    """Broker and Redis both refuse the password: service, table and commands say so, not it."""
+    """Broker and Redis refuse the password. Service, table and commands report that without it."""
     (tmp_path / "keys").symlink_to(keys)
     port = free_port()
     config, environment = given(source, tmp_path, broker, locked_redis, port)
@@ -138,7 +138,7 @@ def test_what_is_refused_is_told_without_what_it_was_refused_for(
     ],
 )
 def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, address: str) -> None:
-    """A password with / ? # in it, unquoted, makes any address none: no piece of it is shown."""
+    """A password with / ? # in it, unquoted, makes any address invalid. No piece of it is shown."""
     config = write_floor(tmp_path / "floor.toml")
     key = address[:6].strip()
     text = re.sub(rf"(?m)^{key} .*$", address.format(BROKER_SECRET), config.read_text())
@@ -198,7 +198,7 @@ def test_what_cannot_be_used_is_named_not_shown(
 def test_where_a_password_comes_from(
     tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The environment before the bundle; a user in the address before the table's own name."""
+    """The environment has priority over the bundle, a user in the address over the table's name."""
     mine = (keys / A1.place / "password").read_text().strip()
 
     def given(address: str, *, bundle: bool = True) -> tuple[str | None, str | None]:
@@ -209,7 +209,7 @@ def test_where_a_password_comes_from(
     assert given("mqtts://localhost") == ("table.A-1", mine)
     assert given("mqtts://pit:secret@localhost") == ("pit", "secret")
     assert given("mqtts://localhost", bundle=False) == (None, None)
-    # In the clear nothing of a bundle is said.
+    # Without TLS nothing from a bundle is sent.
     assert given("mqtt://localhost") == (None, None)
     (tmp_path / "password").write_text("secret\n")
     monkeypatch.setenv("PITLINK_BROKER_PASSWORD_FILE", str(tmp_path / "password"))
@@ -219,7 +219,7 @@ def test_where_a_password_comes_from(
 
 
 def test_what_redis_is_shown(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with the broker; the host's name is checked whether there are keys or not."""
+    """As with the broker, the host name is checked, with keys or without."""
     mine = (keys / "services" / "1" / "redis-password").read_text().strip()
 
     def given(address: str) -> tuple[object, object]:

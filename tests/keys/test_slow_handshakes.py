@@ -1,4 +1,4 @@
-"""A broker that is slow because a whole floor connects at once: nobody begins again for ever."""
+"""A broker that is slow because a whole floor connects together: no client retries forever."""
 
 import asyncio
 import contextlib
@@ -24,14 +24,14 @@ PARTIES: Final = (
     table_identity("other", "B-1"),
 )
 BEGUN_BYTES: Final = 100
-"""Less than the broker's first flight of a handshake."""
+"""Bytes sent at the beginning: less than the broker's first part of a handshake."""
 STEP_S: Final = 1.25 * FIRST_ANSWER_WITHIN_S
 NEVER_S: Final = 100_000
 
 
 @contextlib.asynccontextmanager
 async def busy(broker: SecuredMosquitto) -> AsyncIterator[int]:
-    """A port behind which the broker begins each handshake at once, and takes long for the rest."""
+    """Yield a port that begins each handshake immediately and delays the rest."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def carry(
@@ -83,7 +83,7 @@ async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_prox
 async def test_a_connection_without_one_byte_is_left_as_soon_over_tls(
     keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However long a handshake may take that the broker has begun."""
+    """Only a handshake that the broker has begun has a longer timeout."""
     monkeypatch.setattr(meters.wire.broker_client, "CONNECTED_WITHIN_S", NEVER_S)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         context = believing(keys, party=PARTIES[0])

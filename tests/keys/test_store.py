@@ -1,4 +1,4 @@
-"""Who may do what at a real Redis over TLS: books, people and archive, each with its own user."""
+"""Permissions at a real Redis over TLS: books, users and archive each have a Redis user."""
 
 import re
 import ssl
@@ -53,7 +53,7 @@ BOOKS_KEYS: Final = (
 )
 _CALL: Final = re.compile(r"redis\.p?call\(\s*['\"]([A-Za-z]+)['\"]")
 _REFUSED: Final = r"can't access|can't run|ACL|permission"
-"""How Redis 6.2 to 8 say that a script may not do something."""
+"""Messages with which Redis 6.2 to 8 refuse an operation in a script."""
 _ASKED: Final = re.compile(
     r"\b(?:redis|pipe)\.((?:[hxzs][a-z]+|get|set|del|exists|info|config_get))\("
 )
@@ -64,13 +64,13 @@ def password_of(keys: Path) -> str:
 
 
 def of_people(keys: Path) -> dict[str, str]:
-    """As whom users and operators' log are kept."""
+    """Return the Redis user for users and operators' log."""
     path = keys / "services" / "1" / "redis-people-password"
     return {"username": PEOPLE, "password": path.read_text().strip()}
 
 
 def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redis:
-    """A client with the service's keys, but for what is changed."""
+    """Return a client with the service's keys and the given changes."""
     home = keys / "services" / "1"
     settings: dict[str, Any] = {
         "host": "localhost",
@@ -88,7 +88,7 @@ def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redi
 
 
 def writes(key: str) -> list[list[str]]:
-    """Every way of reading or changing a key that some user of ours has."""
+    """Return every way to read or change a key that one of our Redis users has."""
     return [
         *(["HSET", key, "a", "1"], ["HDEL", key, "a"], ["HINCRBY", key, "a", "1"]),
         *(["HGET", key, "a"], ["HMGET", key, "a"], ["HGETALL", key]),
@@ -99,7 +99,7 @@ def writes(key: str) -> list[list[str]]:
 
 
 def refuses_all(user: redis.Redis, key: str, own: str) -> None:
-    """A key is refused to a user: alone, together with one of his own, in a script, in a batch."""
+    """Check that a user cannot access a key: alone, with an own key, in a script, in a batch."""
     more = [["DEL", own, key], ["EXISTS", own, key], ["RENAME", own, key], ["COPY", own, key]]
     for command in [*writes(key), *more]:
         with pytest.raises(NoPermissionError):
@@ -120,14 +120,14 @@ def refuses_all(user: redis.Redis, key: str, own: str) -> None:
 
 @pytest.fixture
 def people(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    """A client with the password for users and operators' log."""
+    """Yield a client with the password for users and operators' log."""
     with client(keys, store, **of_people(keys)) as found:
         yield found
 
 
 @pytest.fixture
 def archive(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    """A client with the keys of `pitlink archive`."""
+    """Yield a client with the keys of `pitlink archive`."""
     home = keys / "archive"
     with client(
         keys,
@@ -165,7 +165,7 @@ def service(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
 def test_what_the_service_need_not_do_it_may_not(
     service: redis.Redis, people: redis.Redis, command: str
 ) -> None:
-    """Emptying, configuring, listing and rewriting are none of its business."""
+    """It cannot empty, configure, list or rewrite Redis."""
     for user, tag in ((service, "x"), (people, "@people")):
         words = command.replace("pitlink:a", f"pitlink:{{{tag}}}:a").split()
         with pytest.raises(NoPermissionError):
@@ -174,7 +174,7 @@ def test_what_the_service_need_not_do_it_may_not(
 
 @pytest.mark.duty("D20")
 def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis) -> None:
-    """Of links alone: it has nothing to do with people, nor with the list of slips."""
+    """This holds for links only. It has no access to users or to the list of slips."""
     ledger = LinkKeys("cut").ledger
     archive.xadd(ledger, {"a": "1"}, id="1-0")
     archive.xadd(ledger, {"a": "2"}, id="2-0")
@@ -194,14 +194,14 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", PEOPLES_KEYS)
 def test_with_the_books_password_nobody_touches_people(service: redis.Redis, key: str) -> None:
-    """No administrator is inserted, no session made, and the operators' log is not written anew."""
+    """No administrator can be inserted, no session created, and the operators' log not changed."""
     refuses_all(service, key, "pitlink:{main}:accounts")
 
 
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", BOOKS_KEYS)
 def test_with_the_people_s_password_nobody_touches_books(people: redis.Redis, key: str) -> None:
-    """Neither those of a link, nor its ledger, nor the slips that were paid."""
+    """It cannot change a link's books, its ledger, or the paid slips."""
     refuses_all(people, key, UserKeys().users)
 
 
@@ -227,7 +227,7 @@ def test_an_administrator_is_not_inserted_by_our_own_script(
 
 @pytest.mark.duty("D20")
 def test_only_its_own_keys(service: redis.Redis) -> None:
-    """Neither directly nor by a script."""
+    """This holds for direct commands and for scripts."""
     own = "pitlink:{own}:x"
     service.hset(own, "field", "1")
     assert service.hget(own, "field") == b"1"
@@ -288,7 +288,7 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
 
 @pytest.mark.duty("D11")
 def test_what_was_written_is_there_after_a_restart(keys: Path) -> None:
-    """Redis reads its file in the name of a user who may not be barred from anything in it."""
+    """Redis reads its file under a user who must have all permissions that the file needs."""
     with SecuredRedis(keys) as store:
         with client(keys, store) as service:
             twice = service.register_script(
@@ -307,14 +307,14 @@ def test_what_was_written_is_there_after_a_restart(keys: Path) -> None:
 
 
 def test_a_redis_that_is_not_ours_is_not_spoken_to(keys: Path, store: SecuredRedis) -> None:
-    """The floor's authority alone is believed."""
+    """The client trusts the floor's authority alone."""
     system = ssl.get_default_verify_paths().cafile
     with client(keys, store, ssl_ca_certs=system) as wrong, pytest.raises(NotConnected):
         wrong.ping()
 
 
 def test_the_house_s_own_users_stay(keys: Path) -> None:
-    """What it added to the file of users is there when the file is written anew."""
+    """Users that an operator added to the file are still there after it is written again."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
     lines = users(RedisPasswords(["1", "2"], ["3", "4"], "5"), before).splitlines()
@@ -343,7 +343,7 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
 
 
 def called_by(package: str) -> set[str]:
-    """The commands of a package's scripts."""
+    """Return the commands of a package's scripts."""
     scripts = Path(str(files(package) / "scripts")).rglob("*.lua")
     return {call.lower() for path in scripts for call in _CALL.findall(path.read_text())}
 

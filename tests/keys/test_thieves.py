@@ -1,7 +1,8 @@
-"""Credentials that may connect and are not the service's: none of them has a table's event lost.
+"""Credentials that may connect but are not the service's: none can steal a table's event.
 
-A broker gives what is published to one member of a group that shares a subscription. mosquitto
-grants such a subscription to everybody and drops the message where that member may not read it.
+A broker delivers each message to one member of a group with a shared subscription. mosquitto
+accepts such a subscription from everybody, and drops the message if the chosen member may not read
+it.
 """
 
 import asyncio
@@ -52,7 +53,7 @@ ANSWERED_WITHIN_S: Final = 20.0
 
 
 def as_thief(floor: Floor, party: Identity, *, clean: bool = False) -> aiomqtt.Client:
-    """Somebody whose session outlives their connection, unless it is a clean one."""
+    """Return a client whose session survives its connection, unless it is a clean one."""
     return aiomqtt.Client(
         "localhost", floor.broker.port, tls_context=believing(floor.keys, party=party),
         identifier=party.username, clean_session=clean, timeout=30.0,
@@ -63,7 +64,7 @@ def as_thief(floor: Floor, party: Identity, *, clean: bool = False) -> aiomqtt.C
 async def thieves(
     floor: Floor, parties: Sequence[Identity], groups: Sequence[str], *, stay: bool
 ) -> AsyncIterator[None]:
-    """Everybody has joined every group that they know of; they stay, or only their sessions do."""
+    """Have all of them join every group that they know; they stay, or only their sessions stay."""
     async with AsyncExitStack() as stack:
         for party in parties:
             async with AsyncExitStack() as one:
@@ -79,11 +80,11 @@ async def thieves(
             await stack.aclose()
             for party in parties:
                 async with as_thief(floor, party, clean=True):
-                    """Their sessions are gone."""
+                    """Connecting with a clean session deletes the old one."""
 
 
 async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[list[bytes]]:
-    """Play rounds at a table that says everything once, and give the replies to each event."""
+    """Play rounds at a table that sends each event once; return the replies to each."""
     told: list[list[bytes]] = []
     shown = believing(floor.keys, party=A1)
     async with by_certificate(floor.broker, shown) as table:
@@ -109,7 +110,7 @@ async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[
 
 
 def accepted(told: Sequence[Sequence[bytes]]) -> bool:
-    """Whether every event was accepted, and each of its replies is the same word for word."""
+    """Return whether every event was accepted, and all of its replies are identical."""
     return all(
         len(set(replies)) == 1 and json.loads(replies[0])["status"] == "accepted"
         for replies in told
@@ -121,9 +122,9 @@ def accepted(told: Sequence[Sequence[bytes]]) -> bool:
 async def test_no_event_is_lost_to_who_joins_a_group(
     floor: Floor, when: str, *, stay: bool
 ) -> None:
-    """Every kind of credential, in every group that can be known: each event is answered at once.
+    """Every kind of credential joins every group that can be known. Each event is answered.
 
-    Nothing is repeated, so an event that is swallowed is one that is never answered.
+    Nothing is repeated, so a stolen event would never be answered.
     """
     service = floor.service(1)
     if when == "before":
@@ -138,7 +139,7 @@ async def test_no_event_is_lost_to_who_joins_a_group(
 
 
 def subscribe_by_hand(floor: Floor, pattern: str) -> None:
-    """Subscribe in a session that stays, to what no library of ours would ask for."""
+    """Subscribe with a session that stays, to a pattern that no library would send."""
     context = believing(floor.keys, party=DISPLAY)
     with (
         socket.create_connection(("127.0.0.1", floor.broker.port), timeout=30.0) as plain,
@@ -155,7 +156,7 @@ def subscribe_by_hand(floor: Floor, pattern: str) -> None:
 
 @pytest.mark.parametrize("group", ["+", "#", "", "{group}/x", "+{group}", "pitlink-{half}+"])
 async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, group: str) -> None:
-    """The broker ends the connection, refuses it, or takes it for another group."""
+    """The broker ends the connection, refuses it, or treats it as another group."""
     name = (floor.keys / "services" / "1" / "event-group").read_text().strip()
     joined = group.format(group=name, half=name[:32])
     with running(floor.service(1)) as service:
@@ -164,12 +165,12 @@ async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, g
             assert accepted(await play(floor))
         finally:
             async with as_thief(floor, DISPLAY, clean=True):
-                """Its session is gone."""
+                """Connecting with a clean session deletes the old one."""
         assert name not in service.process.errors + service.process.output
 
 
 def test_who_has_the_keys_of_another_floor_is_not_let_in(floor: Floor, tmp_path: Path) -> None:
-    """Not as its service either, which knows the name of its own floor's group."""
+    """Another floor's service is refused too, and knows only its own floor's group."""
     other = tmp_path / "other"
     config = write_floor(tmp_path / "other.toml")
     assert run_pitlink("keys", "--config", str(config), "--out", str(other)).returncode == 0
@@ -181,7 +182,7 @@ def test_who_has_the_keys_of_another_floor_is_not_let_in(floor: Floor, tmp_path:
 
 
 async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path) -> None:
-    """The group's name changes with its keys: a session that it left takes no event from others."""
+    """A renewal changes the group's name. The old session receives no events of others."""
     config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
     make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
     assert run_pitlink(*make).returncode == 0
@@ -206,14 +207,15 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
 
 
 async def test_services_of_two_groups_count_each_event_once(floor: Floor, keys: Path) -> None:
-    """While services are given other keys one by one, each group is given every event.
+    """While services are given new keys one by one, each group receives every event.
 
-    The table has the same reply from both, and the books have the event once.
+    The table gets the same reply from both, and the books have the event once.
     """
     config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
     make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
     assert run_pitlink(*make).returncode == 0
-    # A store of its own: in the shared one, other tests have written by secrets unknown here.
+    # This test has its own store, because other tests have written with unknown secrets to the
+    # shared one.
     with SecuredMosquitto(floor.keys, made_at=keys) as broker, SecuredRedis(keys) as store:
         floor.broker, floor.redis_url = broker, store.url
         first = floor.service(1)
@@ -230,14 +232,14 @@ async def test_services_of_two_groups_count_each_event_once(floor: Floor, keys: 
             with running(second):
                 entries.append(first.audit()["entries"])
                 assert accepted(await play(floor, replies=2))
-                # The first one lacks the secret that proves the second's entries in the log.
+                # The first one lacks the secret that verifies the second's entries in the log.
                 after = second.audit()
         assert after["balanced"], after["problems"]
         assert after["entries"] - entries[2] == ROUNDS * (entries[1] - entries[0])
 
 
 async def test_services_without_keys_find_one_name_in_redis() -> None:
-    """Whoever comes first makes it, however many come at once."""
+    """The first one creates it, however many start together."""
     with RedisServer() as server:
         async with Redis(unix_socket_path=str(server.socket_path)) as client:
             names = await asyncio.gather(*(stored_event_group(client, "main") for _ in range(20)))

@@ -1,4 +1,4 @@
-"""A whole floor over TLS: service, tables, and every command, with the keys that were made."""
+"""A whole floor over TLS with generated keys: service, tables, and every command."""
 
 import json
 import shutil
@@ -17,12 +17,12 @@ from tests.mqtt.stand import Service
 from tests.servers import eventually, free_port, run_pitlink
 
 SHARED: Final = {"event-group", "log-secrets"}
-"""What all services have in common."""
+"""Settings that all services have in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pit:
-    """A running floor: its floor file, its service, and the directory that everything is in."""
+    """A running floor: its floor file, its service, and the directory with everything."""
 
     home: Path
     config: Path
@@ -31,7 +31,7 @@ class Pit:
     store: SecuredRedis
 
     def table_floor(self, keys: Path, table: str, *, password: bool) -> Path:
-        """A table's own machine: the floor file, and of the keys its bundle alone."""
+        """Return the floor file of a table's own machine, which has only its bundle of the keys."""
         home = self.home / f"machine-{table}"
         bundle = home / "keys" / "tables" / f"main.{table}"
         shutil.copytree(keys / "tables" / f"main.{table}", bundle)
@@ -91,7 +91,7 @@ def test_a_round_is_played(pit: Pit, keys: Path, table: str, *, password: bool) 
 
 @pytest.mark.slow
 def test_every_command_works(pit: Pit) -> None:
-    """The health check sees Redis's settings; books are read; people are kept."""
+    """`check` reads Redis's settings, the audit reads the books, and users are stored."""
     path = str(pit.config)
     added = run_pitlink("user", "add", "Ada", "--role", "auditor", "--config", path, stdin="314159")
     assert (added.returncode, added.stderr) == (0, "")
@@ -111,7 +111,7 @@ def test_every_command_works(pit: Pit) -> None:
 
 
 def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
-    """Two of one name would throw each other off the broker for ever."""
+    """Two services of one name would disconnect each other from the broker forever."""
     done = run_pitlink("serve", "--config", str(pit.config))
     assert done.returncode == 1
     assert "pitlink keys --services N" in done.stderr
@@ -120,7 +120,7 @@ def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
 
 @pytest.mark.duty("D11")
 def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
-    """Over TLS as without."""
+    """It reconnects over TLS too."""
     pit.broker.kill()
     eventually(lambda: not pit.service.ready(), what="the service without a broker")
     pit.broker.start()
@@ -128,7 +128,7 @@ def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
 
 
 def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
-    """Neither passwords nor private keys stand in any log or on any page."""
+    """No log and no page contains a password or a private key."""
     secrets = [
         path
         for path in keys.rglob("*")

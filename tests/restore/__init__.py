@@ -1,1 +1,1 @@
-"""A store that was lost is made again."""
+"""Tests of restoring a store that was lost."""

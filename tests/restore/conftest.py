@@ -1,4 +1,4 @@
-"""A link on a Redis, for the tests of restoring."""
+"""Fixtures: a link on a Redis, for the tests of restoring."""
 
 from tests.model.conftest import keeping_redis, keeping_server, pit, soon
 

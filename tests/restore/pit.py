@@ -1,4 +1,4 @@
-"""A link whose tables keep outboxes, as their agents do, and whose store is lost and restored."""
+"""A link whose tables keep outboxes, as agents do, and whose store is lost and restored."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,15 +19,15 @@ from tests.model.pit import FLOOR, Pit
 
 
 class KeptPit(Pit):
-    """A pit that writes each event to its table's outbox before it is taken, and the reply after.
+    """Link that writes each event to its table's outbox before sending it, and the reply after.
 
     Args:
-        redis: where its books are.
-        home: where the outboxes are, in ``tables``, and the marks.
+        redis: client of the Redis with its books.
+        home: directory with the outboxes, in ``tables``, and the marks.
         floor_text: the floor file.
 
     Attributes:
-        clock: what the tables' clocks show.
+        clock: time shown by the tables' clocks.
     """
 
     def __init__(self, redis: Redis, home: Path, floor_text: str = FLOOR) -> None:
@@ -35,8 +35,8 @@ class KeptPit(Pit):
         self.home = home
         self.mark = LedgerMark(home, self.link.id)
         self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
-        # Its tables play on though a hand pay waits, as they could before the books held them: what
-        # is restored must be what there was, in what order ever it came.
+        # Tables here play on while a hand pay waits, as they could in earlier releases. The
+        # restored store must equal the old one for every order of events.
         self.intakes = [LinkIntake(store, self.metrics, replays=True) for store in self._stores]
 
     async def open(self) -> None:
@@ -46,16 +46,16 @@ class KeptPit(Pit):
         await super().open()
 
     async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:
-        """As a pit's, a second after the last."""
+        """Send a table's next event, one second after the last."""
         self.clock += timedelta(seconds=1)
         return await super().event(table, kind, round_id, at=self.clock, **fields)
 
     def outbox_path(self, table: str) -> Path:
-        """Where a table's outbox is."""
+        """Return the path of a table's outbox."""
         return self.home / "tables" / f"{table}.sqlite"
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
-        """As a pit, with an outbox."""
+        """Send one event through the table's outbox."""
         seq = seq_of(payload)
         assert seq is not None
         outbox = Outbox.open(self.outbox_path(table), self.link.id, table)
@@ -72,11 +72,11 @@ class KeptPit(Pit):
         return reply
 
     def restoring(self, copy: LedgerCopy | None = None, *without: str) -> "Attempt":
-        """A technician who begins anew: he knows what is on disk, and no more."""
+        """Return the restoring that a technician starts: it knows what is on disk, and no more."""
         return Attempt(self, copy, without)
 
     async def goes_on(self) -> None:
-        """Have it work on the store as it is now."""
+        """Have the link use the store in its present state."""
         await self.open()
         await self.adopt()
         for worker in range(len(self.intakes)):
@@ -92,14 +92,14 @@ class Attempt:
         self._without = without
 
     async def look(self) -> tuple[RestorePlan, bool]:
-        """What it finds, and whether anything is to be done."""
+        """Return what it finds, and whether there is anything to do."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
             found = await restoring.inspect(_untold)
             return found, restoring.is_due(found)
 
     async def run(self) -> RestoreResult:
-        """The whole of it."""
+        """Run all of it."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
             found = await restoring.inspect(_untold)

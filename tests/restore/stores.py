@@ -1,4 +1,4 @@
-"""A link's whole store read out, and held against one that was made again."""
+"""Comparison of a link's whole store with one that was rebuilt."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, Self, cast
@@ -15,14 +15,14 @@ _HIGHER: Final = ("version:", "desk")
 
 
 class Copied:
-    """The ledger of a store that is still there."""
+    """Ledger of a store that still exists."""
 
     def __init__(self, store: LinkStore, last: int) -> None:
         self._store = store
         self.last = last
 
     async def entries(self, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, bytes]]]:
-        """The entries after one, up to the last."""
+        """Yield the entries after one, up to the last."""
         while page := await self._store.entries(after, 100):
             for number, fields in page:
                 if number <= self.last:
@@ -31,7 +31,7 @@ class Copied:
 
 
 async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
-    """Every key of a link but its ledger; of sorted sets the scores."""
+    """Return every key of a link except its ledger; of sorted sets the scores."""
     sorted_sets = StoreSnapshot(keys).sorted_sets
     found: Keys = {}
     async for name in redis.scan_iter(match=f"{keys.table('').removesuffix('table:')}*"):
@@ -47,14 +47,14 @@ async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
 
 
 def keys_of(image: StoreSnapshot) -> Keys:
-    """An image in the same form."""
+    """Return an image in the same form."""
     return {key: dict(fields) for key, fields in image}
 
 
 def hold_alike(made: Keys, was: Keys, keys: LinkKeys) -> None:
-    """A store that was made again has all that the other had, except for what no entry has.
+    """Check that a rebuilt store has all that the other had, except what no entry records.
 
-    What a table asks a floorperson for is in no entry, though it raises the desk's count.
+    Correction requests of tables are in no entry, although they raise the count of the floor page.
     """
     made, was = {**made}, {**was}
     made.pop(keys.asks, None)
@@ -66,7 +66,7 @@ def hold_alike(made: Keys, was: Keys, keys: LinkKeys) -> None:
     raised = {name for name in meters_were if name.startswith(_HIGHER)}
     for name in raised - {"desk"}:
         assert int(meters[name]) >= int(meters_were[name]), name
-    # A day is opened by the service, which the scripts' own tests do without.
+    # The service opens a day. The tests of scripts do not.
     unopened = {"day"} - meters_were.keys()
     assert _but_nothing(meters, raised | unopened) == _but_nothing(meters_were, raised)
     for key in (keys.accounts, keys.tallies):
@@ -75,9 +75,9 @@ def hold_alike(made: Keys, was: Keys, keys: LinkKeys) -> None:
 
 
 def hold_restored(made: Keys, was: Keys, keys: LinkKeys) -> None:
-    """A store that was restored lacks nothing, and has noted that it was.
+    """Check that a restored store lacks nothing, and records that it was restored.
 
-    Its entries of what was taken again bear the time of the restoring.
+    Its entries for repeated events have the time of the restoring.
     """
     made, was = _undated(made, keys), _undated(was, keys)
     last = int(was[keys.meters]["entries"])
@@ -96,13 +96,13 @@ def _undated(store: Keys, keys: LinkKeys) -> Keys:
         if key.startswith(keys.claim("")):
             del fields["at"]
         elif key == keys.approved:
-            # Where nothing was left, whoever restores it adopts the floor file.
+            # If nothing was left, the person who restores it adopts the floor file.
             del fields["at"], fields["by"]
     return undated
 
 
 def _but_nothing(fields: Mapping[str, bytes], without: set[str] | None = None) -> dict[str, bytes]:
-    """What stands at zero may stand there or not."""
+    """Return the fields except zeros, because a value of zero may be missing."""
     return {
         name: value
         for name, value in fields.items()
@@ -111,7 +111,7 @@ def _but_nothing(fields: Mapping[str, bytes], without: set[str] | None = None) -
 
 
 def _hold_table(made: dict[str, bytes], was: dict[str, bytes]) -> None:
-    """Refused events use up their numbers, and only the table and its store know of them."""
+    """Compare two tables. Only the table and its store know the seqs of refused events."""
     replies, were = _replies(made), _replies(was)
     accepted = {seq: value for seq, value in were.items() if b'"status":"accepted"' in value}
     assert {seq: _kept(value) for seq, value in were.items() if seq in replies} == {
@@ -124,7 +124,7 @@ def _hold_table(made: dict[str, bytes], was: dict[str, bytes]) -> None:
 
 
 def _kept(reply: bytes) -> bytes:
-    """A kept reply; of what a script refused, the store has its code and the table the words."""
+    """Return a stored reply. For a script's refusal the store has a code, the table the text."""
     digest, said = reply[:32], reply[32:]
     return digest + (b"refused" if not said.startswith(b"{") or b'"refused"' in said else said)
 
@@ -135,25 +135,25 @@ def _replies(fields: dict[str, bytes]) -> dict[int, bytes]:
 
 
 class Kept:
-    """A store as it was at some moment, to be put back as an older file of Redis would."""
+    """Contents of a store at some moment, to be put back as from an older file of Redis."""
 
     def __init__(self, keys: Mapping[bytes, bytes]) -> None:
         self._keys = keys
 
     @classmethod
     async def of(cls, redis: Redis) -> Self:
-        """All that is in a Redis now."""
+        """Read all that is in a Redis now."""
         return cls({key: cast("bytes", await redis.dump(key)) async for key in redis.scan_iter()})
 
     async def put_back(self, redis: Redis) -> None:
-        """Have a Redis hold this and nothing else."""
+        """Make a Redis contain this and nothing else."""
         await redis.flushall()
         for key, value in self._keys.items():
             await redis.restore(key, 0, value)
 
 
 async def rebuilt(rebuild: Rebuild, store: LinkStore) -> Rebuild:
-    """Have a rebuild take what the ledger has beyond it."""
+    """Have a rebuild process the ledger entries that it has not seen."""
     while page := await store.entries(rebuild.entries, 100):
         for number, fields in page:
             rebuild.apply_entry(number, fields)

@@ -1,4 +1,4 @@
-"""`pitlink restore` on a real floor whose Redis was killed and lost what it had."""
+"""`pitlink restore` on a real floor whose Redis was killed and lost its data."""
 
 import json
 import shutil
@@ -21,11 +21,11 @@ LINK: Final = "tcp-five"
 TABLES: Final = ("TCP-05", "TCP-06")
 OTHERS: Final = tuple(table for link in LINKS for table in link if table not in TABLES)
 ROUNDS: Final = (3, 8, 10)
-"""How far the tables have played when Redis's file is copied, when it is lost, and in the end."""
+"""Lines played until Redis's file is copied, until it is lost, and at the end."""
 
 
 class Pit:
-    """Two tables that play the recorded shift, one after the other, and who restores their link."""
+    """Two tables that play the recorded shift in turn, and a technician who restores their link."""
 
     def __init__(self, config: Path, service: Service) -> None:
         self.config = config
@@ -33,7 +33,7 @@ class Pit:
         self._played = dict.fromkeys(TABLES, 0)
 
     def play(self, rounds: int) -> None:
-        """Play on to a round's end; the first table has then begun the next one."""
+        """Play on to the end of a round; the first table has then begun the next one."""
         for table in TABLES:
             end = len(lines_of(table, rounds))
             if table == TABLES[0]:
@@ -55,7 +55,7 @@ class Pit:
             self._played[table] = end
 
     def lose(self, server: RedisServer, copy: Path | None = None) -> None:
-        """Have Redis killed and its directory lost; of a copy of it, the last step is torn."""
+        """Kill Redis and delete its directory; a copy comes back with its last step torn."""
         assert self.service.process.stop() == 0
         server.kill()
         shutil.rmtree(server.home / "appendonlydir")
@@ -70,7 +70,7 @@ class Pit:
         return run_pitlink("restore", "--config", str(self.config), "--by", "tess", *options)
 
     def meters(self) -> object:
-        """What every meter holds, once nothing waits; the audit balances."""
+        """Return what every meter holds, once nothing waits; the audit must balance."""
         eventually(lambda: self.service.claims() == [], what="no claim waiting")
         found = self.service.audit()
         assert found["balanced"], found["problems"]
@@ -94,7 +94,7 @@ def pit(tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto) -> Iter
 def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     pit: Pit, redis_server: RedisServer, tmp_path: Path
 ) -> None:
-    """First an older copy is left, torn at its end; then nothing but the outboxes."""
+    """First an older copy is left, torn at its end. Later only the outboxes are left."""
     pit.play(ROUNDS[0])
     shutil.copytree(redis_server.home / "appendonlydir", tmp_path / "copy")
     pit.play(ROUNDS[1])

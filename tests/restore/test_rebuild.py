@@ -1,4 +1,4 @@
-"""A store that is made again from its ledger is the store that was."""
+"""A store that is rebuilt from its ledger equals the store before."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +23,7 @@ from tests.servers import RedisServer
 
 
 class RebuiltFloor(Floor):
-    """After each step, whatever it was, its ledger makes the store that is there."""
+    """State machine that rebuilds the store from its ledger after each step and compares."""
 
     url: ClassVar[str]
 
@@ -35,7 +35,7 @@ class RebuiltFloor(Floor):
 
     @invariant()
     def store_made_again_is_the_store(self) -> None:
-        # It goes on from what was kept of it, as one does that begins with an archived day.
+        # The rebuild continues from an image, as one does that begins with an archived day.
         kept = list(self.rebuild.rows())
         again = Rebuild(self.pit.link, self.days, self.rebuild.checkpoint, kept)
         self.rebuild = self.runner.run(rebuilt(again, self.pit.store))
@@ -43,19 +43,19 @@ class RebuiltFloor(Floor):
         there = self.runner.run(read_store(self.redis, keys))
         hold_alike(keys_of(self.rebuild.snapshot()), there, keys)
 
-    # What the machine's own test holds after each step.
+    # These invariants belong to the state machine's own test, and are skipped here.
 
     def balances_are_those_of_the_second_books_to_the_micro(self) -> None:
-        """Held there."""
+        """Do nothing: the state machine's own test checks this."""
 
     def meters_are_as_the_second_books_have_them(self) -> None:
-        """Held there."""
+        """Do nothing: the state machine's own test checks this."""
 
     def each_claim_is_in_one_state(self) -> None:
-        """Held there."""
+        """Do nothing: the state machine's own test checks this."""
 
     def audit_balances(self) -> None:
-        """Held there."""
+        """Do nothing: the state machine's own test checks this."""
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_whatever_happened_the_ledger_makes_the_store_again(memory_server: Redis
 
 
 async def run_a_while(pit: Pit, data: Path) -> None:
-    """Something of all that a ledger holds, what people did with the link among it."""
+    """Play until the ledger holds entries of every kind, including acts on the link."""
     async with running(pit, data) as link:
         await link.comes_up()
     await play_a_while(pit)

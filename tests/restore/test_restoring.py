@@ -1,4 +1,4 @@
-"""A store that was lost is restored from a copy of its ledger and from its tables' outboxes."""
+"""A lost store is restored from a copy of its ledger and from its tables' outboxes."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ DRAWN: Final = FLOOR.replace(
     'kind = "five_card_hand_bonus"\nwager = 100',
     'kind = "five_card_hand_bonus"\nwager = 100\nmagic_card_every = 1\nlucky_every = 1',
 )
-"""Something is drawn for every round: drawn anew it would be another card."""
+"""A draw falls in every round. A second draw would be another card."""
 
 Field = tuple[str, bytes]
 Parts = Iterator[list[Field]]
 
 
 class Copy:
-    """Entries of a ledger that were copied in time; its disk may fail when it is read again."""
+    """Ledger entries that were copied in time. Its disk may fail when it is read again."""
 
     def __init__(self, entries: Sequence[tuple[int, Mapping[str, bytes]]]) -> None:
         self._entries = entries
@@ -55,12 +55,12 @@ class Copy:
 
     @classmethod
     async def of(cls, pit: KeptPit) -> "Copy":
-        """The ledger as it is now."""
+        """Copy the present ledger."""
         last = (await pit.store.snapshot()).last_entry
         return cls([row async for row in Copied(pit.store, last).entries()])
 
     async def entries(self, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, bytes]]]:
-        """The entries after one."""
+        """Yield the entries after one."""
         self._readings += 1
         for number, fields in self._entries:
             if self._readings == 2 and number == self.fails_at:
@@ -77,14 +77,14 @@ PRIME: Final = table_text(
 
 @pytest.fixture
 async def pit(redis: Redis, tmp_path: Path) -> KeptPit:
-    """A link whose meters have just been seeded."""
+    """Return a link whose meters have just been seeded."""
     pit = KeptPit(redis, tmp_path, DRAWN)
     await pit.open()
     return pit
 
 
 async def play(pit: KeptPit, *rounds: int) -> None:
-    """Rounds at both tables in turn: wins, voids, refusals, and one whose wagers are in."""
+    """Play rounds at both tables in turn: wins, voids, refusals, and one open round."""
     for number in rounds:
         table, name = f"T-{number % 2 + 1}", f"R{number}"
         await pit.wagers({1: EVERYTHING, 4: PROGRESSIVE}, table=table, round_id=name)
@@ -106,7 +106,7 @@ async def play(pit: KeptPit, *rounds: int) -> None:
 @pytest.mark.duty("D11")
 @pytest.mark.parametrize("deleted", [0, 2])
 async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, deleted: int) -> None:
-    """What had left Redis stays in the archive alone, whose first days may be gone."""
+    """Days that had left Redis stay in the archive alone, whose first days may be missing."""
     pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 1\n")
     days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
     archiver = Archiver(pit.store, archive, live_days=pit.floor.archive.live_days)
@@ -133,7 +133,7 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     restored = await pit.restoring(copy).run()
     assert restored.finding.problems == ()
     assert restored.replayed.differing == []
-    # The note that the last day was archived stood in no archived day.
+    # The entry that the last day was archived is in no archived day.
     assert restored.found.seen - restored.entries == 1
     made = await read_store(pit.redis, keys)
     assert made[keys.accounts] == was[keys.accounts]
@@ -156,7 +156,7 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
 async def test_an_archive_of_days_that_would_all_be_live_begins_a_store(
     pit: KeptPit, left: int
 ) -> None:
-    """Of the days before its first there is nothing but the books at their close."""
+    """Of the days before its first one there are only the balances at their close."""
     pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 300\n")
     days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
     archiver = Archiver(pit.store, archive, live_days=300)
@@ -217,9 +217,9 @@ async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) ->
 async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(
     pit: KeptPit,
 ) -> None:
-    """Wagers that were accepted after it are taken again; then the table is held as the books say.
+    """Wagers accepted after it are accepted again. Then the books hold the table.
 
-    No outbox knows of decisions: the win waits once more, for the second time of its life.
+    No outbox knows decisions, so the win waits a second time.
     """
     (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
     older = await Kept.of(pit.redis)
@@ -304,7 +304,7 @@ async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> Non
 
 @pytest.mark.duty("D7")
 async def test_what_comes_out_otherwise_is_told_and_not_smoothed_over(pit: KeptPit) -> None:
-    """Two tables win the meter, and their clocks have it the other way round."""
+    """Two tables win the meter, and the clocks of the tables show the opposite order."""
     copy = await Copy.of(pit)
     for table in ("T-1", "T-2"):
         await pit.wagers({3: PROGRESSIVE}, table=table)
@@ -356,7 +356,7 @@ async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
 async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
     redis: Redis, tmp_path: Path
 ) -> None:
-    """It sends nothing and has no outbox, so none has to be given up for it."""
+    """It sends nothing and has no outbox, so none has to be declared lost."""
     pit = KeptPit(redis, tmp_path, DRAWN + PRIME)
     await pit.open()
     copy = await Copy.of(pit)
@@ -394,7 +394,7 @@ async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
 async def test_an_outbox_is_read_with_what_its_killed_agent_left_beside_it(
     pit: KeptPit, tmp_path: Path
 ) -> None:
-    """And both are left as they are."""
+    """The outbox and its journal are left unchanged."""
     await play(pit, 1)
     agent = Outbox.open(pit.outbox_path("T-1"), pit.link.id, "T-1")
     agent.write_event(pit.seq["T-1"] + 1, b'{"seq":2}', b"", b"")
@@ -430,7 +430,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     assert (await pit.restoring(copy).look())[0].held.standing is StoreCondition.HALF
     with pytest.raises(RestoreError, match="give the same archive again"):
         await pit.restoring().look()
-    # Without its mark, a service would take a store for what it is.
+    # Without its mark, a service would accept any store as complete.
     async with running(pit, tmp_path / "other", adopts=True) as link:
         assert RESTORING in await link.goes_down("pitlink restore")
 
@@ -459,7 +459,7 @@ async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None
 async def test_a_store_that_is_written_half_is_never_taken_for_one(
     pit: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The meters come last: whichever key the writing ends at, it is begun anew."""
+    """The meters are written last. If writing stops at any key, the restoring starts again."""
     await play(pit, 1, 2)
     copy = await Copy.of(pit)
     was = await read_store(pit.redis, pit.store.keys)
