@@ -1,7 +1,8 @@
-"""One table floods its topic while the others play: ``python -m tests flood --rate 10000``.
+"""Flood one table's topic while the others play: ``python -m tests flood --rate 10000``.
 
-A real mosquitto, a real redis-server and `pitlink serve`; nineteen tables play at their usual
-pace, and how long each waits for its replies is taken without a flood and under each kind of it.
+The run starts a real mosquitto, a real redis-server and `pitlink serve`. Nineteen tables play at
+their usual pace. It measures how long each waits for its replies, without a flood and under each
+kind of flood.
 """
 
 import argparse
@@ -26,16 +27,16 @@ from tests.waiting import dies_with_us, eventually
 
 OTHERS: Final = 19
 PAUSE_S: Final = 0.2
-"""Between a reply and the table's next event."""
+"""Seconds between a reply and the table's next event."""
 REPEAT_S: Final = 2.0
 GIVEN_UP_S: Final = 10.0
-"""So long after the end a table still waits for its reply."""
+"""Seconds after the end for which a table still waits for its reply."""
 MAD: Final = "pitlink/v1/main/table/T-100/out"
 
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """How long the other tables waited for their replies, in ms; how many events that were."""
+    """Waiting times of the other tables in ms, and the number of their events."""
 
     events: int
     repeats: int
@@ -44,7 +45,7 @@ class Waited:
 
 
 class Players:
-    """The other tables, each with one event under way, over one connection."""
+    """The other tables, each with one unanswered event, over one connection."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -54,7 +55,7 @@ class Players:
         self._repeats = 0
 
     async def play(self, seconds: float) -> Waited:
-        """Play for so long."""
+        """Play for a number of seconds."""
         self._waited_s, self._repeats = [], 0
         client = await LoadClient.connect(
             self._port, "players", subscribe=["pitlink/v1/main/table/+/in"], deliver=self._hear
@@ -98,7 +99,7 @@ class Players:
 
 
 class Flood:
-    """The mad table's process, from entry to exit."""
+    """The process of the flooding table, from entry to exit."""
 
     def __init__(self, port: int, rate: int, kind: str) -> None:
         self._command = [sys.executable, "-m", "tests.fuzz.flooder"]
@@ -111,22 +112,22 @@ class Flood:
         return self
 
     def __exit__(self, *ended: object) -> None:
-        """End it, and count what was sent."""
+        """End the process, and count what was sent."""
         self._process.terminate()
         said, _ = self._process.communicate()
         self.sent = int((said.split() or [b"0"])[-1])
 
 
 def memory_mib(pid: int) -> int:
-    """What a process holds in memory, in MiB."""
+    """Return a process's memory in MiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) // 1024
 
 
 def measure(rate: int, seconds: float, kinds: Sequence[str]) -> bool:
-    """Play without and with each flood and print the figures; whether the books balance."""
+    """Play without and with each flood and print the figures; return whether the books balance."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home, Stand(Path(home)) as stand:
-        # What hears all that is said would only share the machine's time.
+        # A subscriber to every message would only cost the machine's time.
         stand.ear.__exit__(None, None, None)
         players, pid = Players(stand.mosquitto.port), stand.service.process.process.pid
         print("flood        sent/s   events  repeats   p50 ms   p99 ms   ratio p50 p99"  # noqa: T201
@@ -169,9 +170,15 @@ class _Nothing:
 def main() -> None:
     """Read the arguments, and measure."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
-    parser.add_argument("--rate", type=int, default=10_000, help="messages a second of the flood")
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long each flood lasts")
-    parser.add_argument("--kind", choices=KINDS, action="append", help="only this kind of flood")
+    parser.add_argument(
+        "--rate", type=int, default=10_000, help="messages a second in the flood (default 10000)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="length of each flood in seconds (default 10)"
+    )
+    parser.add_argument(
+        "--kind", choices=KINDS, action="append", help="measure only this kind of flood"
+    )
     asked = parser.parse_args()
     if not measure(asked.rate, asked.seconds, asked.kind or KINDS):
         sys.exit(1)

@@ -1,6 +1,7 @@
-"""One table's connection gone mad: it publishes on its topic, so many a second, until it is ended.
+"""Connection of one flooding table: it publishes at a rate on its topic until it is ended.
 
-Run as ``python -m tests.fuzz.flooder PORT TOPIC RATE KIND``; it says every second how many went.
+Run as ``python -m tests.fuzz.flooder PORT TOPIC RATE KIND``. Every second it prints how many
+messages it sent.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ _AHEAD_BYTES: Final = 1_000_000
 
 
 def payloads(kind: str) -> list[bytes]:
-    """What is published in turn: the same good event, bad ones, or ones far too long."""
+    """Return the payloads: the same good event, bad ones, or ones that are far too long."""
     random = Random(1)
     match kind:
         case "repeats":
@@ -32,7 +33,7 @@ def payloads(kind: str) -> list[bytes]:
 
 
 async def flood(port: int, topic: str, rate: int, kind: str) -> None:
-    """Publish for ever; no faster than the broker takes it."""
+    """Publish forever, no faster than the broker accepts."""
     client = await LoadClient.connect(port, "flooder", subscribe=["none"], deliver=lambda _: None)
     loop = asyncio.get_running_loop()
     made, sent, told_s, began_s = payloads(kind), 0, loop.time(), loop.time()

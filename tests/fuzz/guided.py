@@ -1,8 +1,8 @@
 """Fuzz one target by coverage: ``python -m tests guided --target wire --inputs 100000``.
 
-atheris makes the inputs, led by what of our code they reach; it is in the extra `fuzz`. It ends
-the process, with status 0 where the target stood; an input that it did not stand is kept in a file
-that it names.
+atheris, from the extra `fuzz`, makes the inputs, guided by the code that they reach. It ends the
+process, with status 0 if no input failed. An input that failed is written to a file whose name it
+prints.
 """
 
 import argparse
@@ -21,12 +21,12 @@ with atheris.instrument_imports(include=["bonus", "meters", "controllers"]):
 
 
 async def take(check: Check, data: bytes) -> None:
-    """Put one input in."""
+    """Check one input."""
     await check(data)
 
 
 def fuzz(target: Target, inputs: int, seed: int) -> None:
-    """Fuzz until so many inputs were put in."""
+    """Fuzz until a number of inputs is checked."""
     runner = asyncio.Runner()
     opened = target.opened()
     check = runner.run(opened.__aenter__())
@@ -35,7 +35,7 @@ def fuzz(target: Target, inputs: int, seed: int) -> None:
         runner.run(take(check, data))
 
     def change(data: bytes, size_max: int, number: int) -> bytes:
-        """Bytes are changed as bytes, and every other time as the JSON that they may be."""
+        """Change bytes as bytes, or every other time as JSON if they are JSON."""
         if number % 2:
             return bytes(atheris.Mutate(data, size_max))
         return mutated(Random(number), [data, *target.seeds])[:size_max]
@@ -48,9 +48,15 @@ def fuzz(target: Target, inputs: int, seed: int) -> None:
 def main() -> None:
     """Read the arguments, and fuzz."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000, help="how many")
-    parser.add_argument("--target", choices=sorted(TARGETS), default="wire", help="which parser")
-    parser.add_argument("--seed", type=int, default=1, help="other inputs")
+    parser.add_argument(
+        "--inputs", type=int, default=100_000, help="number of inputs (default 100000)"
+    )
+    parser.add_argument(
+        "--target", choices=sorted(TARGETS), default="wire", help="parser (default wire)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="another seed makes other inputs (default 1)"
+    )
     asked = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     fuzz(TARGETS[asked.target], asked.inputs, asked.seed)

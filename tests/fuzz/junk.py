@@ -1,7 +1,7 @@
-"""Bad input made of good input: JSON changed as a tree, then bytes changed as bytes.
+"""Bad input made from good input: JSON changed as a tree, then bytes changed as bytes.
 
-All chance comes from the `Random` that is given, so that a seed makes the same input again; a
-Hypothesis strategy and a coverage-guided fuzzer can stand behind it as well.
+All randomness comes from the given `Random`, so a seed makes the same input again. A Hypothesis
+strategy or a coverage-guided fuzzer can also provide it.
 """
 
 import json
@@ -36,20 +36,20 @@ _CHANGES: Final = (1, 1, 1, 1, 2, 2, 3, 5)
 
 @dataclass(slots=True)
 class Members:
-    """An object of JSON with its members in order; a key may stand twice."""
+    """JSON object with its members in order; a key may occur twice."""
 
     pairs: list[list[object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A piece of text that stands in the output as it is, whether it is JSON or not."""
+    """Text that goes into the output unchanged, whether it is JSON or not."""
 
     text: str
 
 
 def mutated(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """One of the seeds after a few changes; rarely as it is, rarely nothing of it."""
+    """Return one of the seeds after a few changes; rarely unchanged, rarely empty."""
     choice = random.random()
     seed = random.choice(seeds)
     if choice < 0.03:
@@ -125,7 +125,7 @@ def _deep(random: Random, value: object) -> Raw:
 
 
 def _places(items: list[object]) -> Iterator[tuple[list[object], int]]:
-    """Every value of a tree, as the list that holds it and its place there."""
+    """Yield every value of a tree, as the list that holds it and its index there."""
     stack = [items]
     while stack:
         here = stack.pop()

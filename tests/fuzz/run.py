@@ -1,10 +1,10 @@
 """Fuzz the parsers that read from outside: ``python -m tests fuzz --inputs 1000000``.
 
-Each input is made from a seed and a number, so that what was found is made again by them. Inputs
-are shared out over the targets, unless one is named. A target that fails is told with the input,
-and the run goes on with the next one; the exit status is then 1.
+Each input follows from a seed and a number, so a finding can be repeated with them. The inputs are
+divided among the targets, unless one is named. If a target fails, the input is printed, the run
+continues with the next target, and the exit status is 1.
 
-``python -m tests guided`` has atheris make the inputs, led by what they reach.
+``python -m tests guided`` has atheris make the inputs, guided by the code that they reach.
 """
 
 import argparse
@@ -34,16 +34,17 @@ TARGETS: Final = {
     )
 }
 SLOW_S: Final = 1.0
-"""An input that takes longer, three times over, is a defect: it holds up every table."""
+"""Seconds for one input. An input that needs more, three times, is a defect because it delays every
+table."""
 
 
 class FoundError(AssertionError):
-    """An input that a parser did not stand."""
+    """A parser failed on an input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a run over one target came to."""
+    """Figures of a run over one target."""
 
     inputs: int
     seconds: float
@@ -52,15 +53,15 @@ class Tally:
 
 
 def input_of(target: Target, seed: int, number: int) -> bytes:
-    """The input of a number."""
+    """Return the input with a number."""
     return target.make(Random(f"{target.name} {seed} {number}"), target.seeds)
 
 
 async def fuzz(target: Target, inputs: int, seed: int, *, first: int = 0) -> Tally:
-    """Put so many inputs into a target.
+    """Check a number of inputs with a target.
 
     Raises:
-        FoundError: one of them was not stood.
+        FoundError: the target failed on one of them.
     """
     began = time.perf_counter()
     slowest_s, slowest_bytes = 0.0, 0
@@ -83,7 +84,7 @@ async def fuzz(target: Target, inputs: int, seed: int, *, first: int = 0) -> Tal
 
 
 async def _again(check: Check, data: bytes, took_s: float) -> float:
-    """The least time of several; a machine that was busy is no defect."""
+    """Raise unless one of several repetitions is fast enough; a busy machine is no defect."""
     for _ in range(2):
         at = time.perf_counter()
         await check(data)
@@ -94,13 +95,13 @@ async def _again(check: Check, data: bytes, took_s: float) -> float:
 
 
 def shares(inputs: int, targets: Sequence[Target]) -> dict[str, int]:
-    """How many inputs each target gets, all of them together at least so many."""
+    """Return the number of inputs for each target; together at least the requested number."""
     whole = sum(target.share for target in targets)
     return {target.name: math.ceil(inputs * target.share / whole) for target in targets}
 
 
 async def run(targets: Sequence[Target], inputs: int, seed: int, first: int) -> bool:
-    """Fuzz each target and print what it came to; whether all of them stood."""
+    """Fuzz each target and print its figures; return whether none failed."""
     stood, done = True, 0
     print(f"{'target':12} {'inputs':>9} {'seconds':>8} {'slowest ms':>11} {'of bytes':>9}")  # noqa: T201
     for name, share in shares(inputs, targets).items():
@@ -124,12 +125,20 @@ async def run(targets: Sequence[Target], inputs: int, seed: int, first: int) -> 
 def main() -> None:
     """Read the arguments, and fuzz."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000, help="how many, in all")
-    parser.add_argument("--target", choices=sorted(TARGETS), action="append", help="only this one")
-    parser.add_argument("--seed", type=int, default=1, help="other inputs")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
+    parser.add_argument(
+        "--inputs", type=int, default=100_000, help="number of inputs in total (default 100000)"
+    )
+    parser.add_argument(
+        "--target", choices=sorted(TARGETS), action="append", help="fuzz only this parser"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="another seed makes other inputs (default 1)"
+    )
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first input (default 0)"
+    )
     asked = parser.parse_args()
-    # What is refused is logged; here nearly all is.
+    # Refused input is logged, and here nearly all input is refused.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     targets = [TARGETS[name] for name in asked.target or TARGETS]
     if not asyncio.run(run(targets, asked.inputs, asked.seed, asked.first)):

@@ -1,4 +1,4 @@
-"""What the service reads from the broker: events, statuses, topics; each judged as it would be."""
+"""Targets that the service reads from the broker: events, statuses and topics."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -60,13 +60,13 @@ STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
 
 
 def known_table() -> CatalogTable:
-    """A table that feeds all four meters."""
+    """Return a table that feeds all four meters."""
     floor = parse_floor(FLOOR)
     return table_topics(floor, floor.link[0])[TableAddress("pit", "T-1")]
 
 
 def opened_round() -> OpenRound:
-    """The round whose results are judged."""
+    """Return the round whose results are judged."""
     event = TABLE_EVENT.decode(EVENTS[0])
     assert isinstance(event, Wagers)
     return OpenRound(1, event, None, ())
@@ -77,7 +77,7 @@ _OPEN: Final = opened_round()
 
 
 def check_event(payload: bytes) -> bool:
-    """Read and judge an event; whether it was one that may change something."""
+    """Parse and judge an event; return whether it may change something."""
     event, seq = read_event(payload)
     assert seq is None or 1 <= seq <= SEQ_MAX
     if isinstance(event, EventRefusal):
@@ -118,7 +118,7 @@ def _judge(event: MoneyEvent, told: dict[str, Any]) -> None:
 
 
 def check_wagers(told: dict[str, Any]) -> int:
-    """Look at wagers that were taken as a stranger to our types would; what they are in cents."""
+    """Check accepted wagers without our types; return their sum in cents."""
     assert set(told) == {"seq", "at", "type", "round", "positions"}
     positions = [box["position"] for box in told["positions"]]
     assert all(type(position) is int and 1 <= position <= 7 for position in positions)
@@ -129,7 +129,7 @@ def check_wagers(told: dict[str, Any]) -> int:
 
 
 def check_dealt(told: dict[str, Any]) -> None:
-    """Look at a result that was taken: real cards, each once."""
+    """Check an accepted result: real cards, each once."""
     known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before",
              "confirm"}  # fmt: skip
     assert set(told) <= known
@@ -142,7 +142,7 @@ def check_dealt(told: dict[str, Any]) -> None:
 
 
 def check_entered(entered: list[dict[str, Any]]) -> None:
-    """Look at cards that are told as entered before."""
+    """Check cards that are reported as entered before."""
     for one in entered:
         assert set(one) <= {"what", "position", "cards", "taken_back", "reason"}
         assert one["what"] in {"hand", "dealer", "community"}
@@ -151,7 +151,7 @@ def check_entered(entered: list[dict[str, Any]]) -> None:
 
 
 def check_status(payload: bytes) -> None:
-    """A table's status is read, or passed over."""
+    """Check that a table's status is read, or ignored."""
     try:
         status = TABLE_STATUS.decode(payload)
     except UNREADABLE:
@@ -161,7 +161,7 @@ def check_status(payload: bytes) -> None:
 
 
 def check_topic(data: bytes) -> None:
-    """A topic names a table, or does not."""
+    """Check that a topic names a table, or none."""
     topic = data.decode("utf-8", "replace")
     found = parse_table_out(topic)
     if found is not None:
@@ -171,7 +171,7 @@ def check_topic(data: bytes) -> None:
 
 
 def make_topic(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """A topic with a piece of another kind in it."""
+    """Return a topic with a foreign piece in it."""
     parts = random.choice(seeds).split(b"/")
     pieces = (b"", b"+", b"#", b"$share", b"\n", b"T-1\n", b"x" * 33, b"\xc3\xa9", b"a b", b"\x00")
     parts[random.randrange(len(parts))] = random.choice((*pieces, random.randbytes(3)))

@@ -1,4 +1,4 @@
-"""Outboxes on the disk, and events that go the service's whole way to Redis."""
+"""Targets in storage: outboxes on the disk, and events through the whole service to Redis."""
 
 import itertools
 import re
@@ -46,7 +46,7 @@ async def _undelivered(seq: int, payload: bytes) -> Delivered:
 
 
 def make_outbox(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """SQL that spoils an outbox, or a piece of its file: what, a zero byte, and with what."""
+    """Return damage to an outbox: a column or the file, a zero byte, the place, new bytes."""
     with_what = mutated(random, (*seeds, *REPLIES, *ROUND))
     columns = ("payload", "reply", "state", "line", "answer", "known_seq", "file", "size")
     return random.choice(columns).encode() + b"\0" + random.randbytes(2) + with_what
@@ -73,7 +73,7 @@ def _spoil(path: Path, data: bytes) -> None:
 
 @asynccontextmanager
 async def outboxes() -> AsyncIterator[Check]:
-    """An outbox that is spoilt, and opened as an agent opens it."""
+    """Yield the check of a damaged outbox, which is opened as an agent opens it."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         good, path = Path(home) / "good.sqlite", Path(home) / "T-1.sqlite"
         outbox = Outbox.open(good, "one", "T-1")
@@ -102,7 +102,7 @@ async def outboxes() -> AsyncIterator[Check]:
 
 
 def home_files(path: Path) -> Iterator[Path]:
-    """An outbox and what SQLite keeps beside it."""
+    """Yield the files of an outbox and SQLite's files next to it."""
     for ending in ("", "-wal", "-shm", "-journal"):
         yield path.with_name(path.name + ending)
 
@@ -114,7 +114,7 @@ _OTHER_TIME: Final = b"2026-11-20T02:14:08.250Z"
 
 
 class Intake:
-    """A link's intake on a real Redis, and what every event may change there."""
+    """A link's intake on a real Redis, and the check of what every event may change there."""
 
     def __init__(self, redis: Redis) -> None:
         tables = "".join(
@@ -131,14 +131,14 @@ class Intake:
         self.turn = itertools.count()
 
     async def take(self, data: bytes) -> None:
-        """Put an event in at the next table; with the last one, all go as one batch."""
+        """Send an event at the next table; at the last table, send all of them as one batch."""
         known = self.known[next(self.turn) % TABLES]
         self.waiting.append((known, data))
         if len(self.waiting) == TABLES:
             await self.send()
 
     async def send(self) -> None:
-        """Have the batch taken with copies, and hold the books against what was answered."""
+        """Send the batch with copies, and compare the books with the answers."""
         batch, self.waiting = self.waiting, []
         if self.before is None:
             await self.store.open("service")
@@ -165,7 +165,7 @@ class Intake:
     async def _numbered(
         self, batch: Sequence[tuple[CatalogTable, bytes]]
     ) -> list[tuple[CatalogTable, bytes]]:
-        """The same with the number and the round that are each table's next, where they fit."""
+        """Return the event with its table's next seq and round, if it has such fields."""
         states = await self.store.table_states([known.table.id for known, _ in batch])
         return [
             (
@@ -180,9 +180,9 @@ class Intake:
 
 
 def _with_copies(batch: Sequence[tuple[CatalogTable, bytes]]) -> list[tuple[CatalogTable, bytes]]:
-    """The same, each event up to three times, some in other bytes, out of order.
+    """Return each event up to three times, some with other bytes, out of order.
 
-    Chance follows from the events, so that an input that was found is made again.
+    The randomness follows from the events, so a finding can be repeated.
     """
     random = Random(b"\0".join(data for _, data in batch))
     whole = []
@@ -198,7 +198,7 @@ def _with_copies(batch: Sequence[tuple[CatalogTable, bytes]]) -> list[tuple[Cata
 def _by_event(
     batch: Sequence[tuple[CatalogTable, bytes]], replies: Iterable[tuple[TableAddress, bytes]]
 ) -> list[bytes]:
-    """The reply to each event: what is unreadable is answered first, a hello last."""
+    """Return the reply to each event: unreadable ones are answered first, a hello last."""
     kinds: dict[tuple[str, int], list[int]] = {}
     for place, (known, data) in enumerate(batch):
         event, seq = read_event(data)
@@ -215,7 +215,7 @@ def _by_event(
 
 
 def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[bytes]) -> None:
-    """Hold that copies are answered alike, and that the first of a seq is the one that counts."""
+    """Check that copies get the same answer, and that the first event of a seq counts."""
     first: dict[tuple[str, int], tuple[bytes, bytes]] = {}
     for (known, data), reply in zip(batch, replies, strict=True):
         event, seq = read_event(data)
@@ -229,7 +229,7 @@ def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[
 
 
 def _is_accepted(reply: bytes, event: bytes) -> bool:
-    """Whether a reply says so; an accepted event is one to a stranger's eye as well."""
+    """Return whether a reply accepts; an accepted event must be valid without our types too."""
     said = plain(reply)
     if said.get("type") == "hello":
         HELLO_REPLY.decode(reply)
@@ -251,7 +251,7 @@ def _is_accepted(reply: bytes, event: bytes) -> bool:
 
 @asynccontextmanager
 async def intakes() -> AsyncIterator[Check]:
-    """A link's intake on a Redis of its own."""
+    """Yield the check of a link's intake on its own Redis."""
     with RedisServer() as server:
         redis = Redis(unix_socket_path=str(server.socket_path))
         intake = Intake(redis)

@@ -1,4 +1,4 @@
-"""What a table's agent reads: what comes from the broker, and what its devices say."""
+"""Targets of a table's agent: messages from the broker, and its devices' events."""
 
 import asyncio
 import json
@@ -114,18 +114,18 @@ _TOPICS: Final = (
 
 
 def check_state(state: TableState) -> None:
-    """A table's state can be kept, read again, and shown on the panel."""
+    """Check that a table's state can be stored, read again, and shown on the panel."""
     assert _STATE.decode(msgspec.json.encode(state)) == state
     msgspec.json.encode(view_table(_LAYOUT, state, fault=None, values=_VALUES))
 
 
 def played(state: TableState, line: bytes, seq: int) -> Transition:
-    """Take a line that a round has for certain."""
+    """Send a line that a valid round contains."""
     return play(_LAYOUT, state, parse_event(line), Stamp(seq, _NOW))
 
 
 class Devices:
-    """A table whose devices say anything; the service accepts what comes to it."""
+    """A table whose devices send anything; the service accepts all its events."""
 
     def __init__(self) -> None:
         self.state = TableState()
@@ -133,7 +133,7 @@ class Devices:
         self.lines = 0
 
     async def take(self, line: bytes) -> None:
-        """Put a line in: it is taken, or refused and the table is as before."""
+        """Send a line: it is accepted, or it is refused and the table is unchanged."""
         self.lines += 1
         if self.lines % 400 == 0:
             self.state = TableState()
@@ -166,7 +166,7 @@ class Devices:
 
 
 class Heard:
-    """An agent's delivery, and a table with an event under way, without a broker between."""
+    """An agent's delivery, and a table with an unanswered event, without a broker."""
 
     def __init__(self) -> None:
         self.hellos: list[HelloReply] = []
@@ -177,19 +177,19 @@ class Heard:
         self.turn = 0
 
     def on_hello(self, hello: HelloReply) -> None:
-        """The service says where the table stands."""
+        """Collect the service's report of the table's position."""
         self.hellos.append(hello)
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Something became of a win at this table."""
+        """Collect a message about a win at this table."""
         self.jackpots.append(jackpot)
 
     def on_behind(self, expected: int) -> None:
-        """The service expects an event that it has answered before."""
+        """Collect that the service expects an event which it has already answered."""
         self.behind.append(expected)
 
     async def take(self, payload: bytes) -> None:
-        """Put a payload in on every topic, and go on with whatever was believed."""
+        """Deliver a payload on every topic, and apply everything that was accepted."""
         self.turn += 1
         state, sent = self.stages[self.turn % len(self.stages)]
         answered: asyncio.Future[Delivered] = asyncio.get_running_loop().create_future()
@@ -218,7 +218,7 @@ class Heard:
 
 
 def _stages() -> list[tuple[TableState, MoneyEvent]]:
-    """The table while its wagers, its result and its void wait for a reply."""
+    """Return the table while its wagers, its result and its void wait for a reply."""
     accepted = Reply(seq=1, status="accepted")
     state = TableState()
     found: list[tuple[TableState, MoneyEvent]] = []
@@ -236,23 +236,23 @@ def _stages() -> list[tuple[TableState, MoneyEvent]]:
 
 @asynccontextmanager
 async def devices() -> AsyncIterator[Check]:
-    """A table that is new."""
+    """Yield the check of a new table."""
     yield Devices().take
 
 
 @asynccontextmanager
 async def heard() -> AsyncIterator[Check]:
-    """An agent that is new."""
+    """Yield the check of a new agent."""
     yield Heard().take
 
 
 def make_line(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Every second line is good, so that rounds get on."""
+    """Return a line; every second one is good, so that rounds progress."""
     return random.choice(seeds) if random.random() < 0.5 else mutated(random, seeds)
 
 
 def check_kept(data: bytes) -> None:
-    """A table's state that was kept is read, or refused as no such state."""
+    """Check that a stored table state is read, or refused as invalid."""
     try:
         state = _STATE.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

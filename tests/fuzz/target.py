@@ -1,4 +1,4 @@
-"""What is fuzzed: a parser, good input to begin with, and what must hold whatever is put in."""
+"""Fuzz targets: a parser, good input to begin with, and what must hold for every input."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from meters.wire.messages import REPLY, Reply
 from tests.fuzz.junk import mutated
 
 Check = Callable[[bytes], Awaitable[None]]
-"""Puts one input in. It raises whatever the parser lets out, or an AssertionError of its own."""
+"""Check of one input. It raises any error that the parser lets through, or an AssertionError."""
 
 CODE: Final = re.compile(r"[a-z_]{3,40}")
 
@@ -22,11 +22,11 @@ class Target:
     """A parser that reads from outside.
 
     Attributes:
-        name: by which a run is asked for it.
+        name: its name on the command line.
         seeds: good input.
-        opened: gives the check, and what it needs, from entry to exit.
-        make: makes bad input of the seeds.
-        share: how many of a hundred inputs of a run over everything are for it.
+        opened: yields the check with all its resources, from entry to exit.
+        make: makes bad input from the seeds.
+        share: its percentage of the inputs in a run over all targets.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Target:
 
 
 def pure(check: Callable[[bytes], None]) -> Callable[[], AbstractAsyncContextManager[Check]]:
-    """A check that needs nothing."""
+    """Return a check that needs no resources."""
 
     async def once(data: bytes) -> None:
         check(data)
@@ -50,12 +50,12 @@ def pure(check: Callable[[bytes], None]) -> Callable[[], AbstractAsyncContextMan
 
 
 def plain(data: bytes | str) -> Any:  # noqa: ANN401  (looked into as a stranger would)
-    """JSON as a reader of the language's own has it."""
+    """Return JSON as parsed by the standard library."""
     return json.loads(data)
 
 
 def check_refusal(payload: bytes, seq: int | None) -> Reply:
-    """A refusal as the contract has it: a code, a message for people, the seq, and readable."""
+    """Check a refusal against the contract: code, message for people, seq, and readable JSON."""
     reply = REPLY.decode(payload)
     assert (reply.status, reply.seq) == ("refused", seq), payload[:200]
     assert reply.error is not None

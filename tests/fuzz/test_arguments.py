@@ -1,4 +1,4 @@
-"""Whatever is typed behind `pitlink` is refused as wrong usage or in words, and starts nothing."""
+"""Any arguments of `pitlink` are refused as wrong usage or with a message, and start nothing."""
 
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_any_arguments_are_refused_without_a_traceback(seed: int, tmp_path: Path
     broken.write_bytes(b"[facility\n\xff")
     for _ in range(100):
         words = [random.choice(WORDS) for _ in range(random.randrange(6))]
-        # A floor file that cannot be read and an option that no command has: nothing may start.
+        # The floor file cannot be read and the option does not exist, so nothing may start.
         typed = [random.choice(COMMANDS), *words, "--config", str(broken), "--no-such-option"]
         done = CliRunner().invoke(command_line(typed), typed)
         assert done.exit_code in {1, 2}, (typed, done.output)

@@ -1,4 +1,4 @@
-"""Every parser stands bad input: a seeded piece of the long run, and Hypothesis for small cases."""
+"""Every parser survives bad input: a seeded part of the long run, and Hypothesis."""
 
 from random import Random
 from typing import Final
@@ -23,7 +23,7 @@ from tests.fuzz.text_targets import (
 from tests.sim.breaking import break_code
 
 INPUTS: Final = 30_000
-"""Over all targets, by their shares; the long run is ``python -m tests fuzz``."""
+"""Inputs over all targets, by their shares. The long run is ``python -m tests fuzz``."""
 SMALL: Final = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -1,4 +1,4 @@
-"""What people write, and what lies on the disk: rounds to settle, floor files, logos, addresses."""
+"""Targets that people write or disks hold: rounds to settle, floor files, logos, addresses."""
 
 import io
 import tempfile
@@ -65,7 +65,7 @@ ROUNDS: Final = tuple(
 
 
 def check_settle(data: bytes) -> None:
-    """As many answers as lines, each JSON: a settlement with sane sums, or a refusal."""
+    """Check that each line has an answer in JSON: a settlement with sane sums, or a refusal."""
     sink = io.BytesIO()
     all_settled = settle_lines(io.BytesIO(data), sink)
     answers = [plain(line) for line in sink.getvalue().splitlines()]
@@ -83,14 +83,14 @@ def check_settle(data: bytes) -> None:
 
 
 def make_rounds(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """One line mostly, sometimes several."""
+    """Return mostly one line, sometimes several."""
     count = 1 if random.random() < 0.9 else random.randrange(2, 5)
     return b"\n".join(mutated(random, seeds) for _ in range(count))
 
 
 @asynccontextmanager
 async def floor_files() -> AsyncIterator[Check]:
-    """Floor files in a directory of their own."""
+    """Yield the check of floor files in a separate directory."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         path = Path(home) / "floor.toml"
 
@@ -113,7 +113,7 @@ async def floor_files() -> AsyncIterator[Check]:
 
 
 def check_told(message: str, path: Path, data: bytes) -> None:
-    """A mistake has the file, a line that there is, and a reason."""
+    """Check that an error names the file, an existing line, and a reason."""
     where, line, reason = message.split(":", 2)
     assert where == str(path)
     assert 1 <= int(line) <= data.count(b"\n") + 1, message
@@ -121,7 +121,7 @@ def check_told(message: str, path: Path, data: bytes) -> None:
 
 
 def make_floor(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """A floor file after a few changes: another value for a key, or other bytes."""
+    """Return a floor file after a few changes: another value for a key, or other bytes."""
     if random.random() < 0.4:
         return mutated(random, seeds)
     lines = random.choice(seeds).split(b"\n")
@@ -149,7 +149,7 @@ _LINES: Final = (
 
 
 def check_card(data: bytes) -> None:
-    """A card by its name, or no card."""
+    """Check that a text is the name of a card, or is refused."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         card = parse_card(text)
@@ -175,7 +175,7 @@ _SVG: Final = (
 
 
 def make_logo(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """A drawing with something more in it."""
+    """Return a drawing with a foreign element in it."""
     data = random.choice(seeds)
     for _ in range(random.randrange(1, 4)):
         at = random.randrange(len(data) + 1)
@@ -185,7 +185,7 @@ def make_logo(random: Random, seeds: Sequence[bytes]) -> bytes:
 
 @asynccontextmanager
 async def logos() -> AsyncIterator[Check]:
-    """Logos in a directory of their own."""
+    """Yield the check of logos in a separate directory."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         path = Path(home) / "logo"
 
@@ -203,7 +203,7 @@ async def logos() -> AsyncIterator[Check]:
 
 
 def check_drawing(data: bytes) -> None:
-    """A drawing that was taken has nothing in it that acts, as far as it is XML."""
+    """Check that an accepted drawing has no active content, as far as it is XML."""
     reader = expat.ParserCreate()
 
     def look_at(name: str, attributes: dict[str, str]) -> None:
@@ -235,7 +235,7 @@ ADDRESSES: Final = (
 
 
 def check_address(data: bytes) -> None:
-    """What passes for an address can be used as one: it is reached, or it is not."""
+    """Check that an accepted address can be parsed into valid hosts, ports and passwords."""
     text = data.decode("utf-8", "replace")
     if is_broker(text):
         address = parse_broker_url(text)
@@ -259,7 +259,7 @@ def check_address(data: bytes) -> None:
 
 
 def check_name(data: bytes) -> None:
-    """A user's name is kept in one spelling, or refused."""
+    """Check that a user's name is stored in one spelling, or refused."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         name = clean_name(text)
