@@ -1,1 +1,1 @@
-"""`pitlink archive` and what is read across an archive, on real parts."""
+"""Tests of `pitlink archive` and of audits across an archive, on real parts."""

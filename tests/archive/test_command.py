@@ -1,4 +1,4 @@
-"""`pitlink archive` beside a running service: days leave Redis, and nothing stops or is lost."""
+"""`pitlink archive` next to a running service: days leave Redis, nothing stops or is lost."""
 
 import json
 import sqlite3
@@ -30,7 +30,7 @@ def _play(table: Asker, rounds: range) -> None:
 
 
 def _close_the_day(stand: Stand) -> None:
-    """Have the service find that the day that is open was over long ago."""
+    """Make the service find that the open day was over long ago."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path), decode_responses=True) as store:
         for link in ("main", "other"):
             store.hset(f"pitlink:{{{link}}}:meters", "day", LONG_AGO)
@@ -50,7 +50,7 @@ def _ledger(stand: Stand) -> int:
 
 @pytest.mark.duty("D17", "D19")
 def test_a_day_is_archived_and_trimmed_while_tables_play(stand: Stand) -> None:
-    """The service goes on, starts again on what is left, and audits span both."""
+    """The service continues and can restart on the rest. Audits cover archive and Redis."""
     config, table = str(stand.service.config), stand.table()
     _play(table, range(10))
     before = stand.service.audit()
@@ -97,7 +97,7 @@ def test_a_link_whose_store_is_damaged_holds_up_no_other(stand: Stand) -> None:
 
 @pytest.mark.duty("D17")
 def test_the_floor_file_s_terms_are_nothing_to_the_archive(stand: Stand) -> None:
-    """A link may have others by proposal, or none yet: its days are archived and trimmed."""
+    """A link's terms may differ by proposal, or be missing. Its days still leave Redis."""
     _play(stand.table(), range(3))
     _close_the_day(stand)
     filed = stand.service.config.read_text()

@@ -1,4 +1,4 @@
-"""A stranger checks an archived day by deploy/docs/reference/archive.md alone, without our code."""
+"""An archived day is checked without our code, by deploy/docs/reference/archive.md alone."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def check(paths: Iterable[Path]) -> str:
-    """Check days in their order, the first of which is a link's first; give the last seal."""
+    """Check days in order, beginning with a link's first day; return the last seal."""
     names = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
     columns = ", ".join(f'"{name}"' for name in names)
     before, chain, seal, books = "", "", "", None
