@@ -1,4 +1,4 @@
-"""A table's agent with a service that does as it is told."""
+"""Fixtures: a table's agent with a service that the test controls."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,13 +12,13 @@ from tests.servers import Mosquitto
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Path:
-    """Where the agent keeps what it sends."""
+    """Return the path of the agent's outbox."""
     return tmp_path / "T-1.sqlite"
 
 
 @pytest.fixture
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    """A service that answers as a test has it."""
+    """Yield a service that answers as the test sets it."""
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
 
@@ -27,6 +27,6 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 async def agent(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> AsyncIterator[Agent]:
-    """An agent that can take wagers."""
+    """Yield an agent that can accept wagers."""
     async with live_agent(mosquitto.url, outbox) as agent:
         yield agent

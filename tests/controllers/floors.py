@@ -1,4 +1,4 @@
-"""A small floor for the table side's tests, and a table played by hand without any service."""
+"""A small floor for the table side's tests, and a table played by its rules alone."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ FLOOR: Final = floor_text(
 
 
 def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
-    """A link and one of its tables."""
+    """Return a link and one of its tables."""
     found = parse_floor(FLOOR).find_table(table_id)
     assert found is not None
     return found
@@ -38,7 +38,8 @@ def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
 class HandTable:
     """A table without agent or service: device events go through the rules alone.
 
-    What would go to the service is kept in `sent`, and accepted at once unless `replies` has one.
+    Events for the service are collected in `sent`. Each is accepted immediately unless `replies`
+    has another reply.
     """
 
     def __init__(self, table_id: str = "T-1") -> None:
@@ -50,11 +51,11 @@ class HandTable:
         self.fault: DeviceRefusal | None = None
 
     def say(self, event: str, **fields: object) -> DeviceAnswer:
-        """Let a device say something, as a line of JSON."""
+        """Send a device event, given by its fields, as a line of JSON."""
         return self.say_line(msgspec.json.encode({"event": event, **fields}))
 
     def say_line(self, line: bytes) -> DeviceAnswer:
-        """Let a device say a line."""
+        """Send a line from a device."""
         stamp = Stamp(self.seq + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))
         step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
         self.state = step.state
@@ -70,7 +71,7 @@ class HandTable:
         return step.answer
 
     def say_all(self, text: str) -> DeviceAnswer:
-        """Let devices say several things in short, such as ``wager 3 progressive; lockout``."""
+        """Send several device events in short form, such as ``wager 3 progressive; lockout``."""
         answer = DeviceAnswer(event=None, ok=False)
         for part in text.split(";"):
             answer = self.say_short(part)
@@ -78,12 +79,12 @@ class HandTable:
         return answer
 
     def say_short(self, text: str) -> DeviceAnswer:
-        """Let a device say one thing in short."""
+        """Send one device event in short form."""
         return self.say_line(line_of(text))
 
 
 def line_of(text: str) -> bytes:
-    """One device event, in short, as a line of JSON."""
+    """Return a device event in short form as a line of JSON."""
     return msgspec.json.encode(dict(_fields(text.split())))
 
 
@@ -116,5 +117,5 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
 
 
 def accepted(seq: int, lines: tuple[Line, ...] = (), claims: tuple[ClaimOpened, ...] = ()) -> Reply:
-    """A reply that accepts."""
+    """Return a reply that accepts an event."""
     return Reply(seq=seq, status="accepted", lines=lines, claims=claims)

@@ -1,6 +1,6 @@
-"""A small meter service for tests: a peer at the protocol's edge, answering as the contract has it.
+"""A small meter service for tests: it speaks the protocol and answers according to the contract.
 
-It keeps one table's books in memory, and can drop, double and delay what it says.
+It keeps one table's books in memory, and can drop, double and delay its messages.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from tests.controllers.floors import line_of, link_and_table
 from tests.servers import eventually_async
 
 BEAT_EVERY_S: Final = 0.05
-# The beat alone is as patient as a real one: where the machine was busy for a moment, the link is
-# not down, and a test that does not ask for silence must not meet it.
+# Only the heartbeat's timeout is as long as in production. On a busy machine the link is not down,
+# and a test that does not ask for silence must not meet it.
 SWIFT: Final = Timing(
     silence_s=3.0,
     retry_first_s=0.1,
@@ -38,26 +38,25 @@ LINK, TABLE = "one", "T-1"
 
 
 class ScriptedService:
-    """The service of one table.
+    """Service of one table.
 
     Attributes:
-        heard: every event with a number, its bytes, each time it came: also a repeat of one that
-            was answered, but not soon enough.
-        last_seq: the last number that was used up.
-        open_round: the round that is open.
-        hellos: how many hellos came.
-        mute: replies to so many of the next events are dropped after they have been applied.
-        answering: whether events are answered, and applied, at all.
+        heard: bytes of every event with a seq, each time it came, including late repeats.
+        last_seq: the last seq that was used up.
+        open_round: the open round.
+        hellos: number of hellos.
+        mute: number of next events whose replies are dropped after they are applied.
+        answering: whether events are applied and answered at all.
         twice: whether every reply is sent twice.
-        beating: whether the beat goes out.
-        state: the controller's state.
-        refuse: the code with which the next event is refused.
-        holding: the claims for which the books hold the table, as the contract lists claims.
-        settlement: the lines and claims of the next result.
-        draw: what is drawn for the next wagers.
-        finals: jackpot events that every hello brings again.
+        beating: whether the heartbeat is published.
+        state: state of the controller.
+        refuse: code with which the next event is refused.
+        holding: claims for which the books hold the table, as the contract lists claims.
+        settlement: lines and claims of the next result.
+        draw: draw for the next wagers.
+        finals: jackpot events that follow every hello.
         confirming: whether corrections wait for a floorperson.
-        decided: what that person decided: ``confirmed``, ``refused`` or nothing yet.
+        decided: decision of that person: ``confirmed``, ``refused`` or nothing yet.
         statuses: the table's retained status, each time it changed.
     """
 
@@ -88,22 +87,22 @@ class ScriptedService:
 
     @property
     def status(self) -> dict[str, object]:
-        """The table's last status; nothing before the first."""
+        """The table's last status; empty before the first."""
         return self.statuses[-1] if self.statuses else {}
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of the events that were heard, each once, in the order in which they came."""
+        """Seqs of all events, each once, in the order of arrival."""
         return list(dict.fromkeys(seq for seq, _ in self.heard))
 
     @property
     def applied(self) -> list[dict[str, object]]:
-        """Every event that was applied, once, in order."""
+        """Every applied event, once, in order."""
         found = {seq: msgspec.json.decode(payload) for seq, payload in self.heard}
         return [found[seq] for seq in sorted(found) if seq in self.replies]
 
     async def serve(self) -> None:
-        """Serve until cancelled, through any loss of the broker."""
+        """Serve until canceled, and reconnect whenever the broker is lost."""
         while True:
             with contextlib.suppress(aiomqtt.MqttError):
                 async with aiomqtt.Client(self._host, self._port, timeout=2) as client:
@@ -116,18 +115,18 @@ class ScriptedService:
             await asyncio.sleep(0.02)
 
     async def say(self, topic: str, message: object, *, retain: bool = False) -> None:
-        """Publish something, if the broker is there."""
+        """Publish a message, if the broker is connected."""
         payload = message if isinstance(message, bytes) else msgspec.json.encode(message)
         if self._client is not None:
             with contextlib.suppress(aiomqtt.MqttError):
                 await self._client.publish(topic, payload, qos=1, retain=retain)
 
     async def jackpot(self, claim: str, event: str, table: str = TABLE, **fields: object) -> None:
-        """Tell what became of a claim; with other fields than `final` gives where they are said."""
+        """Publish a claim's jackpot event; given fields replace those of `final`."""
         await self.say(topics.jackpot(LINK), self.final(claim, event, table) | fields)
 
     def final(self, claim: str, event: str, table: str = TABLE) -> dict[str, object]:
-        """The jackpot event of a claim."""
+        """Return the jackpot event of a claim."""
         return {
             "event": event,
             "claim": claim,
@@ -142,7 +141,7 @@ class ScriptedService:
         }
 
     async def meter(self, amount: int, version: int, *, state: str = "open", at: int = 0) -> None:
-        """Tell what the Progressive holds; `at` orders what is said in the same version."""
+        """Publish the Progressive's value; `at` orders values with the same version."""
         value = {
             "meter": "progressive",
             "amount": amount,
@@ -154,7 +153,7 @@ class ScriptedService:
         await self.say(topics.meter(LINK, "progressive"), value, retain=True)
 
     async def beat(self) -> None:
-        """Beat until cancelled."""
+        """Publish heartbeats until canceled."""
         while True:
             if self.beating:
                 self._beat += 1
@@ -237,12 +236,12 @@ class ScriptedService:
 
 @contextlib.asynccontextmanager
 async def running(service: ScriptedService) -> AsyncIterator[ScriptedService]:
-    """The service at work, from entry to exit."""
+    """Run the service from entry to exit."""
     tasks = {asyncio.create_task(service.serve()), asyncio.create_task(service.beat())}
     try:
         yield service
     finally:
-        # Again and again: before Python 3.12 `wait_for`, in the client, may lose a cancel.
+        # Cancel repeatedly: before Python 3.12 `wait_for`, in the client, may lose a cancellation.
         while alive := {task for task in tasks if not task.done()}:
             for task in alive:
                 task.cancel()
@@ -254,20 +253,20 @@ async def running(service: ScriptedService) -> AsyncIterator[ScriptedService]:
 
 @contextlib.asynccontextmanager
 async def live_agent(url: str, outbox: Path, timing: Timing = SWIFT) -> AsyncIterator[Agent]:
-    """An agent that can take wagers."""
+    """Yield an agent that can accept wagers."""
     async with Agent(*link_and_table(TABLE), url, outbox, timing=timing) as agent:
         assert await agent.wait_live(20)
         yield agent
 
 
 async def say(agent: Agent, text: str) -> DeviceAnswer:
-    """Say one thing in short, as `HandTable.say_short` has it."""
+    """Send one event in the short form of `HandTable.say_short`."""
     async with asyncio.timeout(30):
         return await agent.handle(line_of(text))
 
 
 async def say_all(agent: Agent, text: str) -> DeviceAnswer:
-    """Say several things in short; each must be taken."""
+    """Send several events in short form; each must be accepted."""
     answer = DeviceAnswer(event=None, ok=False)
     for part in text.split(";"):
         answer = await say(agent, part)
@@ -276,13 +275,13 @@ async def say_all(agent: Agent, text: str) -> DeviceAnswer:
 
 
 async def code_of(agent: Agent, text: str) -> str | None:
-    """Say one thing and give the code with which it is refused, or None."""
+    """Send one event and return the code that refuses it, or None."""
     answer = await say(agent, text)
     return None if answer.ok else getattr(answer.error, "code", "")
 
 
 async def until_code(agent: Agent, text: str, code: str | None) -> None:
-    """Say one thing until it is answered so."""
+    """Send one event repeatedly until the answer has this code."""
 
     async def asked() -> bool:
         found = await code_of(agent, text)

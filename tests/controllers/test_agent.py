@@ -1,4 +1,4 @@
-"""The agent against a real broker and a service that loses, doubles and delays what it says."""
+"""The agent with a real broker and a service that loses, doubles and delays its messages."""
 
 import asyncio
 import contextlib
@@ -177,7 +177,7 @@ async def test_a_retained_beat_of_a_dead_service_is_no_life(
 async def test_duty_d11_a_killed_agent_is_back_where_it_was(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
-    """The event was written and not published: it goes out after the restart, as it was."""
+    """The event was written and not published. After the restart it is sent unchanged."""
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, "wager 3 progressive; wager 4 five_of_six_progressive")
         service.answering = False
@@ -277,7 +277,7 @@ async def test_a_lost_outbox_goes_on_from_the_services_number(
 async def test_a_table_whose_outbox_was_lost_is_held_by_the_books_until_the_documents_are_done(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
-    """It shows the win, stays held through another restart, and goes on by itself."""
+    """The agent shows the win, stays on hold through another restart, and continues by itself."""
     service.last_seq, service.holding = 41, list(HAND_PAY["claims"])  # type: ignore[call-overload]
     async with live_agent(mosquitto.url, tmp_path / "new.sqlite") as agent:
         await say_all(agent, "wager 3 progressive")
@@ -362,7 +362,7 @@ async def test_the_status_is_retained_and_ends_with_the_agent(
 async def test_the_status_is_told_again_after_a_connection_that_was_lost_for_a_moment(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
-    """The broker has told the last will; the agent is back before it looks whether it is there."""
+    """The broker has published the last will, but the agent is already back when it checks."""
     timing = replace(SWIFT, watch_every_s=0.5, reconnect_first_s=0.001)
 
     def online() -> bool:
@@ -431,7 +431,7 @@ async def test_an_outbox_that_cannot_be_written_refuses_and_nothing_is_published
 async def test_it_ends_though_a_cancel_is_lost_once(
     outbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `asyncio.wait_for` loses it before Python 3.12, under the MQTT client."""
+    """`asyncio.wait_for` can lose it before Python 3.12, in the MQTT client."""
     lost: list[str] = []
 
     async def stubborn(_courier: EventDelivery) -> None:

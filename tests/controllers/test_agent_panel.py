@@ -1,4 +1,4 @@
-"""What a panel asks of an agent: meters, what waits, and that nothing is put aside for later."""
+"""The panel's use of an agent: meters, open settlements, and immediate refusals."""
 
 import asyncio
 from pathlib import Path
@@ -70,7 +70,7 @@ ENVY_PAID = {
 async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_the_table(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
-    """So that what was paid is not asked for again, however long the documents take."""
+    """Otherwise the panel would show a paid line as due until the documents are done."""
     service.settlement = ENVY_PAID
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, ROUND + "; next")
@@ -97,7 +97,7 @@ async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_
 async def test_a_line_is_ticked_off_while_an_event_waits_for_the_service(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
-    """The dealer paid it, however long the link is down; it stays so when the agent is killed."""
+    """The dealer has paid it, however long the link is down. The mark survives a killed agent."""
     service.settlement = TABLE_PAID
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, ROUND + "; next")
@@ -127,7 +127,7 @@ async def test_a_line_is_ticked_off_while_an_event_waits_for_the_service(
 async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
     agent: Agent, service: ScriptedService
 ) -> None:
-    """Neither the reply nor the tick undoes the other, whichever is first."""
+    """Neither the reply nor the mark undoes the other, whichever comes first."""
     service.settlement = TABLE_PAID
     for number in range(6):
         service.settlement = {
@@ -168,7 +168,7 @@ async def test_a_lock_out_that_comes_late_passes_no_settlement_for_paid(
 async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_was_lost(
     agent: Agent, service: ScriptedService
 ) -> None:
-    """Its win was decided long ago: nothing else has the table ask."""
+    """Its win was decided long ago, so nothing else makes the table ask."""
     service.settlement = ENVY_PAID
     await say_all(agent, ROUND)
     await service.jackpot("C1", "validated")
@@ -218,7 +218,7 @@ async def test_duty_d1_meters_are_given_only_while_the_link_lives(
     assert agent.meter_values["progressive"].amount == 112_233
     service.beating = False
     await eventually_async(lambda: not agent.meter_values)
-    # A lower one is only late, for so long as it takes to hear the beat that follows it.
+    # A lower version only counts as late until the next heartbeat arrives.
     await service.meter(99, 6)
     service.beating = True
     await eventually_async(lambda: agent.meter_values)

@@ -1,4 +1,4 @@
-"""A correction that waits for a floorperson: tried again by itself, through loss and restarts."""
+"""A correction that waits for a floorperson: retried automatically, through loss and restarts."""
 
 import asyncio
 from pathlib import Path
@@ -40,13 +40,13 @@ async def entered_differently(agent: Agent) -> None:
 
 
 async def tries(service: ScriptedService, count: int) -> None:
-    """Wait until a correction was refused so often."""
+    """Wait until a correction was refused a number of times."""
     sent = len(service.applied)
     await eventually_async(lambda: len(service.applied) >= sent + count)
 
 
 async def begin(agent: Agent, service: ScriptedService, line: bytes) -> asyncio.Task[DeviceAnswer]:
-    """Have a line wait for a floorperson."""
+    """Make a line wait for a floorperson."""
     task = asyncio.create_task(agent.handle(line))
     await eventually_async(lambda: agent.table_state.asking is not None)
     await tries(service, 3)
@@ -81,7 +81,7 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
     "line", ["settle", "void", "hand 5 2c 3c 4d", "dealer 2c 7d 9s", "retract hand 3", "lockout"]
 )
 def test_a_table_that_asks_takes_nothing_but_the_withdrawal(line: str) -> None:
-    """By the rules alone, whoever would send it."""
+    """This holds by the table's rules alone, whoever sends it."""
     table = HandTable()
     table.say_all(DEALT)
     refused = ErrorDetail(code="unconfirmed", message="a floorperson is asked")
@@ -165,7 +165,7 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
 async def test_what_was_paid_of_a_round_before_is_ticked_off_meanwhile(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
-    """It is still asked afterwards, and a device that repeats itself gets its answer."""
+    """The table still waits afterwards, and a device that repeats itself gets its answer."""
     service.settlement = TABLE_PAID
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, f"{ROUND}; next")

@@ -1,4 +1,4 @@
-"""Dealer bots, played by the rules alone: the deal, the strategy, whole rounds."""
+"""Dealer bots with the table's rules alone: the deal, the strategy, whole rounds."""
 
 import itertools
 import random
@@ -40,7 +40,7 @@ def test_queen_six_four_is_the_least_hand_that_plays(cards: str, *, worth: bool)
 
 
 def test_a_third_of_all_hands_folds() -> None:
-    """Known of the strategy: 22,100 hands, of which 7,200 rank below queen-six-four."""
+    """Known for this strategy: of 22,100 hands, 7,200 rank below queen-six-four."""
     hands = list(itertools.combinations(DECK, 3))
     least = three_card_strength([parse_card(name) for name in ("Qs", "6h", "4d")])
     folded = sum(not plays(cards) for cards in hands)

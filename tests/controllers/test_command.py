@@ -36,7 +36,7 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 
 
 class Station:
-    """A `pitlink table` process that is spoken to line by line."""
+    """A `pitlink table` process that is used line by line."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process

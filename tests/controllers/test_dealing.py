@@ -1,4 +1,4 @@
-"""What is taken back before a round is settled, by hand."""
+"""Entries that are taken back before a round is settled, with the table's rules alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the service is told of cards that were entered and are not in a round's result."""
+"""The report to the service of cards that were entered and are not in a round's result."""
 
 import msgspec
 import pytest
@@ -23,7 +23,7 @@ def result_of(table: HandTable) -> Result:
 
 
 def before(table: HandTable) -> list[tuple[str, int | None, str, str | None]]:
-    """What the last result says was entered before."""
+    """Return the earlier entries that the last result reports."""
     entered = result_of(table).entered_before or []
     assert all(each.taken_back for each in entered)
     return [(each.what, each.position, " ".join(each.cards), each.reason) for each in entered]
@@ -73,7 +73,7 @@ def test_a_result_tells_what_was_entered_differently_first_and_nothing_else() ->
 
 
 def test_a_hand_does_not_disappear_by_way_of_a_fold() -> None:
-    """A collected hand is back with its fold: to enter another one it has to be taken back."""
+    """The cards come back when the fold is taken back. They must be taken back before others."""
     table = HandTable()
     table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d")
     assert table.say("fold", position=3, cards="collected").ok

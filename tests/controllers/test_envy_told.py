@@ -1,4 +1,4 @@
-"""What the floor decides about Envy Bonuses reaches the panel, so that none is paid twice."""
+"""Decisions on Envy Bonuses reach the panel, so that none is paid twice."""
 
 import pytest
 
@@ -36,7 +36,7 @@ CLAIMS = (ClaimOpened(claim=CLAIM, position=3, item="progressive", amount=5_000)
 
 @pytest.fixture
 def state() -> TableState:
-    """A table with a win that brings two Envy Bonuses, and one for a hand of which no win waits."""
+    """Return a table with a win that brings two Envy Bonuses, and one for a hand without a win."""
     return settled(LINES, CLAIMS).state
 
 
@@ -103,7 +103,7 @@ def test_what_is_told_of_another_result_changes_nothing(state: TableState, claim
 
 
 def test_a_late_touch_of_next_puts_no_other_settlement_away(state: TableState) -> None:
-    """Another tablet went on meanwhile; the lines of the round in sight were not paid."""
+    """Another tablet has moved on. The lines of the round shown now were not paid."""
     with pytest.raises(DeviceRefusal, match="R1 is in sight now") as refused:
         go_on(state, (0, 1, 2, 3), "R0")
     assert refused.value.code == "nothing_there"

@@ -1,4 +1,4 @@
-"""A table whose service lost what it had answered: it notices, says so, and takes nothing."""
+"""A table whose service lost answered events: it notices, reports it, and accepts nothing."""
 
 from controllers.agent.agent import Agent
 from tests.controllers.scripted import (
@@ -14,8 +14,8 @@ ROUND = "wager 3 progressive; lockout; chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc
 
 
 async def lose_events(agent: Agent, service: ScriptedService) -> None:
-    """The store goes, and comes back without the table's last event; no device says anything."""
-    # What it says of itself shows that it has looked: a moment's fault may come and go unseen.
+    """Bring the store back without the table's last event, while no device sends anything."""
+    # The table's own status shows that it has checked. A short fault may pass unnoticed.
     await eventually_async(lambda: service.status.get("state") == "open", what="an open table")
     service.state, service.reason = "inoperable", "Redis does not answer"
     await eventually_async(
@@ -32,7 +32,7 @@ async def lose_events(agent: Agent, service: ScriptedService) -> None:
 async def test_a_table_asks_where_it_stands_when_the_link_comes_back(
     agent: Agent, service: ScriptedService
 ) -> None:
-    """It does not wait until an event of its own is out of order; all are told by its status."""
+    """It does not wait for an event out of order, and publishes it in its status."""
     await say_all(agent, ROUND)
     await lose_events(agent, service)
     assert agent.state == "events_lost"
@@ -45,7 +45,7 @@ async def test_a_table_asks_where_it_stands_when_the_link_comes_back(
 async def test_wagers_that_were_lit_are_not_locked_and_go_back(
     agent: Agent, service: ScriptedService
 ) -> None:
-    """The service would never take them: nothing is written, and the patrons have them back."""
+    """The service would never accept them: nothing is written, and patrons get the wagers back."""
     await say_all(agent, f"{ROUND}; wager 3 progressive")
     await lose_events(agent, service)
     assert await code_of(agent, "lockout") == "events_lost"

@@ -1,6 +1,6 @@
-"""An outbox on a disk that is full: what cannot be kept is not taken, and not told to anybody.
+"""An outbox on a full disk: an event that cannot be stored is refused and not published.
 
-The disk is a real one of a megabyte, a tmpfs, which root alone may mount.
+The disk is a real one of a megabyte, a tmpfs, which only root can mount.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class SmallDisk:
         self._filler = path / "filler"
 
     def fill(self) -> None:
-        """Leave no byte free, and no page within any file that could be grown into."""
+        """Leave no free byte, and no page inside a file that could grow."""
         with self._filler.open("wb", buffering=0) as filler:
             for size in (65_536, 1):
                 try:
@@ -45,7 +45,7 @@ class SmallDisk:
                     continue
 
     def free(self) -> None:
-        """Have room again."""
+        """Free some space again."""
         self._filler.unlink()
 
 
@@ -68,14 +68,14 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 async def agent(
     mosquitto: Mosquitto, service: ScriptedService, disk: SmallDisk
 ) -> AsyncIterator[Agent]:
-    # The disk is what is tried: a machine that is busy must not be taken for a link that is down.
+    # The test is about the disk: a busy machine must not count as a link that is down.
     patient = replace(SWIFT, silence_s=30.0)
     async with live_agent(mosquitto.url, disk.path / "T-1.sqlite", patient) as agent:
         yield agent
 
 
 async def is_refused(agent: Agent, text: str) -> None:
-    """One thing is refused for the disk's sake, in words, and changes nothing."""
+    """Check that an event is refused because of the disk, with a message, and changes nothing."""
     before, last = agent.table_state, agent._writer.last_seq
     answer = await say(agent, text)
     assert not answer.ok

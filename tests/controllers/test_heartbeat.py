@@ -1,4 +1,4 @@
-"""Whether the controller lives (duty D13)."""
+"""Whether the controller is alive (duty D13)."""
 
 import pytest
 

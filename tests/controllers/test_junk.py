@@ -1,4 +1,4 @@
-"""What no service says, on the topics that an agent hears: it is passed over, and play goes on."""
+"""Invalid messages on the topics of an agent: it ignores them, and play continues."""
 
 import re
 from pathlib import Path

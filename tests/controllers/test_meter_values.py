@@ -1,4 +1,4 @@
-"""What a table's meters hold, as it comes in: late, twice, and of others."""
+"""A table's meter values as they arrive: late, twice, and of other meters."""
 
 from controllers.agent.meter_values import DOUBT_AFTER_S, MeterValues
 from meters.wire.messages import MeterValue

@@ -1,4 +1,4 @@
-"""The outbox on a real disk: what is written stays, whoever is killed when."""
+"""The outbox on a real disk: what is written stays, whenever a process is killed."""
 
 import sqlite3
 import subprocess
@@ -121,7 +121,7 @@ def test_an_event_outlives_a_killed_writer(path: Path) -> None:
 
 
 def test_an_event_is_synced_before_it_is_given_out(path: Path) -> None:
-    """Power cuts cannot be had in a test; that the synced mode is on for events can."""
+    """A test cannot cut the power. It can check that the synced mode is on for events."""
     outbox = Outbox.open(path, "one", "T-1")
     connection = outbox._connection
     modes: list[int] = []
@@ -166,7 +166,7 @@ def test_a_file_that_is_no_outbox_is_refused(tmp_path: Path) -> None:
 
 
 def filled(path: Path) -> bytes:
-    """An outbox with some history, closed; gives its bytes."""
+    """Write an outbox with some history and close it; return its bytes."""
     outbox = Outbox.open(path, "one", "T-1")
     for seq in range(1, 30):
         outbox.write_event(seq, b"x" * 3000, STATE, LINE)

@@ -1,4 +1,4 @@
-"""The table's rules by hand: what is taken, what is refused, what goes to the service."""
+"""The table's rules alone: what they accept, what they refuse, what goes to the service."""
 
 import msgspec
 import pytest
@@ -131,7 +131,7 @@ def test_duty_d13_a_wager_may_be_withdrawn_without_a_live_link() -> None:
 @pytest.mark.section("649a.9(a)(3)")
 @pytest.mark.section("649a.10(a)(2)")
 def test_the_chips_counted_are_the_chip_wagers_accepted() -> None:
-    """Five Card Hand Bonus wagers are electronic, and are no chips."""
+    """Five Card Hand Bonus wagers are electronic and not chips."""
     table = HandTable()
     locked = table.say_all(
         "wager 1 progressive; wager 1 five_card_hand_bonus; wager 2 five_of_six_progressive;"
@@ -226,7 +226,7 @@ def positions_of(event: object) -> dict[int, tuple[tuple[str, ...] | None, bool]
 def test_reading_t8_a_folded_hand_is_in_the_result_where_it_stayed_to_be_entered(
     *, entered: bool
 ) -> None:
-    """Collected cards nobody sees; those entered stayed, if only for a Six Card Bonus."""
+    """Nobody sees collected cards. Entered cards have stayed, if only for a Six Card Bonus."""
     table = HandTable()
     hand = "hand 3 As Ks Qs; " if entered else ""
     table.say_all(f"wager 3 progressive; lockout; chips 1; {hand}fold 3; hand 4 2c 3c 4c")

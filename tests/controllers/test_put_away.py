@@ -1,4 +1,4 @@
-"""What outlasts a round: settlements, the wins in them that wait, and what went back to whom."""
+"""Data that outlasts a round: settlements, their waiting wins, and returned wagers."""
 
 import pytest
 
@@ -17,7 +17,7 @@ TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3
 
 
 def play(table: HandTable, claim: str = "", line: Line = LINE) -> None:
-    """Play a round, with a win that waits for a floorperson where a claim is named."""
+    """Play a round, with a win that waits for a floorperson if a claim is named."""
     claims = (ClaimOpened(claim=claim, position=3, item="progressive", amount=5000),)
     table.say_all(TO_SETTLE)
     table.replies.append(accepted(table.seq + 1, (line,), claims if claim else ()))
@@ -92,7 +92,7 @@ TWO_LINES = (
 
 
 def play_two(table: HandTable) -> None:
-    """A round with two wins that wait, and a line that needs nobody."""
+    """Play a round with two wins that wait, and a line that needs nobody."""
     claims = (
         ClaimOpened(claim="C1", position=3, item="progressive", amount=5000),
         ClaimOpened(claim="C2", position=1, item="five_card_progressive", amount=5000),
@@ -119,7 +119,7 @@ def test_a_line_that_could_be_paid_when_the_dealer_went_on_is_done(go_on: str) -
 
 
 def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid() -> None:
-    """They saw to what the panel showed, and to no more."""
+    """The dealer handled only what the panel showed."""
     table = HandTable()
     play_two(table)
     shown = due_lines(table.state.settled)  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid()
 
 
 def test_a_line_that_became_another_behind_the_dealers_finger_is_still_to_be_paid() -> None:
-    """They took note that the floorperson was to be asked, and the floor decided that it is due."""
+    """The dealer confirmed that a floorperson decides, and meanwhile the floor decided to pay."""
     table = HandTable()
     play(table, "C1")
     table.state = decide(table.state, "C1", "validated")
@@ -186,7 +186,7 @@ def test_lines_are_done_one_by_one_while_another_win_waits() -> None:
 
 
 def full() -> HandTable:
-    """A table with as many rounds that wait as it keeps, and one more before the dealer's eyes."""
+    """Return a table with the maximum of waiting rounds, and one more shown to the dealer."""
     table = HandTable()
     for number in range(WAITING_MAX):
         play(table, f"C{number}")

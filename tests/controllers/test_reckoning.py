@@ -1,4 +1,4 @@
-"""What the service's replies and hellos do to a table, by hand."""
+"""Effects of the service's replies and hellos on a table, with the rules alone."""
 
 import pytest
 from msgspec import structs
@@ -70,7 +70,7 @@ def test_a_win_that_is_no_hand_pay_does_not_hold_the_table(paid_from: PaidFrom) 
 
 
 def held_by_the_books(table: HandTable, *claims: str) -> Reply:
-    """The service's refusal of the next wagers, for wins that hold the table."""
+    """Return the service's refusal of the next wagers, because wins hold the table."""
     opened = tuple(
         ClaimOpened(claim=claim, position=3, item="progressive", amount=5000) for claim in claims
     )
@@ -80,7 +80,7 @@ def held_by_the_books(table: HandTable, *claims: str) -> Reply:
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
 def test_a_table_that_lost_its_outbox_is_held_by_the_refusal_and_goes_on_by_itself() -> None:
-    """No card is dealt, the wagers go back, and who wins is said; the last decision opens it."""
+    """No card is dealt, wagers are returned, winners are shown; the last decision frees it."""
     table = HandTable()
     table.say_all("wager 3 progressive; wager 5 five_card_hand_bonus")
     table.replies.append(held_by_the_books(table, "C1", "C2"))

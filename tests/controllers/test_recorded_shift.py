@@ -18,7 +18,7 @@ SHIFT = Path(__file__).parent.parent / "shift"
 
 
 def play_table(layout: Layout, lines: list[bytes]) -> list[MoneyEvent]:
-    """Play a table's lines, each of which must be taken; gives what went to the service."""
+    """Play a table's lines, each of which must be accepted; return what went to the service."""
     state, sent = TableState(), list[MoneyEvent]()
     for number, line in enumerate(lines):
         stamp = Stamp(len(sent) + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))

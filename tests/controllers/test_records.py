@@ -1,4 +1,4 @@
-"""What a table's meters held, worked out from what they paid, and its rounds settled again."""
+"""Meter balances calculated from what was paid, and rounds settled again with them."""
 
 import random
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_what_cannot_have_been_paid_is_not_explained() -> None:
 
 
 def told_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
-    """A round as a table tells it, without what its meters held, and how it was settled."""
+    """Return a round as a table reports it, without meter balances, and its settlement."""
     told: dict[str, Any] = {}
     while not told or "irregularity" in told:
         told = dict(random_round("three_card_poker", rng))

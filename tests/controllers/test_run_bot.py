@@ -1,4 +1,4 @@
-"""Dealer bots at real agents: whole rounds through the same door as devices."""
+"""Dealer bots at real agents: whole rounds through the same interface as devices."""
 
 import asyncio
 import random

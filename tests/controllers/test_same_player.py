@@ -1,4 +1,4 @@
-"""Two boxes of one player, who has no patron of his own: told by the dealer, kept until settled."""
+"""Two positions of one player without a patron: reported by the dealer, kept until settled."""
 
 import msgspec
 import pytest
@@ -156,7 +156,7 @@ def test_boxes_are_not_joined_once_the_result_is_in() -> None:
 
 
 def paid(table: HandTable, item: str) -> list[tuple[int, int]]:
-    """What each position is paid for an item, by what the service was told."""
+    """Return what each position is paid for an item, according to the service's events."""
     wagers, result = table.sent
     assert isinstance(wagers, Wagers)
     assert isinstance(result, Result)
