@@ -1,1 +1,1 @@
-"""The embedded parts and the demonstration."""
+"""Tests of the embedded parts and the demonstration."""

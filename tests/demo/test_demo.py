@@ -20,7 +20,7 @@ from tests.staff import Colleague
 from tests.waiting import LONG_S, eventually, free_port
 
 NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
-"""An environment without redis-server and mosquitto: the parts carried along serve."""
+"""Environment without redis-server and mosquitto, so the embedded ones are used."""
 
 ROW: Final = re.compile(r"^[│|]\s*([a-z]+)\s*[│|]\s*(\S+)\s*[│|]\s*(\S+)\s*[│|]$", re.MULTILINE)
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """The summary's two columns by row: this run, and the ledger; dollars in micros."""
+    """Return the summary's two columns by row: this run, and the ledger; dollars in micros."""
     found = ROW.findall(output)
     assert [row for row, _, _ in found] == [
         "rounds", "wagers", "wagered", "contributions", "wins", "won",
@@ -40,7 +40,7 @@ def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
 
 
 def amount(text: str) -> int:
-    """A count, or dollars in micros."""
+    """Parse a count, or dollars into micros."""
     if not text.startswith("$"):
         return int(text.replace(",", ""))
     whole, fraction = text[1:].replace(",", "").split(".")
@@ -48,7 +48,7 @@ def amount(text: str) -> int:
 
 
 def in_use(data: Path) -> bool:
-    """Whether a keeper still runs for a data directory."""
+    """Return whether a supervisor still runs for a data directory."""
     for part in ("redis", "broker"):
         lock = try_lock(data / part / KEEPER_LOCK, fcntl.LOCK_SH)
         if lock is None:
@@ -58,12 +58,12 @@ def in_use(data: Path) -> bool:
 
 
 def ports(port: int) -> tuple[str, ...]:
-    """Its pages' port, and one for its panel: that after the first may be anybody's."""
+    """Return options for the port of its pages, and one for its panel: the next may be in use."""
     return ("--port", str(port), "--panel-port", str(free_port()))
 
 
 def ready(demo: Pitlink, port: int) -> None:
-    """Wait until a demonstration has told its address and its signage is served."""
+    """Wait until a demonstration has printed its address and its signage is served."""
     demo.until(lambda: "/signage" in demo.output, what="the address")
     assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
@@ -75,26 +75,26 @@ WAGERS = {"ante", "play", "pair_plus", "six_card_bonus", "progressive"}
 
 
 def rounds_in(data: Path) -> list[dict[str, Any]]:
-    """The rounds that a demonstration has written down so far."""
+    """Return the rounds that a demonstration has recorded so far."""
     path = data / "rounds.jsonl"
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def games_in(data: Path) -> set[str]:
-    """The games that they were of."""
+    """Return the games of these rounds."""
     return {one["game"] for one in rounds_in(data)}
 
 
 def is_varied(data: Path) -> bool:
-    """Whether there are some of every game, with wagers of every kind and many on the meters."""
+    """Return whether every game has rounds, with wagers of every kind and many on the meters."""
     made = [{wager for at in one["positions"] for wager in at["wagers"]} for one in rounds_in(data)]
     progressive = sum("progressive" in wagers for wagers in made)
     return progressive > 10 and games_in(data) == GAMES and set().union(*made) >= WAGERS
 
 
 def settle_again(data: Path) -> None:
-    """Feed the rounds of a demonstration to `pitlink settle`: they come out the same."""
+    """Feed the rounds of a demonstration to `pitlink settle`, and compare the results."""
     done = run_pitlink("settle", stdin=(data / "rounds.jsonl").read_bytes())
     assert done.returncode == 0
     assert done.stdout == (data / "settlements.jsonl").read_text()
@@ -192,10 +192,10 @@ def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
         def hand_pays() -> list[dict[str, Any]]:
             waiting = httpx.get(claims, timeout=LONG_S).json()
             for claim in waiting:
-                # Else a table may have as many undecided rounds as it keeps before its hand pay.
+                # Otherwise a table may reach its limit of undecided rounds before its hand pay.
                 if claim["paid_from"] != "hand_pay" and claim["state"] == "pending":
                     flo.decide(claim["claim"], "validate")
-            # What is paid may still wait for its Envy Bonuses.
+            # A paid claim may still wait for its Envy Bonuses.
             return [
                 claim
                 for claim in waiting

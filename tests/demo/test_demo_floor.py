@@ -18,7 +18,7 @@ FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five
 
 
 def places(path: Path) -> dict[str, str]:
-    """The link of every table of a floor file."""
+    """Return the link of every table of a floor file."""
     return {table.id: link.id for link in read_floor(path).link for table in link.table}
 
 
@@ -37,7 +37,7 @@ def test_floor_has_two_links_with_all_four_meters(tmp_path: Path) -> None:
 
 
 def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
-    """The ledger has their entries for ever, and an audit needs their rates."""
+    """The ledger has their entries permanently, and an audit needs their rates."""
     path, _ = write_demo_floor(tmp_path, 5, 8080)
     first = places(path)
     write_demo_floor(tmp_path, 9, 8081)

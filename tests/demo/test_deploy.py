@@ -1,4 +1,4 @@
-"""The scripts of deploy/: what they need, what they say, and what they do only once."""
+"""The scripts of deploy/: what they need, what they print, and what they do only once."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ TOOLS = ("bash", "cat", "dirname", "tail")
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A PATH of its own, with what the scripts use and no Python."""
+    """Return a PATH directory with the programs that the scripts use, without Python."""
     place = tmp_path / "bin"
     place.mkdir()
     for tool in TOOLS:
@@ -32,7 +32,7 @@ def put(place: Path, name: str, script: str) -> None:
 
 
 def source(tools: Path, command: str, *, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command with the scripts' common part sourced, as they do."""
+    """Run a command after the scripts' common part."""
     script = f'set -euo pipefail; root={ROOT}; . "$root/deploy/environment.sh"; {command}'
     return subprocess.run(
         ["bash", "-c", script, "deploy/demo"],
@@ -66,7 +66,7 @@ def test_python_without_venv_is_passed_over(tools: Path, tmp_path: Path) -> None
 def test_environment_is_installed_once_and_again_when_the_project_changes(
     tools: Path, tmp_path: Path
 ) -> None:
-    """The second run starts in seconds, since nothing but a digest is looked at."""
+    """The second run starts in seconds, because it only compares a digest."""
     log = tmp_path / "log"
     put(
         tools,

@@ -1,4 +1,4 @@
-"""The embedded parts: what is preferred, what is kept, and who ends them."""
+"""The embedded servers: which are preferred, which keep running, and who ends them."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, re
 
 @pytest.fixture
 def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """With redis-server and mosquitto on PATH, or with a PATH that leads nowhere."""
+    """Set PATH to redis-server and mosquitto, or to an empty directory."""
     which: str = request.param
     if which == "carried along":
         monkeypatch.setenv("PATH", "")
@@ -37,7 +37,7 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 
 def keeper_of(home: Path) -> bool:
-    """Whether a keeper holds a part's home."""
+    """Return whether a supervisor holds the directory of an embedded server."""
     lock = try_lock(home / KEEPER_LOCK, 1)
     if lock is None:
         return True
@@ -46,13 +46,13 @@ def keeper_of(home: Path) -> bool:
 
 
 def parent_of(pid: int) -> int:
-    """The process that started another, as Linux tells it."""
+    """Return the process that started another, according to Linux."""
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
 @contextlib.contextmanager
 def user_process(data: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Another process that uses both parts until its input ends."""
+    """Run another process that uses both servers until its input ends."""
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
@@ -86,7 +86,7 @@ async def test_redis_keeps_its_data_from_one_run_to_the_next(parts: str, tmp_pat
 
 
 async def test_redis_in_a_deep_directory_gets_a_short_private_socket(tmp_path: Path) -> None:
-    """A Unix socket's path has 107 bytes at most."""
+    """The path of a Unix socket has at most 107 bytes."""
     data = tmp_path.joinpath(*["a-long-name-for-a-directory"] * 5)
     async with embedded_redis(data) as url, Redis.from_url(url) as client:
         await client.set("here", "yes")
@@ -141,7 +141,7 @@ async def test_redis_that_is_killed_comes_back_with_its_data(tmp_path: Path) -> 
 
 
 async def test_redis_left_by_a_killed_keeper_is_replaced(tmp_path: Path) -> None:
-    """Two of them on the same files would spoil them."""
+    """Two servers on the same files would corrupt them."""
     async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
         await client.set("kept", "yes")
         redis = (await client.info("server"))["process_id"]
@@ -155,7 +155,7 @@ async def test_redis_left_by_a_killed_keeper_is_replaced(tmp_path: Path) -> None
 async def test_redis_too_old_for_the_data_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would not see the files of a later one, and every meter would begin anew."""
+    """It could not read the files of a later version, and every meter would begin again."""
     monkeypatch.setenv("PATH", "")
     (tmp_path / "redis" / "appendonlydir").mkdir(parents=True)
     with pytest.raises(UserError, match="written by Redis 7"):
@@ -222,7 +222,7 @@ async def test_broker_takes_its_port_again(tmp_path: Path) -> None:
 async def test_brokers_that_start_at_once_get_a_port_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each must answer for itself: the slow start of one falls into the other's being there."""
+    """Each checks its own broker: one may start slowly while another is already running."""
     monkeypatch.setenv("PATH", "")
     async with contextlib.AsyncExitStack() as stack:
         urls = await asyncio.gather(

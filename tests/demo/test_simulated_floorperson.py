@@ -16,13 +16,13 @@ OFTEN = 12
 
 
 class Deaf:
-    """A desk that is read through a client which loses a cancellation, as one under load can."""
+    """Stand-in for claims whose client loses a cancellation, as one under load can."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Nothing, and not before somebody wants the end of it."""
+        """Return nothing, and only when it is canceled."""
         self.asked.set()
         try:
             await asyncio.Event().wait()
@@ -31,7 +31,7 @@ class Deaf:
         raise AssertionError
 
     async def asks(self) -> Sequence[AskRow]:
-        """Nothing."""
+        """Return nothing."""
         return ()
 
 
@@ -45,14 +45,14 @@ async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> No
 
 
 class Shut:
-    """A desk whose store does not answer."""
+    """Stand-in for claims whose store does not answer."""
 
     def __init__(self) -> None:
         self.asked = 0
         self.enough = asyncio.Event()
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Fail, and say when it was often enough."""
+        """Fail, and report when it has failed often enough."""
         self.asked += 1
         if self.asked == OFTEN:
             self.enough.set()
