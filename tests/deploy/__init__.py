@@ -1,1 +1,1 @@
-"""What is under deploy/: accepted by the tools that read it, and running."""
+"""Tests of deploy/: its files are accepted by the tools that read them, and they work."""

@@ -1,4 +1,4 @@
-"""Every command of pitlink that stands in a file of deploy/ is one that the program takes."""
+"""Every pitlink command in a file of deploy/ is one that the program accepts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,7 +17,7 @@ TEXTS: Final = (
 
 
 def typed() -> Iterator[tuple[str, list[str]]]:
-    """Each command, and where it stands."""
+    """Yield each command and its place."""
     for path in TEXTS:
         for words in typed_in_text(path):
             yield str(path.relative_to(ROOT)), words
@@ -26,9 +26,9 @@ def typed() -> Iterator[tuple[str, list[str]]]:
 
 
 def refusal(words: list[str]) -> str:
-    """Why the program would refuse a command line; empty where it takes it.
+    """Return why the program would refuse a command line; empty if it accepts the line.
 
-    With `--help` nothing is carried out, and what is before it is read all the same.
+    With `--help` nothing is run, but the arguments before it are still parsed.
     """
     done = CliRunner().invoke(command_line(words), [*words, "--help"])
     return "" if done.exit_code == 0 else done.output

@@ -1,4 +1,4 @@
-"""The image and the compose file: accepted by what reads them, and shut in."""
+"""The image and the compose file: valid for the tools that read them, and restricted."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _PINNED: Final = re.compile(r"pitlink:\d+\.\d+\.\d+|[a-z/-]+:v?\d+\.\d+\.\d+@sha
 
 
 def compose_command() -> list[str] | None:
-    """The compose of this machine, of version 2 or later, or None."""
+    """Return the compose command of this machine, of version 2 or later, or None."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if shutil.which(command[0]):
             done = subprocess.run(
@@ -30,14 +30,14 @@ def compose_command() -> list[str] | None:
 
 
 def specified(services: object) -> compose_spec.PyCompose:
-    """Read by the specification. This reader refuses a tag before a digest, which Docker takes."""
+    """Parse by the specification. This parser refuses a tag before a digest; Docker accepts it."""
     return compose_spec.PyCompose.from_json(
         re.sub(r":[^:@/\"]+@sha256:", "@sha256:", json.dumps(services))
     )
 
 
 def test_the_compose_file_is_accepted() -> None:
-    """By the compose specification, and by docker's own command where there is one."""
+    """By the compose specification, and by docker's own command if there is one."""
     names = specified(compose()).service_names()
     assert {"redis", "broker", "service-1", "service-2", "tables", "prometheus"} <= set(names)
     if command := compose_command():
@@ -56,7 +56,7 @@ def test_a_compose_file_with_a_mistake_is_not() -> None:
 
 
 def test_the_proxy_may_listen_where_it_does() -> None:
-    """At port 80 too, as a user who is not root; by every version of Docker."""
+    """It listens at port 80 too, as a user other than root, in every version of Docker."""
     front = compose()["services"]["front"]
     assert front["sysctls"] == {"net.ipv4.ip_unprivileged_port_start": 0}
 
@@ -64,7 +64,7 @@ def test_the_proxy_may_listen_where_it_does() -> None:
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("name", sorted(compose()["services"]))
 def test_every_container_is_shut_in(name: str) -> None:
-    """Of a stated version, without capabilities, on a read-only root, on loopback alone."""
+    """It has a fixed version, no capabilities, a read-only root, and loopback addresses only."""
     service = compose()["services"][name]
     assert _PINNED.fullmatch(service["image"]), service["image"]
     assert service["read_only"] is True
@@ -100,7 +100,7 @@ def test_what_is_mounted_is_there_and_every_key_goes_to_one_place() -> None:
 
 
 def test_its_prometheus_differs_by_the_token_alone() -> None:
-    """It asks from another machine, so to speak; all else is as `deploy/prometheus` has it."""
+    """It scrapes another machine and so needs a token; the rest equals `deploy/prometheus`."""
     shipped, own = (
         yaml.safe_load((DEPLOY / place / "prometheus.yml").read_text())
         for place in ("prometheus", "container")
@@ -147,7 +147,7 @@ def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> 
 
 
 def test_the_image_s_lock_is_part_of_the_whole_one() -> None:
-    """The same versions with the same digests, and nothing that the tests alone need."""
+    """It has the same versions and digests, and no package that only tests need."""
     whole, part = (
         pins((DEPLOY / place).read_text())
         for place in ("requirements.lock", "container/requirements.lock")
@@ -159,7 +159,7 @@ def test_the_image_s_lock_is_part_of_the_whole_one() -> None:
 
 
 def pins(lock: str) -> dict[str, frozenset[str]]:
-    """The digests of each pin."""
+    """Return the digests of each pin."""
     found: dict[str, frozenset[str]] = {}
     for pin, rest in re.findall(
         r"^(\S+==\S+)[^\n]*\\\n((?:    --hash=\S+[^\n]*\n)+)", lock, re.MULTILINE

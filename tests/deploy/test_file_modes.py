@@ -1,4 +1,4 @@
-"""What processes write is their owner's alone, whatever umask they were started with."""
+"""Files that processes write belong to their owner alone, whatever the umask."""
 
 import os
 import re
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.duty("D20")
 
 
 def open_to_others(directory: Path) -> list[str]:
-    """What under a directory others than its owner may do anything with."""
+    """Return everything under a directory that users other than its owner may access."""
     return [
         f"{stat.S_IMODE(path.stat().st_mode):o} {path.relative_to(directory)}"
         for path in [directory, *directory.rglob("*")]
@@ -32,7 +32,7 @@ def open_to_others(directory: Path) -> list[str]:
 
 @pytest.fixture
 def no_umask() -> Iterator[None]:
-    """Nothing is taken from the modes that a file is made with."""
+    """Set the umask to zero for the test."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -40,7 +40,7 @@ def no_umask() -> Iterator[None]:
 
 @pytest.mark.slow
 def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
-    """Outboxes, marks, the embedded parts' data and logs; no core file is left behind either."""
+    """Outboxes, marks, data of the embedded servers and logs are closed; no core file exists."""
     data = tmp_path / "data"
     run = pitlink_command(
         "demo", "--for", "4", "--tables", "2", "--port", str(free_port()), "--data", str(data)
@@ -67,7 +67,7 @@ def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
 
 
 def python(*arguments: str) -> list[str]:
-    """The Python that runs the tests."""
+    """Return the Python that runs the tests."""
     return [sys.executable, *arguments]
 
 
@@ -97,7 +97,7 @@ def test_a_ledger_mark_is_its_owners_alone_also_one_that_was_not(tmp_path: Path)
 
 @pytest.mark.usefixtures("no_umask")
 def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    """It is the house's; what is made below it is not open."""
+    """It belongs to the operator. Directories created below it are closed."""
     tmp_path.chmod(0o755)
     make_private_directory(tmp_path / "a" / "b")
     with write_private_file(tmp_path / "a" / "b" / "c") as file:
@@ -106,7 +106,7 @@ def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_no_unit_and_no_container_leaves_a_core_file() -> None:
-    """The kernel has it from the unit before the program runs."""
+    """The unit sets the kernel's limit before the program runs."""
     units = [*(DEPLOY / "systemd").glob("*.service")]
     assert len(units) >= 4
     assert [path.name for path in units if "\nLimitCORE=0\n" not in path.read_text()] == []
@@ -114,7 +114,7 @@ def test_no_unit_and_no_container_leaves_a_core_file() -> None:
 
 
 def test_every_image_is_pinned_to_a_digest() -> None:
-    """As committed: a tag that is moved in a registry changes nothing on a floor."""
+    """This checks the committed files: a tag moved in a registry changes nothing on a floor."""
     require("bash")
     checked = subprocess.run(
         [DEPLOY / "pin-images", "--check"],
@@ -127,7 +127,7 @@ def test_every_image_is_pinned_to_a_digest() -> None:
 
 
 def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
-    """Every image of the files gets its digest after its tag, once, and keeps it."""
+    """Every image in the files gets its digest after its tag, once, and keeps it."""
     require("bash")
     deploy = tmp_path / "deploy"
     for name in ("compose.yaml", "container/Containerfile", *map(str, manifests())):
@@ -163,5 +163,5 @@ def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
 
 
 def manifests() -> list[Path]:
-    """The files of Kubernetes, below deploy/."""
+    """Return the Kubernetes files below deploy/."""
     return [path.relative_to(DEPLOY) for path in (DEPLOY / "kubernetes").glob("*.yaml")]

@@ -1,4 +1,4 @@
-"""The Kubernetes example: valid by the cluster's own schemas, whole, and shut in."""
+"""The Kubernetes example: valid by the cluster's own schemas, complete, and restricted."""
 
 import base64
 import json
@@ -16,7 +16,8 @@ from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
 
 VERSION: Final = "1.31"
-"""The oldest that has all: numbers that begin at 1 are for good since then."""
+"""Oldest Kubernetes with everything used here; API versions from v1 on stay stable in later ones.
+"""
 PREPARE: Final = DEPLOY / "kubernetes" / "prepare.py"
 RUNNING: Final = [each for each in manifests() if pod(each)]
 
@@ -28,7 +29,7 @@ def prepare(*arguments: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_object_is_valid_and_of_our_namespace() -> None:
-    """Strictly: a field that the schema does not know is refused."""
+    """The check is strict: a field that the schema does not know is refused."""
     found = list(manifests())
     for each in found:
         kubernetes_validate.validate(each, VERSION, strict=True)
@@ -48,7 +49,7 @@ def test_an_object_with_a_mistake_is_not() -> None:
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("manifest", RUNNING, ids=lambda each: each["metadata"]["name"])
 def test_every_pod_is_shut_in(manifest: dict[str, Any]) -> None:
-    """As the namespace's `restricted` standard demands, and on a read-only root."""
+    """The namespace's `restricted` standard requires it; the root file system is read-only."""
     spec = pod(manifest)
     assert spec is not None
     assert spec["securityContext"]["runAsNonRoot"] is True
@@ -67,7 +68,7 @@ def test_every_pod_is_shut_in(manifest: dict[str, Any]) -> None:
 
 
 def test_the_proxy_may_listen_where_it_does() -> None:
-    """At port 80 too, as a user who is not root; the `restricted` standard allows it."""
+    """It listens at port 80 too, as a user other than root; the `restricted` standard allows it."""
     for manifest in RUNNING:
         if any(each["image"].startswith("caddy:") for each in containers(manifest)):
             spec = pod(manifest)
@@ -77,7 +78,7 @@ def test_the_proxy_may_listen_where_it_does() -> None:
 
 
 def test_who_speaks_to_redis_is_let_through_to_it_and_by_it() -> None:
-    """Every pod of our image: each other one is kept out."""
+    """Those are all pods of our image, and the policies keep every other pod out."""
     speaking = {
         _labels(each)["app"]
         for each in RUNNING
@@ -105,7 +106,7 @@ def _labels(manifest: dict[str, Any]) -> dict[str, str]:
 
 
 def _apps(selector: dict[str, Any]) -> set[str]:
-    """The values of the label `app` that a selector takes."""
+    """Return the values of the label `app` that a selector accepts."""
     found = {selector["matchLabels"]["app"]} if "matchLabels" in selector else set[str]()
     for one in selector.get("matchExpressions", ()):
         assert (one["key"], one["operator"]) == ("app", "In")
@@ -114,7 +115,7 @@ def _apps(selector: dict[str, Any]) -> set[str]:
 
 
 def test_what_has_the_archive_runs_on_one_node() -> None:
-    """Its volume is attached to one; the whole audit would keep the archive waiting for days."""
+    """Its volume is attached to one node. Otherwise the audit would delay the archive for days."""
     having = [each for each in RUNNING if "persistentVolumeClaim" in json.dumps(pod(each))]
     assert len(having) == 3
     for each in having:
@@ -127,7 +128,7 @@ def test_what_has_the_archive_runs_on_one_node() -> None:
 
 
 def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
-    """By the floor file and the keys, or by hand as the example says; each file asked for."""
+    """The floor file, the keys or a manual step of the example creates each file they need."""
     config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker:8883")
     keys = tmp_path / "keys"
     made = run_pitlink(
@@ -154,7 +155,7 @@ def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
 
 
 def referred() -> list[tuple[str, set[str]]]:
-    """The ConfigMaps and Secrets that pods mount, with the files that must be in them."""
+    """Return the ConfigMaps and Secrets that pods mount, with the files that must be in them."""
     found = []
     for manifest in RUNNING:
         spec = pod(manifest)

@@ -1,4 +1,4 @@
-"""The scripts for what a tired human would slip on: putting keys in their places, and copying."""
+"""The scripts for steps in which people easily err: installing keys, and copying the store."""
 
 import contextlib
 import os
@@ -37,7 +37,7 @@ def test_a_script_can_be_run_and_stops_at_the_first_error(name: str) -> None:
 
 @pytest.mark.duty("D11")
 def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
-    """Redis starts on it, and it holds all that was written before it was made."""
+    """Redis starts on the copy, which holds everything that was written before it was made."""
     with RedisServer() as store:
         client = redis.Redis(unix_socket_path=str(store.socket_path))
         for number in range(300):
@@ -81,14 +81,14 @@ def test_where_there_is_nothing_to_copy_it_says_so(tmp_path: Path) -> None:
 @pytest.mark.duty("D20")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_keys_go_to_their_places_and_nobody_else_reads_them(tmp_path: Path) -> None:
-    """Put there once more, nothing is left of what was there before."""
+    """After a second run nothing from before remains."""
     keys, root = tmp_path / "keys", tmp_path / "root"
     config = write_floor(tmp_path / "floor.toml")
     made = run_pitlink("keys", "--config", str(config), "--out", str(keys))
     assert made.returncode == 0, made.stderr
     tools = tmp_path / "tools"
     tools.mkdir()
-    # The users of the packages, as far as this machine has them not: root stands in for all.
+    # Root replaces users of the packages that do not exist on this machine.
     for name, text in (("id", "echo 0"), ("chown", "")):
         (tools / name).write_text(f"#!/bin/sh\n{text}\n")
         (tools / name).chmod(0o755)

@@ -1,4 +1,4 @@
-"""The systemd units: read by systemd itself, and shut in as far as their work allows."""
+"""The systemd units: valid for systemd itself, and as restricted as their work allows."""
 
 import shutil
 import stat
@@ -13,7 +13,7 @@ from tests.servers import pitlink_command, require
 
 UNITS: Final = DEPLOY / "systemd"
 EXPOSURE_MOST: Final = "20"
-"""In tenths, of a hundred: what `systemd-analyze security` calls 2.0 of 10."""
+"""Exposure limit in tenths, up to a hundred: `systemd-analyze security` calls it 2.0 of 10."""
 SERVICES: Final = ("pitlink-serve@1", "pitlink-table@TCP-01", "pitlink-audit",
             "pitlink-audit-whole", "pitlink-archive")  # fmt: skip
 TIMERS: Final = ("pitlink-audit", "pitlink-audit-whole", "pitlink-archive")
@@ -27,7 +27,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """The units as they are installed, each template with an instance; the program is ours."""
+    """Return the units as installed: each template with an instance, and our program."""
     program = pitlink_command()[0]
     for path in UNITS.iterdir():
         text = path.read_text().replace("/opt/pitlink/bin/pitlink", program)
@@ -47,7 +47,7 @@ def test_systemd_reads_every_unit_without_a_word(installed: Path) -> None:
 
 
 def test_systemd_finds_a_mistake(installed: Path) -> None:
-    """So that its silence means something."""
+    """Without this, its silence on our units would prove nothing."""
     unit = installed / "pitlink-audit.service"
     unit.write_text(unit.read_text().replace("ProtectSystem=strict", "ProtectSystem=strictly"))
     done = run("systemd-analyze", "verify", unit)
@@ -57,7 +57,7 @@ def test_systemd_finds_a_mistake(installed: Path) -> None:
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_unit_is_exposed_no_more_than_this(installed: Path, name: str) -> None:
-    """Offline, as `systemd-analyze security` reckons; it was 1.1 with systemd 252."""
+    """`systemd-analyze security` calculates it offline. It was 1.1 with systemd 252."""
     unit = installed / f"{name}.service"
     checked = ("systemd-analyze", "security", "--offline=true", "--no-pager")
     done = run(*checked, f"--threshold={EXPOSURE_MOST}", unit)
@@ -70,7 +70,7 @@ def test_a_unit_is_exposed_no_more_than_this(installed: Path, name: str) -> None
 
 @pytest.mark.duty("D20")
 def test_directories_and_keys_are_their_owners_alone(tmp_path: Path) -> None:
-    """As `systemd-sysusers` and `systemd-tmpfiles` make them: keys that were copied in anyhow."""
+    """`systemd-sysusers` and `systemd-tmpfiles` close keys that were copied with open modes."""
     if not (shutil.which("id") and Path("/proc/self").stat().st_uid == 0):
         pytest.skip("only root gives files away")
     for table in ("services/1", "tables/one.TCP-01"):

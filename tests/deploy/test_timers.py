@@ -1,4 +1,4 @@
-"""The timers follow the facility's gaming day, whatever time zone the machine has."""
+"""The timers follow the facility's gaming day, in any time zone of the machine."""
 
 import os
 import re
@@ -24,7 +24,7 @@ TIMERS: Final = ("pitlink-archive", "pitlink-audit")
 
 
 def next_run(timer: str, after: datetime, zone: str) -> datetime:
-    """When systemd would run a timer next, on a machine in a zone."""
+    """Return when systemd would run a timer next, on a machine in a time zone."""
     text = (DEPLOY / "systemd" / f"{timer}.timer").read_text()
     found = re.search(r"^OnCalendar=(.+)$", text, re.MULTILINE)
     assert found is not None
@@ -46,7 +46,7 @@ def next_run(timer: str, after: datetime, zone: str) -> datetime:
 def test_a_timer_runs_soon_after_the_facility_s_close(
     timer: str, zone: str, closes: str, day: str
 ) -> None:
-    """Also where the clocks are changed that night; by the machine's zone it was up to 23 hours."""
+    """This holds in nights with a clock change. By the machine's zone it could be 23 hours late."""
     days = GamingDays.of_facility(msgspec.structs.replace(NEW_YORK, day_starts=closes))
     closed, _ = days.bounds(datetime.fromisoformat(day).date())
     waited = next_run(timer, closed, zone) - closed
@@ -54,7 +54,7 @@ def test_a_timer_runs_soon_after_the_facility_s_close(
 
 
 def test_the_cluster_s_jobs_do_what_the_units_do_when_their_timers_do() -> None:
-    """Without a time zone: it would be another than the facility's in some clusters."""
+    """They name no time zone, because in some clusters it would differ from the facility's."""
     jobs = {each["metadata"]["name"]: each for each in manifests() if each["kind"] == "CronJob"}
     timers = {path.stem for path in (DEPLOY / "systemd").glob("*.timer")}
     assert jobs.keys() == timers >= {*TIMERS}
@@ -71,7 +71,7 @@ def test_the_cluster_s_jobs_do_what_the_units_do_when_their_timers_do() -> None:
 
 @pytest.mark.parametrize("name", ["pitlink-audit", "pitlink-audit-whole"])
 def test_an_audit_that_fails_in_the_cluster_is_a_job_that_failed(name: str) -> None:
-    """A second try of a daily one would find itself done, and the job would be a success."""
+    """A retry of a daily audit would find it already done, and the job would count as a success."""
     (job,) = (each for each in manifests() if each["metadata"]["name"] == name)
     assert job["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 0
 
@@ -87,7 +87,7 @@ def test_an_audit_that_fails_in_the_cluster_is_a_job_that_failed(name: str) -> N
         ("2026-01-15T11:30", "2026-01-16T11:00", False),
         ("2026-07-15T09:59", "2026-07-15T10:01", False),
         ("2026-07-15T10:00", "2026-07-15T10:01", True),
-        # Noted by a clock that was ahead.
+        # The clock that wrote this note was ahead.
         ("2026-01-17T12:00", "2026-01-15T12:00", False),
     ],
 )
@@ -98,7 +98,7 @@ def test_work_is_due_once_after_each_close(done: str | None, now: str, *, is_don
 
 @pytest.mark.slow
 def test_a_daily_audit_is_done_once_after_each_close(tmp_path: Path) -> None:
-    """A store that cannot be read is tried again; a ledger that does not hold is told once."""
+    """An unreadable store is tried again. A ledger that does not balance is reported once."""
     with Stand(tmp_path) as stand:
         config = str(stand.service.config)
         note = tmp_path / "data" / DAILY_AUDIT_NOTE

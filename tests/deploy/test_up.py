@@ -30,7 +30,7 @@ class Up:
     """A running `deploy/up`.
 
     Attributes:
-        base: the first of its ports; the services are at the next two.
+        base: the first of its ports; the services use the next two.
     """
 
     def __init__(self, data: Path, base: int, *options: str) -> None:
@@ -46,12 +46,12 @@ class Up:
 
     @property
     def words(self) -> str:
-        """What it has said so far."""
+        """Its output so far."""
         return self._words.read_text(errors="replace")
 
     @property
     def config(self) -> str:
-        """Its floor file."""
+        """Path of its floor file."""
         return str(self.data / "floor.toml")
 
     def until_up(self) -> None:
@@ -64,21 +64,21 @@ class Up:
         eventually(is_up, within_s=_STARTED_WITHIN_S, what="all parts")
 
     def meters(self, service: int) -> dict[tuple[str, str], int]:
-        """The meters' versions as one of the services shows them."""
+        """Return the meters' versions as one of the services shows them."""
         answer = httpx.get(
             f"http://127.0.0.1:{self.base + service}/api/v1/meters", timeout=_ANSWERED_WITHIN_S
         )
         return {(each["link"], each["meter"]): each["version"] for each in answer.json()}
 
     def has_come_to(self, service: int, versions: dict[tuple[str, str], int]) -> bool:
-        """Whether one of the services shows each of these meters at such a version or a later."""
+        """Return whether a service shows exactly these meters, at these versions or later ones."""
         shown = self.meters(service)
         return shown.keys() == versions.keys() and all(
             shown[meter] >= version for meter, version in versions.items()
         )
 
     def scraped(self) -> int:
-        """How many services and agents Prometheus reads."""
+        """Return how many services and agents Prometheus reads."""
         answer = httpx.get(
             f"http://127.0.0.1:{self.base + 6}/api/v1/query", params={"query": "sum(up)"},
             timeout=_ANSWERED_WITHIN_S,
@@ -87,14 +87,14 @@ class Up:
         return int(found[0]["value"][1]) if found else 0
 
     def end(self) -> int:
-        """End it as Ctrl-C does, and give its exit status."""
+        """End it as Ctrl-C does, and return its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(_ENDED_WITHIN_S)
 
 
 @contextmanager
 def up(data: Path, base: int, *options: str) -> Iterator[Up]:
-    """Run it; whatever it started is gone on exit."""
+    """Run it; on exit end everything that it started."""
     running = Up(data, base, *options)
     try:
         yield running
@@ -105,7 +105,7 @@ def up(data: Path, base: int, *options: str) -> Iterator[Up]:
 
 
 def free_ports() -> int:
-    """The first of so many loopback ports in a row that nobody uses just now."""
+    """Return the first of a row of free loopback ports."""
     while True:
         base = free_port()
         try:
@@ -118,7 +118,7 @@ def free_ports() -> int:
 
 @pytest.fixture
 def servers() -> None:
-    """The system's own servers, which it starts."""
+    """Return the system's own servers, which it starts."""
     for program in ("redis-server", "mosquitto", "prometheus"):
         require(program)
 
@@ -127,7 +127,7 @@ def servers() -> None:
 @pytest.mark.duty("D11")
 @pytest.mark.usefixtures("servers")
 def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Two services share the tables' rounds; the check passes; the ledger balances at the end."""
+    """Two services share the tables' rounds. The check passes, and the ledger balances."""
     data, base = tmp_path / "up", free_ports()
     with up(data, base, "--speed", "60") as floor:
         floor.until_up()
@@ -139,7 +139,7 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
             lambda: sum(floor.meters(1).values()) > sum(before.values()) + 8,
             within_s=120, what="rounds of the bots",
         )  # fmt: skip
-        # Rounds go on between two looks: each service comes to what the other has shown.
+        # Rounds continue meanwhile, so each service must reach the versions that the other showed.
         for one, other in ((1, 2), (2, 1)):
             shown = floor.meters(one)
             eventually(partial(floor.has_come_to, other, shown), what="both services alike")
@@ -166,7 +166,7 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("servers")
 def test_a_part_that_ends_ends_all_and_is_named(tmp_path: Path) -> None:
-    """A port that somebody has: mosquitto does not start, and nothing is left running."""
+    """Its port is occupied, so mosquitto does not start, and nothing keeps running."""
     base = free_ports()
     with socket.create_server(("127.0.0.1", base + 5)), up(tmp_path / "up", base) as floor:
         assert floor.process.wait(_STARTED_WITHIN_S) == 1

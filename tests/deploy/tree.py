@@ -1,4 +1,4 @@
-"""What the tests of deploy/ look at: its files, and the commands of pitlink that stand in them."""
+"""Helpers for the tests of deploy/: its files, and the pitlink commands in them."""
 
 import re
 import shlex
@@ -17,24 +17,24 @@ _WRITTEN: Final = re.compile(r"(?:^|[\s`'\"]|bin/)pitlink(?P<typed> [a-z][^`#|<>
 
 
 def documents(path: Path) -> Iterator[dict[str, Any]]:
-    """The documents of a YAML file."""
+    """Yield the documents of a YAML file."""
     yield from yaml.safe_load_all(path.read_text())
 
 
 def compose() -> dict[str, Any]:
-    """The compose file, its anchors resolved and its own extensions left out."""
+    """Return the compose file with its anchors resolved and without extensions."""
     found: dict[str, Any] = next(documents(COMPOSE))
     return {key: value for key, value in found.items() if not key.startswith("x-")}
 
 
 def manifests() -> Iterator[dict[str, Any]]:
-    """Every object of the Kubernetes example."""
+    """Yield every object of the Kubernetes example."""
     for path in MANIFESTS:
         yield from documents(path)
 
 
 def typed_in_text(path: Path) -> Iterator[list[str]]:
-    """The commands of pitlink in a script, a unit or the code blocks of a page, as words."""
+    """Yield the pitlink commands in a script, a unit or the code blocks of a page, as words."""
     text = path.read_text().replace("\\\n", " ")
     if path.suffix == ".md":
         text = "\n".join(re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
@@ -47,7 +47,7 @@ def typed_in_text(path: Path) -> Iterator[list[str]]:
 
 
 def typed_in_containers() -> Iterator[list[str]]:
-    """The commands that containers of our image are given."""
+    """Yield the commands of the containers of our image."""
     for service in compose()["services"].values():
         if service["image"].startswith("pitlink:") and service["command"]:
             yield list(map(str, service["command"]))
@@ -58,7 +58,7 @@ def typed_in_containers() -> Iterator[list[str]]:
 
 
 def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
-    """What an object runs, or None where it runs nothing."""
+    """Return the pod that an object runs, or None if it runs none."""
     spec = manifest.get("spec", {})
     spec = spec.get("jobTemplate", {}).get("spec", spec)
     found: dict[str, Any] | None = spec.get("template", {}).get("spec")
@@ -66,13 +66,13 @@ def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def containers(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """The containers of an object."""
+    """Return the containers of an object."""
     return list((pod(manifest) or {}).get("containers", ()))
 
 
 def kept_capabilities(image: str) -> list[str]:
-    """What a container must keep. Caddy's image has a program with a file capability.
+    """Return the capabilities that a container must keep: Caddy's program has a file capability.
 
-    Where the container cannot have that, the kernel refuses to run it, whatever port it listens on.
+    If the container may not have it, the kernel refuses to run the program, whatever its port.
     """
     return ["NET_BIND_SERVICE"] if image.startswith("caddy:") else []
