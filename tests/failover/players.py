@@ -1,4 +1,4 @@
-"""Tables under load: each sends its rounds one event at a time, and writes down each reply."""
+"""Tables under load: each sends its rounds one event at a time, and records each reply."""
 
 import asyncio
 import contextlib
@@ -20,10 +20,10 @@ ANSWERED_WITHIN_S: Final = 2 * LONG_S
 
 
 class Players:
-    """Some tables that play rounds without end, as agents do.
+    """Tables that play rounds without end, as agents do.
 
     Attributes:
-        answered: the reply to each seq of each table, as it came.
+        answered: the reply to each seq of each table.
     """
 
     def __init__(self, port: int, tables: Sequence[str]) -> None:
@@ -35,18 +35,18 @@ class Players:
 
     @property
     def count(self) -> int:
-        """How many events were answered so far."""
+        """Return how many events were answered so far."""
         return sum(len(replies) for replies in self.answered.values())
 
     def counts(self) -> dict[str, int]:
-        """The same, table by table."""
+        """Return how many events of each table were answered so far."""
         return {table: len(self.answered[table]) for table in self._tables}
 
     @contextlib.asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
-        """Play until left; every table has what it has in hand then answered first.
+        """Play until the block ends; first every unanswered event is answered.
 
-        So the ledger stands still afterwards, and has what was answered and nothing else.
+        Afterwards the ledger no longer changes, and has the answered events and no others.
         """
         self._leaving = False
         async with aiomqtt.Client("127.0.0.1", self._port) as broker:
@@ -92,9 +92,9 @@ class Players:
                             return payload
 
     def check_ledger(self, primary: Follower) -> set[tuple[str, int]]:
-        """Hold every reply against the ledger: it is there, once and as it was given.
+        """Check that the ledger has every reply once and unchanged.
 
-        Returns each table and seq of which the ledger has an entry.
+        Return the table and seq of every event with a ledger entry.
         """
         with redis.Redis(unix_socket_path=str(primary.socket_path)) as store:
             entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
@@ -115,7 +115,7 @@ class Players:
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """End tasks; a cancellation that the client library loses is given again until it is heeded."""
+    """End tasks; repeat a cancellation that the client library loses."""
     left = set(tasks)
     while left:
         for task in left:

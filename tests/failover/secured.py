@@ -1,4 +1,4 @@
-"""Redis servers and a sentinel by the files that come with us, over TLS, each with its own user."""
+"""Redis servers and a sentinel with the shipped files, over TLS, each with its own user."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ def _shipped(name: str, *, uncommented: bool = False) -> str:
 
 
 def users() -> str:
-    """The lines that whoever sets it up adds to users.acl, as the shipped files say."""
+    """Return the lines that an installer adds to users.acl, according to the shipped files."""
     text = _shipped("replicated.conf") + _shipped("sentinel.conf")
     lines = re.findall(r"^#   (user .*(?:\n#     .*)*)", text, re.MULTILINE)
     assert len(lines) == 2, lines
@@ -31,7 +31,7 @@ def users() -> str:
 
 
 class SecuredFollower(SecuredRedis):
-    """A Redis by `deploy/redis.conf` and `deploy/redis/replicated.conf`."""
+    """A Redis with `deploy/redis.conf` and `deploy/redis/replicated.conf`."""
 
     def __init__(self, keys: Path, primary: "SecuredFollower | None" = None) -> None:
         super().__init__(keys)
@@ -50,7 +50,7 @@ class SecuredFollower(SecuredRedis):
         return [program, conf, *rest]
 
     def until_followed(self) -> None:
-        """Wait until a replica keeps up with it."""
+        """Wait until a replica is in step with it."""
         with self.client() as client:
             eventually(
                 lambda: client.info("replication").get("min_slaves_good_slaves") == 1,
@@ -59,7 +59,7 @@ class SecuredFollower(SecuredRedis):
             )
 
     def client(self) -> redis.Redis:
-        """A client of somebody who may do everything."""
+        """Return a client with all permissions."""
         name, password = _OPERATOR
         return redis.Redis(
             port=self.port,
@@ -73,7 +73,7 @@ class SecuredFollower(SecuredRedis):
 
 
 class SecuredSentinel(Server):
-    """A sentinel by `deploy/redis/sentinel.conf`."""
+    """A sentinel with `deploy/redis/sentinel.conf`."""
 
     def __init__(self, keys: Path, primary: SecuredFollower) -> None:
         self._program = require("redis-server")
@@ -107,7 +107,7 @@ class SecuredSentinel(Server):
             return True
 
     def client(self) -> redis.Redis:
-        """A client of the sentinel."""
+        """Return a client of the sentinel."""
         return redis.Redis(
             port=self.port,
             password=SENTINEL_PASSWORD,

@@ -1,4 +1,4 @@
-"""Redis servers that follow one another: a primary with replicas and sentinels, and a cluster."""
+"""Redis servers with replication: a primary with replicas and sentinels, and a cluster."""
 
 import itertools
 import socket
@@ -15,7 +15,8 @@ from tests.waiting import LONG_S
 
 SERVICE: Final = "pitlink"
 DOWN_AFTER_MS: Final = 3_000
-"""Longer than any of them waits for its turn on a busy machine, and is then replaced unasked."""
+"""Milliseconds without an answer after which a server counts as down. No server waits that long on
+a busy machine, because it would be replaced without a fault."""
 _LEFT_ALONE_MS: Final = 600_000
 _TRIED_AGAIN_MS: Final = 10_000
 _UP_WITHIN_S: Final = 2 * LONG_S
@@ -28,18 +29,18 @@ _KEEPING: Final = {
 
 
 class Follower(RedisServer):
-    """A redis-server that can be asked directly, and follows another where it is told to."""
+    """A redis-server that a test can ask directly, and make a replica of another."""
 
     def __init__(self, options: Mapping[str, str] | None = None) -> None:
         super().__init__(tcp=True, options=_KEEPING | dict(options or {}))
 
     def ask(self, *command: object) -> Any:  # noqa: ANN401  (as the server answers)
-        """What it answers to a command."""
+        """Send a command and return the answer."""
         with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=LONG_S) as client:
             return client.execute_command(*command)
 
     def follow(self, port: int) -> None:
-        """Be a replica of what is behind a port, started where it does not run."""
+        """Make it a replica of the server behind a port; start it first if it does not run."""
         self._options["replicaof"] = f"127.0.0.1 {port}"
         if self.running:
             self.ask("REPLICAOF", "127.0.0.1", port)
@@ -48,17 +49,17 @@ class Follower(RedisServer):
 
     @property
     def is_primary(self) -> bool:
-        """Whether it takes itself for the primary."""
+        """True if it considers itself the primary."""
         return self.running and self.ask("ROLE")[0] == b"master"
 
     def replicas(self) -> int:
-        """How many replicas keep up with it."""
+        """Return how many replicas are in step with it."""
         with redis.Redis(unix_socket_path=str(self.socket_path)) as client:
             return int(client.info("replication")["min_slaves_good_slaves"])
 
 
 class ClusterNode(Follower):
-    """A node of a cluster, which listens for the others on a port of its own."""
+    """A node of a cluster, which listens for the others on a second port."""
 
     def __init__(self) -> None:
         super().__init__({"cluster-enabled": "yes", "cluster-node-timeout": str(DOWN_AFTER_MS)})
@@ -91,7 +92,8 @@ class Sentinel(Server):
                 f"dir {self.home}",
                 f"sentinel monitor {SERVICE} {self._watched}",
                 f"sentinel down-after-milliseconds {SERVICE} {DOWN_AFTER_MS}",
-                # So long they leave alone a replica whose way to the primary is not the usual.
+                # For this time sentinels do not reconfigure a replica that reaches the primary by
+                # an unusual address.
                 f"sentinel failover-timeout {SERVICE} {_LEFT_ALONE_MS}",
             ]
             conf.write_text("\n".join(lines) + "\n")
@@ -103,25 +105,26 @@ class Sentinel(Server):
             return connection.recv(64).startswith(b"+PONG")
 
     def try_again_soon(self) -> None:
-        """Have it begin anew before long where an election came to nothing.
+        """Shorten its pause before it repeats a failed election.
 
-        So it does where all began at once and each voted for itself; the pause is twice this.
+        An election fails if all sentinels begin together and each votes for itself. The pause is
+        twice this value.
         """
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             client.execute_command("SENTINEL", "SET", SERVICE, "failover-timeout", _TRIED_AGAIN_MS)
 
     def sees(self, replicas: int, sentinels: int) -> bool:
-        """Whether it knows of so many replicas, and of so many sentinels beside itself."""
+        """Return whether it knows this many replicas, and this many other sentinels."""
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             of: dict[str, Any] = client.sentinel_masters()[SERVICE]
         return (of["num-slaves"], of["num-other-sentinels"]) == (replicas, sentinels)
 
 
 class Watched:
-    """A primary, two replicas and three sentinels, up from entry to exit.
+    """A primary, two replicas and three sentinels, running from entry to exit.
 
     Attributes:
-        wires: what the replicas hear the primary by, until another is the primary.
+        wires: relays from the replicas to the primary, until another server is the primary.
     """
 
     def __init__(self) -> None:
@@ -132,23 +135,23 @@ class Watched:
 
     @property
     def url(self) -> str:
-        """The address for a floor file."""
+        """Address for a floor file."""
         places = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{places}/{SERVICE}"
 
     @property
     def primary(self) -> Follower:
-        """The one that is the primary just now."""
+        """The server that is the primary now."""
         return _primary_of(self.servers)
 
     @property
     def replicas(self) -> list[Follower]:
-        """The others."""
+        """The other servers."""
         primary = self.primary
         return [server for server in self.servers if server is not primary]
 
     def strike(self, how: Callable[[Follower], None]) -> Follower:
-        """Do something to the one that is the primary now; gives that one."""
+        """Apply a fault to the present primary, and return that server."""
         primary = self.primary
         how(primary)
         for sentinel in self.sentinels:
@@ -183,10 +186,10 @@ class Watched:
 
 
 class Cluster:
-    """Three primaries with a replica each, and a second one for the slot of a key.
+    """Three primaries with a replica each, and a second replica for the slot of a key.
 
     Args:
-        key: on its slot's primary a kill must leave a primary that still has a replica.
+        key: after a kill of the primary of its slot, the new primary still has a replica.
     """
 
     def __init__(self, key: str) -> None:
@@ -196,12 +199,12 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The address for a floor file: some of the nodes, not all."""
+        """Address for a floor file: some of the nodes, not all."""
         places = ",".join(f"127.0.0.1:{server.port}" for server in self.servers[:3])
         return f"redis+cluster://{places}"
 
     def primary_of(self, key: str) -> Follower:
-        """The node that serves a key just now."""
+        """Return the node that serves a key now."""
         asked = next(server for server in self.servers if server.running)
         slot = asked.ask("CLUSTER", "KEYSLOT", key)
         for first, last, (_, port, *_), *_ in asked.ask("CLUSTER", "SLOTS"):
@@ -210,7 +213,7 @@ class Cluster:
         raise AssertionError(f"nobody serves {key}")
 
     def strike(self, how: Callable[[Follower], None]) -> Follower:
-        """Do something to the one that serves the key now; gives that one."""
+        """Apply a fault to the node that serves the key now, and return that node."""
         primary = self.primary_of(self._key)
         how(primary)
         return primary

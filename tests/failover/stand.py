@@ -1,4 +1,4 @@
-"""A floor on a Redis with replicas: the service, its broker, and what is said of its link."""
+"""A floor on a Redis with replicas: the service, its broker, and its reports about the link."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from tests.waiting import LONG_S
 
 @contextmanager
 def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
-    """`pitlink serve` on a Redis at an address, ready."""
+    """Run `pitlink serve` on a Redis at an address until it is ready."""
     port = free_port()
     config = home / "floor.toml"
     config.write_text(many_tables_text(broker=broker.url, redis=url, port=port, data=home / "data"))
@@ -27,7 +27,7 @@ def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
 
 
 def reason(service: Service) -> str:
-    """Why the service is not ready, or nothing."""
+    """Return why the service is not ready, or an empty text."""
     answer = httpx.get(f"{service.url}/readyz", timeout=LONG_S)
     return "" if answer.status_code == 200 else answer.text
 

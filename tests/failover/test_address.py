@@ -1,4 +1,4 @@
-"""The address of a Redis with replicas in the floor file: read, or refused in words."""
+"""The address of a Redis with replicas in the floor file: parsed, or refused with a message."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_a_password_is_not_shown() -> None:
 
 
 def test_every_host_is_named() -> None:
-    """For certificates, and in the warning of `pitlink check` where they are spoken to openly."""
+    """The names are for certificates, and for the warning of `pitlink check` without TLS."""
     assert hosts_of(SENTINELS) == ("a", "b")
     (seen,) = check_transport(Service(redis="redis+cluster://10.0.0.8:7000,127.0.0.1:7001"))
     assert seen.seen.startswith("10.0.0.8 is spoken to in the clear")

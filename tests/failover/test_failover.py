@@ -1,4 +1,4 @@
-"""A primary is killed under load: nothing that was answered is lost, and the floor goes on."""
+"""A primary is killed under load: no answered event is lost, and the floor continues."""
 
 import asyncio
 import sys
@@ -26,12 +26,12 @@ _WITHIN_S: Final = 2 * LONG_S
 
 
 async def until(check: Callable[[], bool]) -> None:
-    """Wait for something while the tables play."""
+    """Wait for a condition while the tables play."""
     await asyncio.to_thread(eventually, check, within_s=_WITHIN_S)
 
 
 async def go_on(players: Players, events: int) -> None:
-    """Wait until every table has had so many further answers."""
+    """Wait until every table has had a number of further answers."""
     before = players.counts()
 
     def gone_on() -> bool:
@@ -44,9 +44,10 @@ async def go_on(players: Players, events: int) -> None:
 
 
 async def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[Follower, float]:
-    """Play, strike, and play on.
+    """Play, apply a fault, and play on.
 
-    Returns who was struck, and the seconds from the strike to the next answer at every table.
+    Return the server that was hit, and the seconds from the fault to the next answer at every
+    table.
     """
     async with players.playing():
         await go_on(players, 10)
@@ -59,9 +60,9 @@ async def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[
 
 
 def check_all(service: Service, players: Players, primary: Follower) -> None:
-    """Every answer is in the ledger once, and all balances by the command too.
+    """Check that every answer is in the ledger once, and that `pitlink audit` balances.
 
-    It is asked when nobody plays: the ledger has nothing else then, and stands still.
+    Nobody plays during the check, so the ledger has no other entries and does not change.
     """
     kept = players.check_ledger(primary)
     assert len(kept) == players.count
@@ -71,7 +72,7 @@ def check_all(service: Service, players: Players, primary: Follower) -> None:
 
 
 def succeeds(service: Service, *command: str) -> None:
-    """Have a command find all in order, be it later: a sentinel has but a second to answer."""
+    """Run a command until it finds no fault: a sentinel has only a second to answer."""
 
     def done() -> bool:
         found = run_pitlink(*command, "--config", str(service.config))
@@ -82,7 +83,7 @@ def succeeds(service: Service, *command: str) -> None:
 
 
 def tell(what: str, took_s: float) -> None:
-    """Write down how long the floor stood still."""
+    """Record how long the floor was interrupted."""
     sys.stdout.write(f"{what}: {took_s:.1f} s until every table was answered\n")
 
 
@@ -90,7 +91,7 @@ def tell(what: str, took_s: float) -> None:
 async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
-    """Under load, then again by a primary that is frozen and comes back; all by itself."""
+    """This happens under load, then again with a primary that is frozen and comes back."""
     players = Players(mosquitto.port, TABLES)
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
         hire(service.config, "Ada Lane", "supervisor")
@@ -106,7 +107,8 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
         tell("primary frozen, sentinels", took_s)
         async with players.playing():
             second.thaw()
-            # For some seconds it takes itself for the primary still: nobody asks it.
+            # For some seconds the old primary still considers itself the primary, but no client
+            # uses it.
             await go_on(players, 4)
         (third,) = (one for one in watched.servers if one is not second and one.is_primary)
         check_all(service, players, third)
@@ -117,7 +119,7 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
 
 
 async def hold_replicas(watched: Watched, service: Service) -> None:
-    """Let nothing more reach the replicas, with something under way that they lack.
+    """Cut the replicas off, while an event is being processed that they do not have.
 
     On a busy machine the link may have been inoperable for a moment just then.
     """
@@ -133,7 +135,7 @@ async def hold_replicas(watched: Watched, service: Service) -> None:
 
 
 def entries(server: Follower) -> int:
-    """How many ledger entries a server has."""
+    """Return how many ledger entries a server has."""
     return int(server.ask("HGET", BOOKS, "entries"))
 
 
@@ -141,9 +143,10 @@ def entries(server: Follower) -> int:
 async def test_nothing_is_answered_that_no_replica_has(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
-    """What no longer reaches the replicas is not answered, and repeated when one is promoted.
+    """An event that does not reach the replicas is not answered; it is repeated after a promotion.
 
-    The mark beside the service stays behind it too, or the link would have to be mended by hand.
+    The mark of the service does not contain it either. Otherwise the link would need a manual
+    repair.
     """
     players = Players(mosquitto.port, TABLES)
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
@@ -164,7 +167,7 @@ async def test_nothing_is_answered_that_no_replica_has(
 async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
-    """It is said so in words, read all the same, and over by itself."""
+    """The reason is reported, the books can still be read, and the link recovers by itself."""
     players = Players(mosquitto.port, TABLES)
     with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
         async with players.playing():
@@ -183,7 +186,7 @@ async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
 async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
-    """The links are on their slots' primaries, the people on theirs; every command finds them."""
+    """Links are on their slots' primaries, users on theirs. Every command finds all of them."""
     players = Players(mosquitto.port, TABLES)
     with Cluster(BOOKS) as cluster, serving(tmp_path, mosquitto, cluster.url) as service:
         hire(service.config, "Ada Lane", "administrator")

@@ -18,7 +18,7 @@ AT_ONCE = 8
 async def test_no_command_fails_for_a_connection_that_a_restart_closed(
     tmp_path: Path, *, tcp: bool
 ) -> None:
-    """Each would be one more interruption of a link after Redis's return."""
+    """Each failed command would be another interruption of a link after Redis's return."""
     with RedisServer(tcp=tcp) as server:
         floor = parse_floor(
             many_tables_text(broker="mqtt://127.0.0.1:1", redis=server.url, port=1, data=tmp_path)

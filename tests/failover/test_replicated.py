@@ -1,4 +1,4 @@
-"""What a client of a Redis with replicas answers, and what it keeps to itself."""
+"""Answers of the client of a Redis with replicas: only what the replicas have too."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ local kept = redis.call('HGET', KEYS[1], ARGV[1])
 if not kept then redis.call('HSET', KEYS[1], ARGV[1], 'done') end
 return kept or 'done'
 """
-"""A script that does something once, and then answers the same without a write."""
+"""A script that writes once, and then returns the same answer without a write."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ async def redis(floor: Floor) -> AsyncIterator[Redis]:
 
 @contextmanager
 def held(watched: Watched) -> Iterator[None]:
-    """Nothing reaches the replicas."""
+    """Cut the replicas off."""
     for wire in watched.wires:
         wire.hold()
     try:
@@ -66,7 +66,7 @@ def held(watched: Watched) -> Iterator[None]:
 
 
 async def answered(ask: Callable[[], Awaitable[object]]) -> object:
-    """What it answers, once it does: replicas on a busy machine may be late for a second."""
+    """Return the answer once there is one: on a busy machine replicas may be late for a second."""
 
     async def found() -> Sequence[object]:
         try:
@@ -78,7 +78,7 @@ async def answered(ask: Callable[[], Awaitable[object]]) -> object:
 
 
 async def comes_to_say(redis: Redis, problem: str | None) -> None:
-    """Wait until this is what is wrong: what must answer in a second may not on a busy machine."""
+    """Wait for this error: on a busy machine another one may come first."""
 
     async def said() -> bool:
         assert await redis_problem(redis) == problem
@@ -88,7 +88,7 @@ async def comes_to_say(redis: Redis, problem: str | None) -> None:
 
 
 async def is_well(redis: Redis) -> bool:
-    """Whether the replicas have all again."""
+    """Return whether the replicas have everything again."""
     try:
         async with redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(KEY)
@@ -101,7 +101,7 @@ async def is_well(redis: Redis) -> bool:
 async def test_a_repeat_too_is_answered_once_replicas_have_the_first(
     redis: Redis, watched: Watched
 ) -> None:
-    """The repeat writes nothing of its own, so that there seems to be nothing to wait for."""
+    """The repeat itself writes nothing, so there seems to be nothing to wait for."""
     once = redis.register_script(ONCE)
     assert await answered(lambda: once(keys=[KEY], args=["before"])) == b"done"
     with held(watched):
@@ -114,7 +114,7 @@ async def test_a_repeat_too_is_answered_once_replicas_have_the_first(
 async def test_what_is_read_of_the_books_replicas_have(
     redis: Redis, floor: Floor, watched: Watched
 ) -> None:
-    """Mark and meters follow from it; who only reads, as an audit does, is not held up."""
+    """Mark and meters depend on it. A client that only reads, such as an audit, does not wait."""
     store = LinkStore(redis, floor.link[0])
     await eventually_async(lambda: is_well(redis), what="replicas that have all")
     await answered(lambda: store.open("test"))
@@ -129,7 +129,7 @@ async def test_what_is_read_of_the_books_replicas_have(
 
 
 async def test_a_pipeline_answers_as_the_clients_own(redis: Redis, watched: Watched) -> None:
-    """Hashes, streams and errors read alike, in a transaction and without."""
+    """Hashes, streams and errors have the same form, in a transaction and without."""
     assert isinstance(redis, ReplicatedRedis)
     watched.primary.ask("HSET", KEY, "a", "1", "b", "2")
     watched.primary.ask("XADD", f"{KEY}:stream", "1-0", "kind", "x")
@@ -164,7 +164,7 @@ async def test_a_promoted_server_is_given_the_scripts(redis: Redis, watched: Wat
 
 @pytest.mark.duty("D10")
 async def test_what_a_primary_must_be_set_to(redis: Redis, watched: Watched) -> None:
-    """Cut off from its replicas it must take nothing, by itself."""
+    """Cut off from its replicas, the primary must accept no writes by its own settings."""
     await comes_to_say(redis, None)
     primary = watched.primary
     for name, usual, problem in (
@@ -183,7 +183,7 @@ async def test_what_a_primary_must_be_set_to(redis: Redis, watched: Watched) -> 
 async def test_without_most_of_the_sentinels_nobody_knows_which_is_the_primary(
     redis: Redis, watched: Watched
 ) -> None:
-    """A replica may have been promoted where we do not see it."""
+    """A replica that this side cannot reach may have been promoted."""
     for sentinel in watched.sentinels[:2]:
         sentinel.freeze()
     try:

@@ -1,4 +1,4 @@
-"""Sentinel by the files that come with us: over TLS, with the keys of `pitlink keys`."""
+"""Sentinel with the shipped files: over TLS, with the keys of `pitlink keys`."""
 
 import os
 import shutil
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.slow
 
 
 def audit(config: Path, env: Mapping[str, str]) -> int:
-    """Audit what there is, at the primary, though no replica keeps up with it yet."""
+    """Audit the books at the primary, although no replica is in step with it yet."""
     return run_pitlink("audit", "--config", str(config), env=env).returncode
 
 
 @pytest.mark.duty("D20")
 def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
-    """Who replicates, who watches and who keeps the books are three, each with a password."""
+    """Replication, sentinels and the service are three users, each with a password."""
     with ExitStack() as stack:
         first = stack.enter_context(SecuredFollower(keys))
         second = stack.enter_context(SecuredFollower(keys, first))
@@ -45,11 +45,11 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
         user("add", "Ada Lane", "--role", "administrator")
         assert "Ada Lane" in user("list")
 
-        # The books are another user's than the people, over the same sentinels.
+        # The books and the users have different Redis users, over the same sentinels.
         with Pitlink("serve", "--config", str(config), env=env) as serve:
             serve.until(lambda: "link operable" in serve.errors, what="the link operable")
 
-        # Where pitlink archive runs there may be no keys but its own.
+        # A machine of `pitlink archive` may have no other keys than its own.
         shutil.copytree(keys / "archive", tmp_path / "archives" / "archive")
         alone = tmp_path / "archive.toml"
         write_floor(alone, redis=url, keys=tmp_path / "archives")
