@@ -1,1 +1,1 @@
-"""The floor file: what is refused, with its line and the reason, and the commands that take it."""
+"""Tests of the floor file: refusals with line and reason, and the commands that use it."""

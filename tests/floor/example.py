@@ -1,4 +1,4 @@
-"""A floor file that uses everything once, to be spoilt line by line."""
+"""A floor file that uses everything once, to be damaged line by line."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""The commands that take a floor file: their exit statuses and what they say, never a traceback."""
+"""The commands that use a floor file: exit statuses and messages, never a traceback."""
 
 import socket
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def floor_file(home: Path, *, broker: str, redis: str) -> str:
 
 @pytest.fixture
 def mute_port() -> Iterator[int]:
-    """A port that takes connections and says nothing."""
+    """Yield a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -34,7 +34,7 @@ class TestCheck:
     def test_a_good_floor_on_good_parts(
         self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
     ) -> None:
-        """Status 0 and a line for each thing; a table that offers no Ante is worth a warning."""
+        """Status 0 and a line for each check. A table that offers no Ante gets a warning."""
         path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
         done = run_pitlink("check", "--config", path)
         assert (done.returncode, done.stderr) == (0, "")
@@ -74,7 +74,7 @@ class TestCheck:
         assert f"FAIL  signage: the logo {tmp_path / 'logo.svg'} cannot be read" in done.stdout
 
     def test_parts_that_are_not_there(self, tmp_path: Path) -> None:
-        """Status 1; each part that fails has its line; the rest is looked at all the same."""
+        """Status 1. Each part that fails has its line, and the other checks still run."""
         path = floor_file(
             tmp_path,
             broker=f"mqtt://pit:s3cret@127.0.0.1:{free_port()}",
@@ -90,7 +90,7 @@ class TestCheck:
 
     @pytest.mark.parametrize("part", ["broker", "redis"])
     def test_a_part_that_says_nothing(self, tmp_path: Path, mute_port: int, part: str) -> None:
-        """It is given up after a few seconds."""
+        """The check of this part ends after a few seconds."""
         urls = {
             "broker": f"mqtt://127.0.0.1:{free_port()}",
             "redis": f"redis://127.0.0.1:{free_port()}",
@@ -102,7 +102,7 @@ class TestCheck:
         assert {"broker": "has not answered within", "redis": "no answer within 5"}[part] in line
 
     def test_a_redis_that_may_lose_writes(self, tmp_path: Path, mosquitto: Mosquitto) -> None:
-        """What is to be set otherwise is said."""
+        """The message names the setting to change."""
         options = {"appendfsync": "everysec", "maxmemory-policy": "allkeys-lru"}
         with RedisServer(options=options) as redis_server:
             path = floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url)
@@ -116,7 +116,7 @@ class TestCheck:
     def test_a_bonus_that_gives_back_more_than_is_wagered_is_a_warning(
         self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
     ) -> None:
-        """It stops nothing: status 0."""
+        """It prevents nothing: status 0."""
         path = Path(floor_file(tmp_path, broker=mosquitto.url, redis=redis_server.url))
         path.write_text(path.read_text().replace("_every = 24", "_every = 1"))
         done = run_pitlink("check", "--config", str(path))
@@ -127,7 +127,7 @@ class TestCheck:
     def test_the_shipped_example_is_a_good_floor(
         self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
     ) -> None:
-        """But for its parts, which are embedded."""
+        """The servers of the example are embedded, so the test leaves them out."""
         text = SHIPPED.read_text().replace('"embedded"  ', f'"{mosquitto.url}"  ', 1)
         text = text.replace('"embedded"  ', f'"{redis_server.url}"  ', 1)
         path = tmp_path / "floor.toml"
@@ -146,7 +146,7 @@ class TestUsers:
     def test_a_bad_floor_is_refused_by_every_command(
         self, tmp_path: Path, arguments: tuple[str, ...]
     ) -> None:
-        """Status 1, and one line that says where and why."""
+        """Status 1, and one line with place and reason."""
         path = tmp_path / "floor.toml"
         path.write_text(FLOOR.replace("wager = 100", "wager = 1.00", 1))
         done = run_pitlink(*arguments, "--config", str(path))
@@ -158,7 +158,7 @@ class TestUsers:
 
     @pytest.mark.parametrize("command", ["check", "serve", "audit"])
     def test_no_floor(self, tmp_path: Path, command: str) -> None:
-        """A file that is not there: status 1. None given: wrong usage, status 2."""
+        """A missing file gives status 1. No file argument is wrong usage, status 2."""
         done = run_pitlink(command, "--config", str(tmp_path / "none.toml"))
         assert done.returncode == 1
         assert (
@@ -171,7 +171,7 @@ class TestUsers:
         assert "Traceback" not in done.stderr
 
     def test_a_table_that_the_floor_has_not(self, tmp_path: Path) -> None:
-        """It says so."""
+        """The message says so."""
         path = floor_file(tmp_path, broker=BROKER, redis=REDIS)
         done = run_pitlink("table", "T-9", "--config", path, "--events")
         assert done.returncode == 1
@@ -179,7 +179,7 @@ class TestUsers:
 
     @pytest.mark.parametrize("arguments", [("dance",), ("check", "--dance"), ("audit", "more")])
     def test_wrong_usage(self, arguments: tuple[str, ...]) -> None:
-        """Status 2, and how it is used."""
+        """Status 2, and the usage."""
         done = run_pitlink(*arguments)
         assert done.returncode == 2
         assert "Usage: pitlink" in done.stderr
@@ -187,7 +187,7 @@ class TestUsers:
 
     @pytest.mark.parametrize("command", [*COMMANDS, ""])
     def test_help(self, command: str) -> None:
-        """Every command tells what it does, and takes `--help` for it."""
+        """Every command has a `--help` that says what it does."""
         done = run_pitlink(*command.split(), "--help")
         assert (done.returncode, done.stderr) == (0, "")
         assert f"Usage: pitlink {command}".rstrip() in done.stdout

@@ -1,4 +1,4 @@
-"""A floor file spoilt at random is taken, or refused with a line that it has: nothing else."""
+"""A randomly damaged floor file is accepted, or refused with one of its lines: nothing else."""
 
 import re
 import tomllib
@@ -38,13 +38,13 @@ VALUES: Final = st.recursive(
 )
 
 
-# How long an example takes says more of the machine than of what is tried.
+# The time of an example depends on the machine rather than on the code.
 PATIENT: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
-    """One of the examples after a few changes: pieces cut, doubled, moved or put in."""
+    """Return an example after a few changes: pieces cut, doubled, moved or inserted."""
     text = draw(st.sampled_from(TEXTS))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
@@ -56,7 +56,7 @@ def mutated(draw: st.DrawFn) -> str:
 
 @st.composite
 def other_valued(draw: st.DrawFn) -> str:
-    """One of the examples with other values for a few of its keys."""
+    """Return an example with other values for a few of its keys."""
     lines = draw(st.sampled_from(TEXTS)).split("\n")
     keys = [number for number, line in enumerate(lines) if re.match(r"\w+ = ", line)]
     for number in draw(st.lists(st.sampled_from(keys), min_size=1, max_size=3)):
@@ -104,7 +104,7 @@ def test_a_value_of_no_type_that_fits_is_told_on_its_own_line(number: int) -> No
 
 
 def paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:  # noqa: ANN401
-    """The path of everything in a TOML text, as the reader of the language's own sees it."""
+    """Return the path of every value in a TOML text, as the standard library parses it."""
     found = {path}
     items: Any = ()
     if isinstance(value, dict):
@@ -118,7 +118,7 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, 
 
 @pytest.mark.parametrize("text", TEXTS, ids=["all in it", "shipped"])
 def test_every_value_has_a_line_of_its_own(text: str) -> None:
-    """So the lines are not those of what is around it, but for a list of tables as a whole."""
+    """The lines are not those of enclosing sections, except for a whole list of tables."""
     places = SourceLines(text)
     for path in paths(tomllib.loads(text)):
         if path and not (isinstance(path[-1], str) and (*path, 0) in places.known):

@@ -1,4 +1,4 @@
-"""The paths of a floor file, and commands that are called from another directory."""
+"""Paths in a floor file, and commands that run in another directory."""
 
 import json
 import os
@@ -16,7 +16,7 @@ PIN = "314159"
 
 
 def _floor(**service: Value) -> str:
-    """A floor file whose paths are relative."""
+    """Return a floor file whose paths are relative."""
     usual: dict[str, Value] = {
         "broker": "embedded",
         "redis": "embedded",
@@ -52,7 +52,7 @@ READING = [
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The directory of a floor file with relative paths."""
+    """Return the directory of a floor file with relative paths."""
     home = tmp_path / "house"
     home.mkdir()
     (home / "floor.toml").write_text(_floor())
@@ -62,7 +62,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Another directory."""
+    """Return another directory."""
     path = tmp_path / "elsewhere"
     path.mkdir()
     return path
@@ -71,7 +71,7 @@ def elsewhere(tmp_path: Path) -> Path:
 def test_every_path_is_the_floor_files(
     home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever directory a command is in, and however it names the floor file."""
+    """This holds in any directory of a command, and however it names the floor file."""
     tls = "rediss://pit@h:6380/0?ssl_ca_certs=ca%20s.pem&ssl_keyfile=/etc/r.key"
     text = _floor(redis=tls, keys="keys", certificate="tls/pit.pem", private_key="/etc/pit.key")
     (home / "floor.toml").write_text(text)
@@ -108,7 +108,7 @@ def test_a_store_that_was_never_opened_is_told_and_not_begun(
 
 
 def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
-    """`pitlink archive` makes the directory, also where it finds no store."""
+    """`pitlink archive` creates the directory even if it finds no store."""
     (home / "days").mkdir()
     done = run_pitlink("restore", "--by", "T", "--yes", "--config", str(home / "floor.toml"))
     assert (done.returncode, done.stdout) == (1, "")
@@ -119,7 +119,7 @@ def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
 def test_a_store_that_has_users_alone_has_no_books_to_read(
     home: Path, elsewhere: Path, command: tuple[str, ...]
 ) -> None:
-    """Its first user makes it, before the first `pitlink serve`, and says where."""
+    """Its first user creates it, before the first `pitlink serve`, and the message says where."""
     config = str(home / "floor.toml")
     ada = ("user", "add", "Ada", "--role", "administrator", "--config", config)
     added = run_pitlink(*ada, stdin=f"{PIN}\n", cwd=elsewhere)
@@ -134,7 +134,7 @@ def test_a_store_that_has_users_alone_has_no_books_to_read(
 def test_commands_from_anywhere_work_on_the_store_of_the_service(
     home: Path, elsewhere: Path, tmp_path: Path
 ) -> None:
-    """What is added from one directory is found from another; nothing is left in either."""
+    """Data added from one directory is found from another. Nothing is left in either."""
     config = str(home / "floor.toml")
     ada = ("user", "add", "Ada", "--role", "administrator")
     assert run_pitlink(*ada, "--config", config, stdin=f"{PIN}\n", cwd=elsewhere).returncode == 0
@@ -161,7 +161,7 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
 def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
     home: Path, elsewhere: Path, kept: str, command: str
 ) -> None:
-    """It took `data` from the directory in which it was called; nothing is begun in its place."""
+    """That release used `data` in the current directory. No new directory replaces it."""
     before = elsewhere / "kept" / kept
     before.parent.mkdir(parents=True)
     before.write_text("")
@@ -175,7 +175,7 @@ def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
 def test_another_floors_data_is_left_alone(
     home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And data of an earlier release, once there is some below the floor file."""
+    """Data of an earlier release is left alone too, once the floor file has its own."""
     other = elsewhere / "kept/marks/other.ledger-mark.json"
     other.parent.mkdir(parents=True)
     other.write_text("")

@@ -1,4 +1,4 @@
-"""Each mistake in a floor file is refused with its line and words that say what to write."""
+"""Each error in a floor file is refused with its line and words that say what to write."""
 
 import re
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from tests.floor.example import FLOOR
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A spoilt floor file.
+    """A damaged floor file.
 
     Attributes:
-        line: where the mistake is told to be.
-        old: what stands in the good file, from that line on or before it.
-        new: what stands in its place.
-        words: what is said of it, in part.
+        line: line that the message must name.
+        old: text in the good file, on that line or before it.
+        new: its replacement.
+        words: parts of the message.
     """
 
     line: int
@@ -214,7 +214,7 @@ TOML: Final = (
 
 
 def check_mistake(mistake: Mistake) -> None:
-    """It is refused, with that line and those words, and nothing of msgspec's own."""
+    """Check that the file is refused with that line and those words, without msgspec's own text."""
     with pytest.raises(FloorError) as caught:
         parse_floor(mistake.text, "floor.toml")
     message = str(caught.value)
