@@ -1,4 +1,4 @@
-"""A pit as it is on the floor: broker, Redis, service, one table's panel, and people's screens."""
+"""A pit as on the floor: broker, Redis, service, one table's panel, and people's screens."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ from tests.staff import PIN, Colleague, hire
 from tests.waiting import LONG_S, free_port
 
 ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
-"""Where the screenshots of a journey are left, for whoever wants to see it."""
+"""Directory for the screenshots of a journey."""
 
 TABLE: Final = "TCP-01"
 PEOPLE: Final = {"Flo": "floorperson", "Fred": "floorperson"}
@@ -35,7 +35,7 @@ _LINK: Final = link_text(
 
 @dataclass(frozen=True, slots=True)
 class Pit:
-    """Where everything is."""
+    """Addresses of all parts."""
 
     config: Path
     url: str
@@ -44,7 +44,7 @@ class Pit:
 
 @asynccontextmanager
 async def open_pit(home: Path) -> AsyncIterator[Pit]:
-    """Start every part as a process, and have the people added; all end with the block."""
+    """Start every part as a process, and add the users; all end with the block."""
     with ExitStack() as stack:
         redis = stack.enter_context(RedisServer())
         mosquitto = stack.enter_context(Mosquitto())
@@ -68,7 +68,7 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         await asyncio.to_thread(service.until, lambda: _ready(url), what="the service")
         for name, role in PEOPLE.items():
             await asyncio.to_thread(hire, config, name, role)
-            await asyncio.to_thread(Colleague, url, name)  # chooses a PIN of their own
+            await asyncio.to_thread(Colleague, url, name)  # chooses their own PIN
         table = stack.enter_context(
             Pitlink("table", TABLE, "--config", str(config), "--panel", "--at",
                     f"127.0.0.1:{panel_port}")
@@ -92,7 +92,7 @@ def _ready(url: str) -> bool:
 
 
 class Screens:
-    """The screens of a journey, each a browser of its own, and the pictures taken of them."""
+    """Screens of a journey, each in its own browser, and the pictures of them."""
 
     def __init__(self, browser: Browser, pit: Pit, journey: str) -> None:
         self._browser = browser
@@ -110,19 +110,19 @@ class Screens:
         return page
 
     async def wall(self) -> Page:
-        """The signage."""
+        """Open the signage."""
         page = await self._open(f"{self._pit.url}/signage/tcp-one", 1920, 1080)
         await expect(page.locator(".connection")).to_have_text("Live")
         return page
 
     async def panel(self) -> "Dealer":
-        """The dealer's panel."""
+        """Open the dealer's panel."""
         page = await self._open(self._pit.panel_url, 1280, 800)
         await expect(page.locator("#standing")).to_contain_text("Link operable")
         return Dealer(page)
 
     async def floor(self, name: str, width: int, height: int) -> Page:
-        """The floor page of somebody who has signed in."""
+        """Open the floor page of a user who has signed in."""
         page = await self._open(f"{self._pit.url}/floor", width, height)
         await page.get_by_label("Name").fill(name)
         await page.get_by_label("PIN", exact=True).fill(PIN)
@@ -131,30 +131,30 @@ class Screens:
         return page
 
     async def take(self, page: Page, what: str) -> None:
-        """Keep a picture."""
+        """Save a picture."""
         self._taken += 1
         self._folder.mkdir(parents=True, exist_ok=True)
         await page.screenshot(path=self._folder / f"{self._taken:02}-{what}.png")
 
     def check_no_errors(self) -> None:
-        """No page may have failed on the way."""
+        """Check that no page had an error on the way."""
         assert self._errors == []
 
 
 class Dealer:
-    """The dealer's hands on the panel."""
+    """The dealer's actions on the panel."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
 
     def button(self, name: str) -> Locator:
-        """A button by its whole name."""
+        """Return a button by its whole name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def touch(self, *names: str) -> None:
-        """Touch buttons, one after the other, each once it has stood where it is for a while."""
+        """Touch buttons one after the other, each once it has stayed in its place for a while."""
         for name in names:
-            # What the touch before it does may still move the buttons under the finger.
+            # The effect of the touch before may still move the buttons under the finger.
             await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
             await self.button(name).and_(self.page.locator(STANDS)).click()
 
@@ -168,7 +168,7 @@ class Dealer:
         await self.touch("Confirm count")
 
     async def enter(self, title: str, cards: str) -> None:
-        """Enter a hand, once it is asked for."""
+        """Enter a hand, once the panel asks for it."""
         await expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         await self.page.get_by_label("Or type the cards").fill(cards)
         await self.page.keyboard.press("Enter")

@@ -19,12 +19,12 @@ pytestmark = pytest.mark.slow
 
 
 def meter(page: Page) -> Locator:
-    """The amount of the 5 of 6 Progressive on the wall."""
+    """Return the amount of the 5 of 6 Progressive on the signage."""
     return page.locator('[data-meter="five_of_six_progressive"] .amount')
 
 
 async def deal_a_royal_flush(dealer: Dealer) -> None:
-    """Two play for the 5 of 6; position 3 makes a royal flush of spades with the dealer."""
+    """Play the 5 of 6 with two players; position 3 makes a royal flush with the dealer."""
     await dealer.take_wagers("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
     await dealer.enter("Dealer's hand", "Js Ts 3d")
     await dealer.enter("Hand of position 5", "2h 7d 9c")
@@ -32,7 +32,7 @@ async def deal_a_royal_flush(dealer: Dealer) -> None:
 
 
 def balanced(pit: Pit) -> bool:
-    """Whether the ledger balances."""
+    """Return whether the ledger balances."""
     done = run_pitlink("audit", "--json", "--config", str(pit.config))
     return bool(json.loads(done.stdout)["balanced"])
 
@@ -53,7 +53,8 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await screens.take(dealer.page, "panel-dealt")
         await dealer.touch("Settle the round")
 
-        # The wall: the hit at once, then what is pending beside the meter's new value (duty D8).
+        # The signage shows the jackpot immediately, then the pending win next to the meter's new
+        # value (duty D8).
         await expect(wall.get_by_text(WON).first).to_be_visible()
         await screens.take(wall, "wall-hit")
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text(WON)
@@ -65,7 +66,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await expect(dealer.page.get_by_text("5 of 6 Envy Bonus").first).to_be_visible()
         await screens.take(dealer.page, "panel-held")
 
-        # The floor: it is there without a reload, with the evidence.
+        # The floor page shows the claim without a reload, with the evidence.
         card = flo.locator(".claim").filter(has_text=TABLE)
         await expect(card).to_have_count(1)
         await expect(card).to_contain_text(WON)
@@ -77,7 +78,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await card.get_by_role("button", name="Validate").click()
         await flo.get_by_role("button", name=f"Validate {WON}").click()
 
-        # Who validated does not pay (duty D4).
+        # The person who validated does not pay (duty D4).
         await expect(card).to_contain_text("You validated it: another person pays.")
         await expect(card.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text("Validated")
@@ -97,7 +98,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await expect(his).to_have_count(0)
         await expect(card).to_have_count(0)
 
-        # The cards are released, the meter has reseeded, and the Envy Bonus is the dealer's to pay.
+        # The hold ends, the meter has reseeded, and the dealer pays the Envy Bonus.
         await expect(dealer.page.get_by_text("HELD")).to_have_count(0)
         await expect(dealer.button("Next round")).to_be_enabled()
         envy = dealer.page.locator(".line").filter(has_text="5 of 6 Envy Bonus")
@@ -135,7 +136,7 @@ async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
         await flo.get_by_role("button", name=f"Reject {WON}").click()
         await expect(card).to_have_count(0)
 
-        # Back on the meter, on top of what it was reseeded with; the house's reseed stays.
+        # The amount is back on the meter, in addition to the reseed, which stays.
         await expect(meter(wall)).to_have_attribute("aria-label", "$20,000.56")
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_have_count(0)
         await screens.take(wall, "wall-after")
@@ -144,7 +145,7 @@ async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
         await screens.take(dealer.page, "panel-after")
         await dealer.touch("Next round")
 
-        # It stays in the history, with who said why.
+        # The claim stays in the history, with person and reason.
         await flo.get_by_role("link", name="Wins").or_(flo.get_by_role("tab", name="Wins")).click()
         await expect(
             flo.get_by_role("button", name=f"{WON} Royal flush of spades")
