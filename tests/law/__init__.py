@@ -1,1 +1,1 @@
-"""The printed law against the program: every cell of its tables, and every subsection."""
+"""Tests of the program against the printed law: every table cell and every subsection."""

@@ -18,7 +18,7 @@ _NAMED: Final = re.compile(r"`(tests/[a-z0-9_/]+\.py)::(test_[a-z0-9_]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a subsection, what it asks, and the tests that carry it."""
+    """A row of a table: a subsection, what it requires, and the tests that cover it."""
 
     subsection: str
     asks: str
@@ -27,12 +27,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LawTable:
-    """What law.md says.
+    """Contents of law.md.
 
     Attributes:
-        rows: the subsections that bear on money.
-        listed: those that do not.
-        unread: lines of a table or a list that are neither, which there should be none of.
+        rows: subsections about money.
+        listed: the other subsections.
+        unread: lines of a table or a list that are neither. There must be none.
     """
 
     rows: tuple[Row, ...]
@@ -64,7 +64,7 @@ def _is_heading(line: str) -> bool:
 
 @functools.cache
 def marks_of(path: str) -> dict[str, frozenset[str]]:
-    """The subsections that each test of a file is marked with, by the test's name.
+    """Return the subsections in the marks of each test of a file, by the test's name.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -95,7 +95,7 @@ def _collect(
 
 
 def _sections(mark: ast.expr) -> frozenset[str]:
-    """The subsections in ``pytest.mark.section(...)``, or in a list that holds such marks."""
+    """Return the subsections in ``pytest.mark.section(...)``, or in a list of such marks."""
     return frozenset(
         constant.value
         for call in ast.walk(mark)
@@ -109,9 +109,9 @@ def _sections(mark: ast.expr) -> frozenset[str]:
 
 
 def stands_for(mark: str, subsection: str) -> bool:
-    """Whether a mark is a subsection, contains it, or is contained by it.
+    """Return whether a mark is a subsection, contains it, or is contained by it.
 
-    A whole section does not stand for its subsections.
+    A whole section does not cover its subsections.
     """
     return "(" in mark and (
         mark == subsection or mark.startswith(f"{subsection}(") or subsection.startswith(f"{mark}(")

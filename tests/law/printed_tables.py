@@ -1,7 +1,7 @@
-"""Reads the tables of the law as they are printed, from the fixtures in ``printed``.
+"""Reads the tables of the law as printed, from the fixtures in ``printed``.
 
-A fixture holds, under a line such as ``§ 649a.12(b)``, the rows as the print has them: cells
-between pipes or tabs, with the marks of the medium. Those marks are all that reading takes away.
+A fixture has the printed rows under a line such as ``§ 649a.12(b)``: cells between pipes or tabs,
+with the markup of the medium. Reading removes only that markup.
 """
 
 import re
@@ -19,7 +19,7 @@ _RULE: Final = re.compile(r"\|(?:-+\|)+")
 _LETTER: Final = re.compile(r"<i>Paytable ([A-H])</i>")
 _ONE_COLUMN: Final = {"<i>Payout</i>", "<i>Paytable</i>", "<i>Envy Bonus</i>", ""}
 _HEADS_ROWS: Final = "Incrementation rate"
-"""A row without cells of its own: what stands below it are rates."""
+"""Matches a row without own cells: the rows below it are rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Cell:
     """A cell of a printed table.
 
     Attributes:
-        subsection: where the table stands.
-        letter: the letter of its column, None where the table has one column without.
-        amount: the wager in the table's heading, such as ``$1``, None where there is none.
-        hand: what its row is for.
-        cell: what stands in it, "" where it is blank.
+        subsection: subsection of the table.
+        letter: letter of its column; None if the table has one column without a letter.
+        amount: the wager in the table's heading, such as ``$1``; None if there is none.
+        hand: hand of its row.
+        cell: text of the cell, "" for a blank one.
     """
 
     subsection: str
@@ -42,16 +42,16 @@ class Cell:
 
 
 def printed_cells(chapter: str) -> tuple[Cell, ...]:
-    """Every cell of a chapter's tables, in the order of the print."""
+    """Return every cell of a chapter's tables, in printed order."""
     return tuple(read_tables((PRINTED / f"{chapter}.txt").read_text(encoding="utf-8")))
 
 
 def read_tables(text: str) -> Iterator[Cell]:
-    """The cells of tables.
+    """Yield the cells of tables.
 
     Raises:
-        ValueError: a line is none that a table may have, stands under no subsection or no heading,
-            or has not as many cells as its heading.
+        ValueError: a line does not belong in a table, is under no subsection or no heading,
+            or has another number of cells than its heading.
     """
     subsection: str | None = None
     amount: str | None = None
@@ -62,7 +62,7 @@ def read_tables(text: str) -> Iterator[Cell]:
         elif match := _AMOUNT.fullmatch(line):
             amount, letters = _plain(match[1]), ()
         elif not line.strip():
-            # A table goes on below under a heading of its own.
+            # The table continues below under another heading.
             letters = ()
         elif not _RULE.fullmatch(line):
             hand, *cells = _split(line)
@@ -88,7 +88,7 @@ def _split(line: str) -> list[str]:
 
 
 def _letters(hand: str, headings: list[str]) -> tuple[str | None, ...]:
-    """The columns that a table's first row announces."""
+    """Return the columns that a table's first row names."""
     if hand not in {"<i>Hand</i>", ""}:
         raise ValueError(f"no heading above {hand!r}")
     if len(headings) == 1 and headings[0] in _ONE_COLUMN:
@@ -101,5 +101,5 @@ def _letters(hand: str, headings: list[str]) -> tuple[str | None, ...]:
 
 
 def _plain(text: str) -> str:
-    """A text without the medium's marks."""
+    """Return a text without the medium's markup."""
     return text.replace("\\$", "$").replace("<br>", " ")

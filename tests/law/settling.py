@@ -1,4 +1,4 @@
-"""Rounds settled through the public door, and what came of each wager."""
+"""Rounds settled through the public interface, and the outcome of each wager."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ JSON = dict[str, Any]
 
 
 class LineText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A settlement's line, as other people's programs read it."""
+    """A settlement's line, as other programs read it."""
 
     position: int
     item: str
@@ -41,22 +41,22 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SettlementText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A settlement, as other people's programs read it."""
+    """A settlement, as other programs read it."""
 
     lines: list[LineText]
     meters: dict[str, MeterText]
 
     def of(self, item: str, position: int = 1) -> LineText:
-        """The one line of an item at a position."""
+        """Return the one line of an item at a position."""
         (line,) = [line for line in self.lines if (line.item, line.position) == (item, position)]
         return line
 
     def items(self) -> list[tuple[int, str]]:
-        """What was settled, in order."""
+        """Return the settled items, in order."""
         return [(line.position, line.item) for line in self.lines]
 
     def worth(self, item: str, position: int = 1) -> tuple[str, int, int]:
-        """What became of an item: its outcome, what was paid and what was returned."""
+        """Return an item's outcome, the amount paid and the amount returned."""
         line = self.of(item, position)
         return line.outcome, line.paid, line.returned
 
@@ -66,12 +66,12 @@ LOST: Final = ("collected", 0, 0)
 
 
 def won(times: int, stake_cents: int = ANTE) -> tuple[str, int, int]:
-    """What becomes of a wager that is paid ``times`` to 1."""
+    """Return the outcome and amounts of a wager that is paid ``times`` to 1."""
     return "paid", times * stake_cents, stake_cents
 
 
 def box(position: int, cards: str | None, wagers: Mapping[str, int], **more: object) -> JSON:
-    """A betting position; its cards are given by names between blanks."""
+    """Return a betting position; its cards are given by names separated by spaces."""
     dealt = {} if cards is None else {"cards": cards.split()}
     return {"position": position, **dealt, "wagers": dict(wagers), **more}
 
@@ -88,7 +88,7 @@ def settled(game: str, boxes: Sequence[JSON], dealer: str | None, **more: object
 def refused(
     code: str, rule: str, game: str, boxes: Sequence[JSON], dealer: str, **more: object
 ) -> None:
-    """Check that a round is refused, by a subsection."""
+    """Check that a round is refused under a subsection."""
     with pytest.raises(RoundError) as caught:
         settled(game, boxes, dealer, **more)
     assert caught.value.code == code

@@ -1,7 +1,7 @@
-"""Every cell of the printed tables is in the program's data and says the same, and no other is.
+"""Every cell of the printed tables is in the program's data and equal; the data has no others.
 
-The print comes from the fixtures alone, the data through the loader alone; a dictionary says what
-the data calls the hands of the print.
+The print comes from the fixtures alone, the data through the loader alone. A dictionary maps the
+printed names of hands to those in the data.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,14 +58,14 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "Primary": ("primary",),
     "Reserve": ("reserve",),
 }
-"""What the data calls a row of the print; one of them says two things at once."""
+"""Name in the data for each printed row; one row has two names."""
 
 NO_RESERVE: Final = "0%"
-"""What the data says of a meter for which no reserve is printed."""
+"""Entry in the data for a meter without a printed reserve."""
 
 
 class Place(NamedTuple):
-    """Where a cell stands."""
+    """Position of a cell."""
 
     subsection: str
     letter: str | None
@@ -77,13 +77,13 @@ class Place(NamedTuple):
 
 
 def places(cell: Cell) -> Iterator[Place]:
-    """Where the data has a cell of the print."""
+    """Yield the positions in the data of a printed cell."""
     for name in NAMES[cell.hand]:
         yield Place(cell.subsection, cell.letter, cell.amount, name)
 
 
 def columns(cells: Cells, choices: tuple[str, ...]) -> Iterator[tuple[str | None, str]]:
-    """A row's cells, each with the letter of its column; ``b-A`` stands for A of (b)."""
+    """Yield a row's cells, each with the letter of its column; ``b-A`` means A of (b)."""
     if isinstance(cells, str):
         yield None, cells
     else:
@@ -92,7 +92,7 @@ def columns(cells: Cells, choices: tuple[str, ...]) -> Iterator[tuple[str | None
 
 
 def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
-    """The cells of one of the data's tables, and of the rates that belong to it."""
+    """Yield the cells of one of the data's tables, and of its rates."""
     for name, row in table.pays.items():
         for letter, cell in columns(row, table.choices):
             yield Place(table.rule, letter, None, name), cell
@@ -106,7 +106,7 @@ def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
 
 
 def data_cells(chapter: Chapter) -> Iterator[tuple[Place, str]]:
-    """Every cell of a chapter's data."""
+    """Yield every cell of a chapter's data."""
     for bonus in chapter.main.bonus:
         for table in bonus.table:
             yield from table_cells(table)
@@ -143,7 +143,7 @@ def test_a_printed_cell_is_in_the_data(place: Place) -> None:
 
 @pytest.mark.parametrize("place", DATA, ids=str)
 def test_a_cell_of_the_data_is_printed(place: Place) -> None:
-    """A blank may also stand where the print has no row in that part of a divided table."""
+    """A blank is also right if the print lacks the row in that part of a divided table."""
     if DATA[place]:
         assert place in PRINT, f"{place}: {DATA[place]!r} in the data, and not printed"
     assert PRINT.get(place, "") == DATA[place]
@@ -161,7 +161,7 @@ def test_every_name_of_the_print_is_one_place_in_its_table() -> None:
 
 @pytest.mark.parametrize("subsection", sorted({place.subsection for place in PRINT}))
 def test_hands_stand_in_the_order_of_the_print(subsection: str) -> None:
-    """Compared in the last column, which alone has every hand where a table is divided."""
+    """The test compares the last column, which alone has every hand of a divided table."""
     last = max(place.letter or "" for place in PRINT if place.subsection == subsection)
     printed, data = (
         list(

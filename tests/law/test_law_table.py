@@ -1,4 +1,4 @@
-"""The table of subsections is true: all of them stand in it, each with tests that carry it."""
+"""The table of subsections is complete and correct: each has tests that cover it."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The reader of the printed tables meets the traps in the print."""
+"""The reader of the printed tables handles the irregularities of the print."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ HOW_MANY = {
     "679a.12(g)": 39,
     "682a.12(b)": 3, "682a.12(c)": 12, "682a.12(d)": 4, "682a.12(e)": 80, "682a.12(f)": 39,
 }  # fmt: skip
-"""Cells in each table, counted by hand; the heading of the rates has none."""
+"""Cells in each table, counted manually. The heading of the rates has none."""
 
 
 def test_every_table_is_read_whole() -> None:
@@ -35,29 +35,29 @@ def test_no_cell_is_printed_twice() -> None:
 @pytest.mark.parametrize(
     ("chapter", "cell"),
     [
-        # Columns A to C, then D and E below.
+        # Columns A to C come first, then D and E below.
         ("649a", Cell("649a.12(d)", "C", None, "Flush", "3 to 1")),
         ("649a", Cell("649a.12(d)", "E", None, "Three-of-a-kind", "25 to 1")),
-        # Rows of A to D go on below, before E to H.
+        # Rows of A to D continue below, before E to H.
         ("682a", Cell("682a.12(e)", "A", None, "Flush", "5 to 1")),
         ("682a", Cell("682a.12(e)", "A", None, "Straight", "4 to 1")),
         ("682a", Cell("682a.12(e)", "H", None, "Two pair", "3 to 1")),
-        # Blanks, between pipes and between tabs, and what is not offered.
+        # There are blanks between pipes and between tabs, and hands that are not offered.
         ("649a", Cell("649a.12(c)", "B", None, "Straight", "")),
         ("679a", Cell("679a.12(c)", "C", None, "Flush", "")),
         ("679a", Cell("679a.12(c)", "D", None, "Flush", "1 to 1")),
         ("649a", Cell("649a.12(e)(1)", "B", None, "Straight", "N/A")),
-        # A line broken inside a cell, and sums.
+        # There are a line broken inside a cell, and sums.
         (
             "649a",
             Cell("649a.12(f)", "E", None, "Super Royal of hearts, spades or clubs", "$100,000"),
         ),
         ("649a", Cell("649a.12(f)", "D", None, "Super Royal of diamonds", "")),
-        # Rates, with letters above them and without.
+        # Rates have letters above them or not.
         ("649a", Cell("649a.12(e)(3)", "B", None, "Seed/reseed", "$1,000 for 1")),
         ("649a", Cell("649a.12(e)(3)", "B", None, "Primary", "20%")),
         ("649a", Cell("649a.12(i)(4)", None, None, "Reserve", "8%")),
-        # Envy Bonuses, their headings above the rows or run into the amount.
+        # Envy Bonuses have their headings above the rows or directly before the amount.
         (
             "649a",
             Cell("649a.12(e)(5)", None, "$5", "Ace, king and queen of spades", "$500"),

@@ -1,6 +1,6 @@
-"""Chapter 649a, subsection by subsection, through the public door: wagers that feed no meter.
+"""Chapter 649a by subsection, through the public interface: wagers that feed no meter.
 
-Wagers are of $10 unless a test says otherwise. The dealer's Q-7-2 is the lowest kind of hand that
+Wagers are $10 unless a test says otherwise. The dealer's Q-7-2 is the lowest kind of hand that
 plays; J-7-2 is below it.
 """
 
@@ -407,7 +407,7 @@ def test_pair_plus_goes_by_the_players_hand_alone(
 def test_a_void_round_returns_every_wager(irregularity: str) -> None:
     wagers = {"ante": ANTE, "pair_plus": ANTE, "six_card_bonus": ANTE, "progressive": 100}
     boxes = [box(1, None, wagers), box(2, None, wagers | MAIN)]
-    # Each of the two had put 14 cents into the meter.
+    # Each of the two had added 14 cents to the meter.
     meters: JSON = {"progressive": {"wager": 100, "amount": 150_028}}
     settlement = settled(
         GAME,

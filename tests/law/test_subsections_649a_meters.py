@@ -1,7 +1,7 @@
-"""Chapter 649a, subsection by subsection, through the public door: wagers that feed a meter.
+"""Chapter 649a by subsection, through the public interface: wagers that feed a meter.
 
-Wagers that feed a meter are of $1 unless a test says otherwise, and the meters hold sums that no
-percentage divides.
+Wagers that feed a meter are $1 unless a test says otherwise. The meters hold amounts that no
+percentage divides evenly.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ HELD = {
     "five_of_six_progressive": 3_000_003,
     "five_card_hand_bonus": 1_500_019,
 }
-"""What each meter holds when settling begins, in cents."""
+"""Balance of each meter before settling, in cents."""
 RESERVE = 40_007
 
 JACK_TEN = "Js Ts"
@@ -55,7 +55,7 @@ def played(
 
 
 def one(cards: str, wager: str, *, wager_cents: int = DOLLAR) -> list[JSON]:
-    """A player who stayed in, with one such wager."""
+    """Return a player who stayed in, with one such wager."""
     return [box(1, cards, MAIN | {wager: wager_cents})]
 
 
@@ -163,7 +163,7 @@ def test_each_is_paid_off_what_the_five_card_meter_holds_at_his_turn() -> None:
     name = "five_card_progressive"
     wagers = MAIN | {name: DOLLAR}
     first_ten = played([box(2, "7s 8s 9s", wagers), box(5, "As Ks Qs", wagers)])
-    # The royal at position 5 comes first, so that 10% are of the seed.
+    # The royal at position 5 comes first, so the 10% are of the seed.
     assert first_ten.worth(name, 5) == ("paid", 2_000_009, 0)
     assert first_ten.worth(name, 2) == ("paid", 100_000, 0)
     assert first_ten.meters[name].amount == 900_000
@@ -219,7 +219,7 @@ def test_a_jackpot_on_the_dealers_hand_is_divided_equally() -> None:
         box(5, "Jd Jh Jc", MAIN | {own: DOLLAR, dealers: DOLLAR}),
     ]
     settlement = played(boxes, "9s 8s 7s")
-    # A tenth is 150,001 cents; one cent of it cannot be divided and stays.
+    # A tenth is 150,001 cents. One cent of it cannot be divided, and stays on the meter.
     assert settlement.worth(own, 5) == for_1(500)
     assert settlement.worth(dealers, 5) == ("paid", 75_000, 0)
     assert settlement.worth(dealers, 2) == ("paid", 75_000, 0)
@@ -296,7 +296,7 @@ def test_5_of_6_goes_by_the_best_five_with_the_dealers_cards(
 def test_a_wager_had_put_its_rate_into_the_meter(
     letter: str, progressive_percent: int, wager_cents: int
 ) -> None:
-    """A void round takes off again what its wagers had put in."""
+    """A void round subtracts what its wagers had added."""
     rates = {
         "progressive": progressive_percent,
         "five_card_progressive": 21,
@@ -319,7 +319,7 @@ def test_a_wager_had_put_its_rate_into_the_meter(
 
 
 def envies(settlement: SettlementText, item: str) -> list[tuple[int, int | None, int]]:
-    """Who receives such an Envy Bonus, for whose hand, and how much."""
+    """Return who receives such an Envy Bonus, for whose hand, and how much."""
     found = [line for line in settlement.lines if line.item == item]
     return [(line.position, line.envy_of, line.paid) for line in found]
 
@@ -411,7 +411,7 @@ def test_a_fold_forfeits_the_progressives_and_leaves_envy_bonuses() -> None:
     assert settlement.worth("five_card_progressive") == LOST
     assert envies(settlement, "progressive_envy") == [(1, 2, 10_000)]
     assert envies(settlement, "five_card_envy") == [(1, 2, 100_000)]
-    # Cards that stay for another wager win the progressives nothing.
+    # Cards that stay for another wager win nothing from the progressives.
     boxes = [box(1, "As Ks Qs", {"ante": ANTE, "five_of_six_progressive": DOLLAR} | wagers)]
     boxes[0]["folded"] = True
     kept = played(boxes)

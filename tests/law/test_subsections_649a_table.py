@@ -1,4 +1,4 @@
-"""Chapter 649a, subsection by subsection: what the table and the meter service see to."""
+"""Chapter 649a by subsection: the parts that the table and the meter service carry out."""
 
 from collections.abc import AsyncIterator, Iterator
 

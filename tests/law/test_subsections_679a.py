@@ -1,6 +1,6 @@
-"""Chapter 679a, subsection by subsection, through the public door: rounds worked out by hand.
+"""Chapter 679a by subsection, through the public interface: rounds calculated manually.
 
-Wagers are of $10 unless a test says otherwise. The dealer's Q-7-2 qualifies and loses to any pair;
+Wagers are $10 unless a test says otherwise. The dealer's Q-7-2 qualifies and loses to any pair;
 J-7-2 does not qualify.
 """
 
@@ -396,7 +396,8 @@ def test_a_payout_limit_cuts_ante_and_play_alone_and_per_player() -> None:
     # Player p3: 10,000 on Ante, and 40,000 of the 50,000 due on Play.
     assert settlement.worth("ante", 3) == won(1, ten_thousand)
     assert settlement.worth("play", 3) == ("paid", 4 * ten_thousand, ten_thousand)
-    # Player p1 uses up his limit at position 2, so that position 1 is paid on Prime and such alone.
+    # Player p1 uses up their limit at position 2, so position 1 is paid only on wagers such as
+    # Prime.
     assert settlement.worth("play", 2) == ("paid", 4 * ten_thousand, ten_thousand)
     assert settlement.worth("ante", 1) == ("paid", 0, ten_thousand)
     assert settlement.worth("play", 1) == ("paid", 0, ten_thousand)

@@ -1,7 +1,7 @@
-"""Chapter 682a, subsection by subsection, through the public door: rounds worked out by hand.
+"""Chapter 682a by subsection, through the public interface: rounds calculated manually.
 
-Wagers are of $10 unless a test says otherwise. The dealer's best four are a pair of jacks at most
-where nothing is said about them.
+Wagers are $10 unless a test says otherwise. The dealer's best four are at most a pair of jacks
+unless a test says otherwise.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,8 @@ def dealt(
     return settled(GAME, [box(1, cards, wagers)], dealer, paytables=choices, **more)
 
 
-# A player's five cards, and six of a dealer with the same best four in other suits or cards.
+# Each pair has a player's five cards, and a dealer's six with the same best four in other suits or
+# cards.
 LADDER = [
     ("As Ah Ad Ac 9d", "As Ah Ad Ac 9d 3h"),  # the highest four-of-a-kind
     ("2s 2h 2d 2c 9s", "2s 2h 2d 2c 9s 4h"),  # the lowest
@@ -146,7 +147,7 @@ def test_aces_bonus_is_paid_on_five_cards(cards: str, hand: str, times: int) -> 
 @pytest.mark.reading("F7")
 @pytest.mark.parametrize("letter", "ABCDEFGH")
 def test_the_order_of_the_aces_bonus_is_its_own(letter: str) -> None:
-    """In A to E four of a kind is above a royal flush; no other order is in question."""
+    """In A to E four of a kind ranks above a royal flush. The test checks no other order."""
     choices = {**CHOICES, "aces_bonus": letter}
     paid = [
         dealt(cards, wagers=MAIN | {"aces_bonus": ANTE}, choices=choices).of("aces_bonus").paid
@@ -433,7 +434,7 @@ def test_a_payout_limit_cuts_aces_bonus_and_all_six_alone_and_per_player() -> No
     assert settlement.worth("win_bonus", 3) == ("paid", 25 * thousand, 0)
     assert settlement.worth("aces_bonus", 3) == ("paid", 50 * thousand, thousand)
     assert settlement.worth("all_six", 3) == ("paid", 0, thousand)
-    # Player p1: 20 and 50 times 1,000 at position 2, so that 30,000 are left for All-Six.
+    # Player p1: 20 and 50 times 1,000 at position 2, so 30,000 are left for All-Six.
     assert settlement.worth("aces_bonus", 2) == won(20, thousand)
     assert settlement.worth("all_six", 2) == ("paid", 30 * thousand, thousand)
     assert settlement.worth("aces_bonus", 1) == ("paid", 0, thousand)
