@@ -1,1 +1,1 @@
-"""What the processes log, and how one event is followed through them."""
+"""Tests of the processes' logs, and of following one event through them."""

@@ -1,4 +1,4 @@
-"""Every call that logs, read from the code: what it is named, its level and its fields."""
+"""Every call that logs, read from the code: its name, its level and its fields."""
 
 import ast
 import functools
@@ -16,7 +16,7 @@ LEVELS: Final = {
     "exception": "error",
 }
 NO_FIELDS: Final = frozenset({"exc_info"})
-"""What is given to a call and stands in the line under another name."""
+"""Arguments of a call that appear in the line under another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Call:
 
 @functools.cache
 def calls() -> tuple[Call, ...]:
-    """All of them, in the three rooms.
+    """Return all calls of the three packages.
 
     Raises:
-        AssertionError: one cannot be read: its name is put together, or its fields are.
+        AssertionError: a name or a field is not a plain constant and cannot be read.
     """
     return tuple(
         call
@@ -59,7 +59,7 @@ def _calls_in(path: Path) -> Iterator[Call]:
 
 
 def _bound(tree: ast.AST) -> dict[str, frozenset[str]]:
-    """The loggers of a file, each with the fields that are bound to it."""
+    """Return the loggers of a file, each with the fields that are bound to it."""
     found: dict[str, frozenset[str]] = {}
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
     for node in sorted(assigned, key=lambda each: each.lineno):

@@ -24,20 +24,20 @@ Line = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """A service that follows each event."""
+    """Yield a service that logs each event."""
     with Stand(tmp_path_factory.mktemp("stand"), options=DEBUG) as stand:
         yield stand
 
 
 def lines(log: str) -> list[Line]:
-    """The lines of a log, each of which must be an object with the fields of every line."""
+    """Return the lines of a log, each of which must be an object with the common fields."""
     found: list[Line] = [json.loads(line) for line in log.splitlines()]
     assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in found)
     return found
 
 
 def of_event(log: Sequence[Line], seq: int) -> list[Line]:
-    """What a log says of one event of the table."""
+    """Return a log's lines about one event of the table."""
     return [line for line in log if line.get("table") == "T-1" and line.get("seq") == seq]
 
 
@@ -46,7 +46,7 @@ def names(log: Sequence[Line]) -> list[str]:
 
 
 def entry_of(stand: Stand, seq: int) -> tuple[int, str, str]:
-    """The number, kind and round of the ledger entry that an event of the table became."""
+    """Return number, kind and round of the ledger entry of a table's event."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         (found,) = [
             (int(number.split(b"-")[0]), fields[b"kind"].decode(), fields[b"round"].decode())
@@ -57,7 +57,7 @@ def entry_of(stand: Stand, seq: int) -> tuple[int, str, str]:
 
 
 def play(stand: Stand, home: Path) -> list[Line]:
-    """Play a round that ends in a void, and give the agent's log."""
+    """Play a round that ends in a void, and return the agent's log."""
     options = ("--config", str(stand.service.config), "--outbox", str(home / "outbox"), *DEBUG)
     with Pitlink("table", "T-1", "--events", *options, stdin=True) as table:
         for event in ROUND:
@@ -83,7 +83,7 @@ def test_a_wager_is_followed_from_the_outbox_to_the_ledger_and_back(
         published = [line for line in at_table if line["event"] == "event published"]
         assert [line["attempt"] for line in published] == list(range(1, len(published) + 1))
         assert published
-        # A table that waits long sends its event again, which is told again.
+        # A table that waits long sends its event again, which is logged again.
         assert tuple(dict.fromkeys(names(at_service))) == STEPS
         first = {line["event"]: line for line in reversed(at_service)}
         arrived, judged, answered = (first[name] for name in STEPS)

@@ -1,4 +1,4 @@
-"""The lines themselves: one form a process, whoever speaks, and nothing that is too much."""
+"""Log lines: one form in each process, for every source, and of limited size."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ raise KeyError(sys.argv[1])
 
 
 def spoken(form: str, level: str) -> list[str]:
-    """What a process writes that says a few things, with the level and form given."""
+    """Return the output of a process that logs a few lines, with this level and form."""
     done = subprocess.run(
         [sys.executable, "-W", "default", "-c", SPEAK, form, level],
         capture_output=True, text=True, check=False,
@@ -45,7 +45,7 @@ def spoken(form: str, level: str) -> list[str]:
 
 
 def test_every_line_is_an_object_whoever_speaks() -> None:
-    """Ours, a library's, a warning of Python's, an exception, and what ends the process."""
+    """Ours, a library's, a warning of Python's, an exception, and the error that ends a process."""
     said: list[dict[str, Any]] = [json.loads(line) for line in spoken("", "info")]
     assert [(line["level"], line["event"], line.get("message")) for line in said[:2]] == [
         ("info", "link operable", None),

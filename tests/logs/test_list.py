@@ -13,11 +13,11 @@ ROW: Final = re.compile(
     r"^\| `([^`]+)` \| (\w+) \| ([a-z, ]+) \| ([^|]*) \| [^|]+ \|$", re.MULTILINE
 )
 WRITTEN_ELSEWHERE: Final = frozenset({"library"})
-"""Made of a library's own line, by no call of ours."""
+"""Made from a library's own line, not by one of our calls."""
 
 
 def listed() -> dict[str, tuple[str, str, str]]:
-    """Each event with its level, where it comes from, and its fields."""
+    """Return each listed event with its level, its sources, and its fields."""
     text = (ROOT / "deploy" / "docs" / "reference" / "logs.md").read_text(encoding="utf-8")
     rows = ROW.findall(text)
     found = {event: (level, source, fields.strip()) for event, level, source, fields in rows}
@@ -26,7 +26,7 @@ def listed() -> dict[str, tuple[str, str, str]]:
 
 
 def in_code() -> dict[str, list[Call]]:
-    """The calls by event."""
+    """Return the calls by event."""
     found: dict[str, list[Call]] = {}
     for call in calls():
         found.setdefault(call.event, []).append(call)
@@ -34,7 +34,7 @@ def in_code() -> dict[str, list[Call]]:
 
 
 def source_of(made: list[Call]) -> str:
-    """The processes that an event comes from, as the list names them."""
+    """Return the processes that log an event, as the list names them."""
     rooms = {call.place.split("/")[0] for call in made}
     both = all(Path(call.place).parts[1] in SHARED for call in made)
     named = {"meters": "service", "controllers": "table"}
@@ -42,7 +42,7 @@ def source_of(made: list[Call]) -> str:
 
 
 def fields_of(made: list[Call]) -> str:
-    """Its fields, those in brackets that are not always there."""
+    """Return its fields; those in brackets are not always there."""
     always = frozenset.intersection(*(call.fields for call in made))
     ever = frozenset.union(*(call.fields for call in made))
     return ", ".join(name if name in always else f"[{name}]" for name in sorted(ever))
@@ -65,7 +65,7 @@ def test_each_kind_has_one_level() -> None:
 
 
 def test_names_are_short_and_plain() -> None:
-    """Lower-case words; nothing that a shell or a query would have to quote but the blanks."""
+    """Names are lower-case words; only their blanks need quotes in a shell or a query."""
     assert not [event for event in in_code() if not re.fullmatch(r"[a-z' -]{4,30}", event)]
 
 
