@@ -1,1 +1,1 @@
-"""The Lua scripts, each status and each figure, on real Redis servers."""
+"""Tests of the Lua scripts, each status and each amount, on real Redis servers."""

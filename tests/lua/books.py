@@ -1,4 +1,4 @@
-"""One link's books for the tests of the scripts, moved by steps that are made by hand."""
+"""One link's books for the tests of the scripts, changed by individually written steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
@@ -27,18 +27,18 @@ from meters.floor.floor_file import Link, parse_floor
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 MAX: Final = 9_007_199_254_740_991
-"""What no balance may pass, 2^53 - 1 micros."""
+"""Largest possible balance, 2^53 - 1 micros."""
 
 CENT: Final = 10_000
 SEED: Final = 100_000 * CENT
-"""What the progressive meter holds at first."""
+"""First balance of the progressive meter."""
 
 METER: Final = "progressive"
 BONUS: Final = "five_card_hand_bonus"
 
 
 def books_floor(*meters: str, feeds: Sequence[str] = (METER, BONUS)) -> str:
-    """A floor file of one link with these meters, and the one table that feeds them."""
+    """Return a floor file of one link with these meters, and the one table that feeds them."""
     link = link_text(
         "lua", *meters, table_text("T-1", *feeds, asset="1"), name="Three Card Poker Jackpot"
     )
@@ -53,12 +53,12 @@ Keyspace = dict[str, object]
 
 
 def link_of(text: str = FLOOR) -> Link:
-    """The first link of a floor file."""
+    """Return the first link of a floor file."""
     return parse_floor(text).link[0]
 
 
 class Books:
-    """The books of one link, by its store."""
+    """The books of one link, accessed through its store."""
 
     def __init__(self, redis: Redis, link: Link | None = None) -> None:
         self.redis = redis
@@ -66,7 +66,7 @@ class Books:
         self.keys = self.store.keys
 
     async def apply(self, *steps: ScriptStep) -> list[ScriptAnswer]:
-        """Apply steps as one batch, with the places of their keys filled in."""
+        """Apply steps as one batch, after filling in the positions of their keys."""
         keys = [self.keys.table(step.table) for step in steps]
         placed = []
         for place, step in enumerate(steps, start=FIXED_KEYS + 1):
@@ -108,7 +108,7 @@ class Books:
         meter: str = METER,
         limit_cents: int = 0,
     ) -> DecisionResult:
-        """Carry a decision on a claim; who pays is another than who validates."""
+        """Apply a decision on a claim; one person validates and another pays."""
         return await self.store.decide(
             claim,
             act,
@@ -131,7 +131,7 @@ class Books:
         only_envy: bool = False,
         hand_pay: bool = True,
     ) -> int:
-        """Settle what is owed for Envy under a claim, by meter in cents; the ledger entry."""
+        """Settle the Envy Bonuses of a claim, in cents by meter; return the ledger entry."""
         return await self.store.decide_envy(
             claim,
             act,
@@ -145,32 +145,32 @@ class Books:
         )
 
     async def accounts(self) -> dict[str, int]:
-        """Every balance in micros."""
+        """Return every balance in micros."""
         return (await self.store.snapshot()).accounts
 
     async def set_accounts(self, balances: Mapping[str, int]) -> None:
-        """Set balances behind the scripts' back, in micros by account."""
+        """Set balances directly in Redis, in micros by account."""
         for account, micros in balances.items():
             await self.redis.hset(self.keys.accounts, account, str(micros))
 
     async def last_entry(self) -> dict[str, str]:
-        """The last ledger entry's fields, its number as ``id``."""
+        """Return the last ledger entry's fields, its number as ``id``."""
         snapshot = await self.store.snapshot()
         ((number, fields),) = await self.store.entries(snapshot.last_entry - 1, 1)
         return {"id": str(number)} | {name: value.decode() for name, value in fields.items()}
 
     async def transfers(self) -> list[list[object]]:
-        """The transfers of the last ledger entry."""
+        """Return the transfers of the last ledger entry."""
         entry = await self.last_entry()
         return msgspec.json.decode(entry["transfers"], type=list[list[object]])
 
     async def keyspace(self) -> Keyspace:
-        """Everything that Redis holds, by key."""
+        """Return everything that Redis holds, by key."""
         return await keyspace(self.redis)
 
 
 async def keyspace(redis: Redis) -> Keyspace:
-    """Everything that a Redis holds, by key, as plain values that compare."""
+    """Return everything that a Redis holds, by key, as plain values that can be compared."""
     held: Keyspace = {}
     for key in [key async for key in redis.scan_iter()]:
         kind = cast("bytes", await redis.type(key)).decode()
@@ -192,7 +192,7 @@ def added(
     micros: int, reserve_micros: int = 0, *, meter: str = METER, wagers: int = 1, cents: int = 100,
     limit: int = 0,
 ) -> Contribution:  # fmt: skip
-    """What the wagers of an event add to a meter, up to its limit in micros, and its reserve."""
+    """Return what an event's wagers add to a meter, up to its limit in micros, and its reserve."""
     return Contribution(meter, wagers, cents, micros, reserve_micros, limit)
 
 
@@ -217,19 +217,19 @@ def wagers(
     seq: int, *contributions: Contribution, round_id: str = "R1", table: str = "T-1",
     reply: str = "", digest: str = "",
 ) -> ScriptStep:  # fmt: skip
-    """Wagers that are accepted; a dollar's 14% without anything said."""
+    """Return accepted wagers; by default 14% of a dollar."""
     work = WagersWork(reply or f'{{"wagers":{seq}}}', "null", contributions or (added(140_000),))
     return _step(seq, Kind.WAGERS, round_id, work, table=table, basis=None, digest=digest)
 
 
 def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> ScriptStep:
-    """A void round."""
+    """Return a void round."""
     work = ReplyWork(f'{{"void":{seq}}}')
     return _step(seq, Kind.VOID, round_id, work, table=table, basis=None, digest=digest)
 
 
 def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> ScriptStep:
-    """An event that was judged and refused before the script saw it."""
+    """Return an event that was judged and refused before the script runs."""
     work = ReplyWork(f'{{"refused":{seq}}}')
     return _step(seq, Kind.REFUSED, "", work, table="T-1", basis=basis, digest=digest)
 
@@ -239,7 +239,7 @@ def result(
     table: str = "T-1", reply: Sequence[str | int] | None = None, digest: str = "",
     envy: Sequence[EnvyStep] = (),
 ) -> ScriptStep:  # fmt: skip
-    """A result; its reply names each due's cents between bars unless one is given."""
+    """Return a result; by default its reply has the cents of each due, separated by bars."""
     parts: list[str | int] = [f'{{"result":{seq},"cents":"']
     for number in range(1, len(dues) + 1):
         parts += [number, "|"]
@@ -252,30 +252,30 @@ def take(
     percent: int, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
     from_reserve: bool = False, limit: int = 0,
 ) -> PercentStep:  # fmt: skip
-    """A percentage of a meter, which reseeds to its limit in micros at most."""
+    """Return a percentage taken off a meter, which reseeds to its limit in micros at most."""
     return PercentStep(meter, percent, shares, reseed_cents * CENT, from_reserve, limit)
 
 
 def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:
-    """A share of a take (counted from 1), claimed or paid at once."""
+    """Return a share of a taken percentage (counted from 1), claimed or paid immediately."""
     return DueStep(of, 0, meter, 0, claim, f'{{"claim":"{claim}"}}' if claim else "")
 
 
 def odds(cents: int, *, claim: str = "", meter: str = METER) -> DueStep:
-    """Fixed cents, claimed or paid at once."""
+    """Return a fixed amount in cents, claimed or paid immediately."""
     return DueStep(0, cents, meter, 0, claim, f'{{"claim":"{claim}"}}' if claim else "")
 
 
 def envy_due(cents: int, claim: str, *, meter: str = METER) -> DueStep:
-    """An Envy Bonus that is owed under a claim."""
+    """Return an Envy Bonus that is owed under a claim."""
     return DueStep(0, cents, meter, 0, "", "", envy=claim)
 
 
 def envy_under(claim: str, *, opened: bool = True, meter: str = METER) -> EnvyStep:
-    """That Envy Bonuses are owed under a claim, which a win opened, or which is of them alone."""
+    """Return Envy Bonuses owed under a claim that a win opened, or under a claim of their own."""
     return EnvyStep(0, claim, meter, "" if opened else f'{{"claim":"{claim}"}}')
 
 
 def total(accounts: Mapping[str, int]) -> int:
-    """What all accounts sum to."""
+    """Return the sum of all accounts."""
     return sum(accounts.values())

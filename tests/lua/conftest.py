@@ -1,4 +1,4 @@
-"""The scripts on real Redis servers: the system's, and the oldest that the service runs on."""
+"""The scripts on real Redis servers: the system's, and the oldest that the service supports."""
 
 import pytest
 from redis.asyncio import Redis
@@ -11,7 +11,7 @@ __all__ = ["memory_server"]
 
 @pytest.fixture
 async def books(redis: Redis) -> Books:
-    """The books of a link that has just been opened."""
+    """Return the books of a link that has just been opened."""
     books = Books(redis)
     await books.store.open("service")
     return books

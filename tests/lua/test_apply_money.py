@@ -1,4 +1,4 @@
-"""What `apply_events` moves: increments, percentages, reseeds, voids, claims, replies."""
+"""Money that `apply_events` moves: increments, percentages, reseeds, voids, claims, replies."""
 
 import itertools
 
@@ -109,7 +109,8 @@ async def test_percentages_come_off_one_after_the_other_and_off_the_reseeded_met
             basis=1,
         )
     )
-    # $1,000.14, then what a tenth left, then a tenth of the reseed and the fraction left on it.
+    # First $1,000.14, then what a tenth left, then a tenth of the reseed with the fraction left on
+    # it.
     assert [due.amount_cents for due in answer.paid] == [10_001, 90_013, 10_000]
     assert [due.meter_after_cents for due in answer.paid] == [90_013, 100_000, 90_000]
     assert await books.transfers() == [
@@ -146,7 +147,7 @@ async def test_meter_with_a_reserve_reseeds_from_it_and_the_reserve_starts_again
 
 @pytest.mark.reading("T17")
 async def test_dealers_jackpot_is_fixed_when_its_first_player_is_paid(books: Books) -> None:
-    """The second share is what the first was, though a tenth was taken in between."""
+    """The second share equals the first, although a tenth was taken in between."""
     await books.accept(wagers(1))
     (answer,) = await books.accept(
         result(
@@ -326,7 +327,7 @@ async def test_terms_of_the_open_round_are_kept_until_it_is_over(books: Books) -
 
 
 async def test_claims_of_the_last_results_are_kept_to_be_told_again(books: Books) -> None:
-    """A table may have missed what became of a win some rounds ago; the oldest are let go."""
+    """A table may have missed the decision of a win some rounds ago. The oldest are dropped."""
     opened = []
     for number in range(68):
         seq, name = 2 * number + 1, f"R{number}"

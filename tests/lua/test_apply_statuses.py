@@ -1,8 +1,8 @@
 """Every status of `apply_events`, in its order of precedence.
 
-Each row brings a link to where the status is due, takes the whole keyspace, applies one step, and
-looks at what is there after it: a status that writes nothing leaves every key as it was; one that
-uses up the seq leaves everything but the table's last seq and its kept reply.
+Each row brings a link to the state in which the status is due, reads the whole keyspace, applies
+one step, and compares. A status that writes nothing leaves every key unchanged. One that uses up
+the seq changes only the table's last seq and its stored reply.
 """
 
 from collections.abc import Awaitable, Callable
@@ -33,7 +33,7 @@ Given = Callable[[Books], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Row:
-    """A link as it is given, a step, and its answer."""
+    """A link as prepared, a step, and its answer."""
 
     label: str
     given: Given
@@ -43,7 +43,7 @@ class Row:
 
 
 async def _new(_: Books) -> None:
-    """Nothing was played."""
+    """Play nothing."""
 
 
 async def _open_r1(books: Books) -> None:
@@ -67,7 +67,7 @@ async def _refused_by_the_script_first(books: Books) -> None:
 
 
 async def _many(books: Books) -> None:
-    """So many events that the reply to the first is no longer kept."""
+    """Send so many events that the reply to the first is no longer stored."""
     for seq in range(1, REPLIES_KEPT + 2):
         await books.one(refusal(seq))
 
@@ -95,7 +95,7 @@ async def _table_all_but_spent(books: Books) -> None:
 
 
 async def _table_good_for_either_of_two(books: Books) -> None:
-    """The table's account can bear what goes to the meter or what goes to the reserve, not both."""
+    """Leave room on the table's account for the meter's or the reserve's part, not for both."""
     await books.set_accounts({"table:T-1": 210_000 - MAX})
 
 
@@ -328,7 +328,7 @@ async def test_batch_goes_on_past_the_event_that_is_refused(books: Books) -> Non
 async def test_batch_judges_each_event_on_the_books_that_the_ones_before_it_left(
     books: Books,
 ) -> None:
-    """The meter has room for one of two wagers: the first gets in, the second is refused."""
+    """The meter has room for one of two wagers: the first is accepted, the second refused."""
     await books.set_accounts({"meter:progressive": MAX - 279_999})
     answers = await books.apply(wagers(1, table="T-1"), wagers(1, table="T-2"))
     assert [answer.status for answer in answers] == [Status.ACCEPTED, Status.METER_FULL]
@@ -336,7 +336,7 @@ async def test_batch_judges_each_event_on_the_books_that_the_ones_before_it_left
 
 
 async def test_script_error_half_way_through_a_batch_has_written_nothing(books: Books) -> None:
-    """The ledger holds a later entry than the books know of: Redis refuses the number."""
+    """The ledger holds a later entry than the books know, so Redis refuses the number."""
     await books.accept(wagers(1))
     await books.redis.hset(books.keys.meters, "entries", "1")
     before = await books.keyspace()

@@ -1,4 +1,4 @@
-"""What of the floor file is approved: every status in its order, and what the ledger keeps."""
+"""Approval of a floor file: every status in its order, and what the ledger records."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What one person proposes and another confirms: every status, in its order, and what it moves."""
+"""Changes that one person proposes and another confirms: every status in order, and the money."""
 
 from dataclasses import replace
 from typing import Final
@@ -31,7 +31,7 @@ NEW: Final = NewTerms(
 
 
 class Hand:
-    """Who proposes and who confirms, on one link's books."""
+    """Proposals and confirmations on one link's books."""
 
     def __init__(self, books: Books) -> None:
         self.books = books
@@ -53,7 +53,7 @@ class Hand:
         )  # fmt: skip
 
     async def refused(self, **asked: object) -> tuple[str, str]:
-        """What a confirmation is refused with; nothing may have changed."""
+        """Return the refusal of a confirmation; nothing may have changed."""
         before = await self.books.keyspace()
         with pytest.raises(BooksError) as refused:
             await self.decide(**asked)  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def hand(books: Books) -> Hand:
 async def test_meter_is_adjusted_against_the_house_once_another_confirms(
     hand: Hand, cents: int, account: str
 ) -> None:
-    """Duty D15: a recorded act, with its own entry, and no other way."""
+    """Duty D15: a recorded act with its own entry, and no other way."""
     await hand.propose()
     assert (await hand.books.accounts())[f"meter:{METER}"] == SEED, "a proposal moves nothing"
     await hand.decide(cents=cents)
@@ -144,7 +144,7 @@ async def test_statuses_come_in_their_order(hand: Hand, verdict: Verdict) -> Non
 
 @pytest.mark.duty("D4")
 async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
-    """Duty D4: no one person does both halves; it comes before all else that might be wrong."""
+    """Duty D4: no person does both halves. This check comes before all others."""
     await hand.close()
     await hand.propose("parameter")
     await hand.change.switch("open", "cal", "", b"{}")
@@ -192,7 +192,7 @@ async def test_adjustment_needs_no_closed_link(hand: Hand) -> None:
 
 
 async def test_adjustment_is_of_the_meter_that_was_looked_at(hand: Hand) -> None:
-    """A meter that was won meanwhile is another one."""
+    """A meter that was won meanwhile is a different one."""
     await hand.propose()
     await hand.books.accept(wagers(1), result(2, share(), takes=[take(100)], basis=1))
     assert (await hand.refused(cents=-100))[0] == "stale"

@@ -1,7 +1,7 @@
 """Copies of an event within one batch: each is answered as if it had come after the others.
 
-What a call has set of a table is written at its end, so a script that reads it from Redis takes a
-copy for an event of long ago.
+A call writes a table's changes at its end. A script that read them from Redis would treat a copy as
+an event from long ago.
 """
 
 import random
@@ -70,7 +70,7 @@ async def test_first_of_two_that_share_a_seq_in_a_batch_is_the_one_that_counts(
 async def test_copies_between_the_events_of_a_table_are_each_answered_as_their_own(
     books: Books,
 ) -> None:
-    """Wagers, copy, void, copy, a late copy of the wagers, and another table's among them."""
+    """Wagers, copy, void, copy, a late copy of the wagers, and another table's events between."""
     answers = await books.apply(
         *(wagers(1), wagers(1), void(2), wagers(1, table="T-2"), void(2), wagers(1)),
         *(wagers(1, table="T-2"), wagers(3, round_id="R2"), wagers(3, round_id="R2")),
@@ -100,7 +100,7 @@ async def test_moved_and_early_events_use_up_no_seq_however_often_a_batch_has_th
 
 
 async def test_a_reply_that_the_batch_itself_lets_go_is_seq_passed(books: Books) -> None:
-    """As it is where the same events come one by one."""
+    """The answer is the same if these events come one by one."""
     await books.one(refusal(1))
     steps = [refusal(seq) for seq in range(2, REPLIES_KEPT + 3)]
     answers = await books.apply(refusal(1), *steps, refusal(1), refusal(2), refusal(3))
@@ -113,7 +113,7 @@ async def test_a_reply_that_the_batch_itself_lets_go_is_seq_passed(books: Books)
 
 
 async def _held(books: Books) -> dict[str, int]:
-    """Every balance that is not nothing."""
+    """Return every balance that is not zero."""
     return {name: micros for name, micros in (await books.accounts()).items() if micros}
 
 
@@ -121,7 +121,7 @@ async def _held(books: Books) -> dict[str, int]:
 async def test_a_batch_is_answered_and_booked_as_its_events_one_by_one(
     books: Books, seed: int
 ) -> None:
-    """Copies, altered copies and strays of two tables, in an order that chance has made."""
+    """The batch has copies, altered copies and strays of two tables, in random order."""
     chance = random.Random(seed)
     pool = [
         make

@@ -1,4 +1,4 @@
-"""Every status of `decide_ask`, and that it writes one entry and one decision or nothing."""
+"""Every status of `decide_ask`; it writes one entry and one decision, or nothing."""
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ ACTS: tuple[AskAct, ...] = ("confirm_correction", "refuse_correction")
 
 
 def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptStep:
-    """A void that a floorperson must confirm."""
+    """Return a void that a floorperson must confirm."""
     asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
     return ScriptStep(
         table_key=0, table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
@@ -27,7 +27,7 @@ def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptSte
 
 
 async def asked(books: Books) -> None:
-    """Have the table ask."""
+    """Have the table send the request."""
     await books.accept(wagers(1))
     assert (await books.one(void(2))).status is Status.UNCONFIRMED
 

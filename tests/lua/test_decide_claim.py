@@ -14,7 +14,7 @@ ACTS = ("validate", "reject", "pay")
 
 
 async def _win(books: Books, *, percent: bool = True) -> int:
-    """Open a claim: a tenth of the meter, or $70 at odds; its amount in cents is returned."""
+    """Open a claim: a tenth of the meter, or $70 at odds; return its amount in cents."""
     await books.accept(wagers(1))
     due = share(claim=CLAIM) if percent else odds(7_000, claim=CLAIM)
     (answer,) = await books.accept(result(2, due, takes=[take(10)] if percent else [], basis=1))
@@ -36,7 +36,7 @@ async def _bring_to(
 
 @pytest.mark.parametrize("act", ACTS)
 async def test_terms_that_are_not_those_opened_come_first(books: Books, act: Act) -> None:
-    """Before `unknown_claim` and before `wrong_state` alike."""
+    """They come before both `unknown_claim` and `wrong_state`."""
     await _win(books)
     await books.redis.hset(books.keys.meters, "terms", "altered")
     before = await books.keyspace()
@@ -158,7 +158,7 @@ async def test_rejected_odds_go_back_to_the_house(books: Books) -> None:
 
 @pytest.mark.duty("D15")
 async def test_rejected_whole_meter_goes_onto_the_reseeded_one(books: Books) -> None:
-    """The new cycle goes on: a meter is never turned back (duty D15)."""
+    """The new cycle continues: a meter is never turned back (duty D15)."""
     await books.accept(wagers(1))
     await books.accept(result(2, share(claim=CLAIM), takes=[take(100)], basis=1))
     await books.decide(CLAIM, "reject")
@@ -206,7 +206,7 @@ async def test_version_rises_with_a_percentage_decided_and_not_with_odds(books: 
 
 
 async def test_claim_of_nothing_goes_through_its_life(books: Books) -> None:
-    """A meter at nothing was won: the claim holds no account, and can be decided all the same."""
+    """A meter with a zero balance was won: the claim has no account, and can still be decided."""
     await books.accept(wagers(1))
     await books.set_accounts({f"meter:{BONUS}": 0})
     await books.accept(
@@ -236,7 +236,7 @@ async def test_who_validated_does_not_pay(books: Books) -> None:
 
 
 async def test_rejection_takes_back_the_envy_that_is_not_due(books: Books) -> None:
-    """The hand was not what was entered: what it brought to others goes back to the house."""
+    """The hand was entered wrongly: what it brought to others goes back to the house."""
     await books.accept(wagers(1))
     dues = [share(1, claim=CLAIM), odds(1_000)]
     await books.accept(result(2, *dues, takes=[take(10)], basis=1))
@@ -263,7 +263,7 @@ async def test_decision_that_the_books_cannot_hold_changes_nothing(books: Books)
 
 
 async def test_wins_are_indexed_by_meter_and_once_more_as_meter_awards(books: Books) -> None:
-    """Duty D16."""
+    """Duty D16: the history has each win by meter."""
     await books.accept(wagers(1))
     dues = [share(1, claim="T-1-2-1"), odds(600, claim="T-1-2-2")]
     await books.accept(result(2, *dues, takes=[take(10)], basis=1))
@@ -281,7 +281,7 @@ async def test_wins_are_indexed_by_meter_and_once_more_as_meter_awards(books: Bo
 async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
     books: Books, field: str
 ) -> None:
-    """An altered amount is not paid out, nor is a paid claim made to wait again paid twice."""
+    """An altered amount is not paid, and a paid claim set back to waiting is not paid twice."""
     await _win(books)
     await _bring_to(books, "validated" if field == "amount" else "paid")
     altered = {"amount": "9999999", "state": "validated"}[field]
@@ -297,7 +297,7 @@ async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
 async def test_table_is_told_again_of_what_is_decided_however_many_it_won_since(
     books: Books, act: Act
 ) -> None:
-    """A claim that waits long is in its list when it is decided: a table may have been away."""
+    """A claim that waited long is in its list once it is decided: a table may have been away."""
     await _win(books)
     await books.redis.hset(books.keys.table("T-1"), "claims", "T-1-8-1 T-1-9-1")
     await books.decide(CLAIM, act)

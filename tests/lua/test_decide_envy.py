@@ -24,7 +24,7 @@ from tests.lua.books import (
 CLAIM = "T-1-2-1"
 ALONE = "T-1-2-e3"
 OWED = ((METER, 1_000), (BONUS, 250))
-"""What is owed under either claim, by meter in cents."""
+"""Amounts owed under either claim, in cents by meter."""
 ENVY = 1_250
 ACTS: tuple[EnvyAct, ...] = ("pay_envy", "reject_envy")
 TALLIES = {"pay_envy": "table_paid_cents", "reject_envy": "envy_taken_back_cents"}
@@ -43,7 +43,7 @@ async def _win(books: Books) -> None:
 
 
 async def _alone(books: Books) -> None:
-    """Open the claim of Envy Bonuses for a hand of which no win waits."""
+    """Open the claim of Envy Bonuses for a hand without a waiting win."""
     await books.accept(wagers(1))
     dues = (envy_due(1_000, ALONE), envy_due(250, ALONE, meter=BONUS))
     await books.accept(result(2, *dues, basis=1, envy=[envy_under(ALONE, opened=False)]))
@@ -56,7 +56,7 @@ async def _state(books: Books, claim: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("act", ACTS)
 async def test_terms_that_are_not_those_opened_come_first(books: Books, act: EnvyAct) -> None:
-    """Before `unknown_claim` and before `wrong_state` alike."""
+    """They come before both `unknown_claim` and `wrong_state`."""
     await _win(books)
     await books.redis.hset(books.keys.meters, "terms", "altered")
     before = await books.keyspace()

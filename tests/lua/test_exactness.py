@@ -1,4 +1,4 @@
-"""Amounts near 2^53 micros, where Lua's numbers end, go through every script to the last digit."""
+"""Amounts near 2^53 micros, Lua's limit for integers, pass every script exactly."""
 
 import pytest
 
@@ -7,11 +7,11 @@ from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, 
 from tests.lua.books import void as void_step
 
 NEAR = [0, 1, 2, 3, 9_999, 10_000, 10_001, 139_999]
-"""How far below the largest balance."""
+"""Distance from the largest balance, in micros."""
 
 
 async def _fill(books: Books, held_micros: int) -> None:
-    """Have the progressive meter hold so much, and other tables' wagers behind all that is held."""
+    """Set the progressive meter to a balance, with other tables' wagers as the counterpart."""
     accounts = await books.accounts()
     bonus = accounts["meter:five_card_hand_bonus"] + accounts.get("table:T-1", 0)
     await books.set_accounts(
@@ -25,7 +25,7 @@ async def _fill(books: Books, held_micros: int) -> None:
 
 
 async def _play_and_fill(books: Books, held_micros: int) -> None:
-    """The same with a round open at T-1, which has added nothing to speak of."""
+    """Do the same with a round open at T-1, whose contribution is negligible."""
     await books.accept(wagers(1, added(1, meter="five_card_hand_bonus")))
     await _fill(books, held_micros)
 
@@ -55,7 +55,7 @@ async def test_balance_takes_not_a_micro_more(books: Books) -> None:
 async def test_percentage_of_the_fullest_meter_is_exact(
     books: Books, below: int, percent: int
 ) -> None:
-    """As Python's whole numbers have it, which have no end."""
+    """Python's integers, which have no limit, give the expected value."""
     held = MAX - below
     await _play_and_fill(books, held)
     (answer,) = await books.accept(
@@ -72,7 +72,7 @@ async def test_percentage_of_the_fullest_meter_is_exact(
 
 
 async def test_sixteen_digits_stay_text_through_a_claims_life(books: Books) -> None:
-    """2^53 - 1 micros are 900,719,925,474 cents and 991 micros over."""
+    """2^53 - 1 micros are 900,719,925,474 cents and 991 micros."""
     cents = 900_719_925_474
     await _play_and_fill(books, MAX)
     await books.accept(
@@ -91,7 +91,7 @@ async def test_sixteen_digits_stay_text_through_a_claims_life(books: Books) -> N
 
 
 async def test_debts_are_as_exact_as_holdings(books: Books) -> None:
-    """A table's account and the house's lie below zero by as much."""
+    """A table's account and the house's account are below zero by the same amount."""
     held = MAX - 1_000_000
     await books.set_accounts({"table:T-1": -held, "house": -held})
     await books.accept(wagers(1, added(777_777)))

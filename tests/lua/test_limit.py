@@ -1,4 +1,4 @@
-"""A meter's limit: what it cannot take is kept in its overflow, and no cent of it is lost (D3)."""
+"""A meter's limit: the excess is kept in its overflow, and no cent of it is lost (D3)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ OVER = f"overflow:{METER}"
 
 
 async def _held(books: Books) -> tuple[int, int]:
-    """What the meter holds above its seed, and its overflow; in micros."""
+    """Return the meter's balance above its seed, and its overflow; in micros."""
     accounts = await books.accounts()
     assert total(accounts) == 0
     return accounts[f"meter:{METER}"] - SEED, accounts.get(OVER, 0)
@@ -153,7 +153,7 @@ async def test_void_after_the_overflow_went_to_a_new_cycle_is_the_houses_to_bear
 
 @pytest.mark.duty("D2")
 async def test_hits_and_what_the_table_pays_are_counted(books: Books) -> None:
-    """Duty D2: hits, paid by the system, paid by an attendant."""
+    """Duty D2: hits, amounts paid by the system, amounts paid by an attendant."""
     await books.accept(
         wagers(1),
         result(2, share(claim="C"), share(claim="D"), takes=[take(10, 2)], basis=1),

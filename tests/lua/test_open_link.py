@@ -26,11 +26,11 @@ from tests.lua.books import (
 
 ONE_METER = books_floor(meter_text(METER), feeds=(METER,))
 SWAPPED = books_floor(meter_text(BONUS), meter_text(METER, paytable="B"))
-"""A new meter first, and after it one whose terms are not those opened."""
+"""A new meter first, and after it one whose terms differ from those opened."""
 
 
 async def _answer(redis: Redis, link: Link) -> list[str]:
-    """What the script itself answers."""
+    """Return the script's own answer."""
     books = Books(redis, link)
     opening = [
         text
@@ -181,7 +181,7 @@ async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given:
 
 
 async def test_new_meter_beside_one_that_differs_is_not_seeded(redis: Redis) -> None:
-    """Everything is checked before anything is written, also where the new one comes first."""
+    """Everything is checked before anything is written, even if the new meter comes first."""
     await Books(redis, link_of(ONE_METER)).store.open("service")
     before = await Books(redis).keyspace()
     assert (await _answer(redis, link_of(SWAPPED)))[:2] == ["differs", METER]

@@ -1,4 +1,4 @@
-"""Names for the positions of arrays in the scripts: they are those that Python packs by."""
+"""Names of array positions in the scripts equal the order in which Python packs them."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ GIVEN_BY_REDIS: Final = frozenset({"KEYS", "ARGV"})
 
 
 def code_of(package: str, script: str) -> str:
-    """A script with what it includes, without its comments and texts."""
+    """Return a script with its includes, without comments and texts."""
     text = re.sub(r"\[==\[.*?\]==\]", "''", load_script(script, package), flags=re.DOTALL)
     return re.sub(r"'[^'\n]*'", "''", re.sub(r"--.*", "", text))
 

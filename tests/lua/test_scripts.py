@@ -1,4 +1,4 @@
-"""The scripts as texts: their headers, their statuses, the loader, and a Redis that forgot them."""
+"""The scripts as texts: their headers and statuses, the loader, and a Redis that forgot them."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _WORD = re.compile(r"'([a-z_]+)'")
 
 
 def _header(name: str, section: str) -> str:
-    """One section of a script's header, without its comment signs."""
+    """Return one section of a script's header, without comment signs."""
     text = load_script(name)
     head = "\n".join(
         line for line in text.split("\n\n", 1)[0].splitlines() if line.startswith("--")
@@ -34,12 +34,12 @@ def _header(name: str, section: str) -> str:
 
 
 def _code(name: str) -> str:
-    """A script without its comments."""
+    """Return a script without its comments."""
     return re.sub(r"--.*", "", load_script(name))
 
 
 def _used(name: str, array: str) -> tuple[set[int], bool]:
-    """The places of KEYS or ARGV that a script reads: by number, and whether by a variable."""
+    """Return the indexes of KEYS or ARGV that a script reads, and whether one is a variable."""
     places = re.findall(rf"{array}\[([^\[\]]+(?:\[[^\]]*\])?)\]", _code(name))
     numbers = {int(place) for place in places if place.isdigit()}
     return numbers, any(not place.isdigit() for place in places)
@@ -83,7 +83,7 @@ def test_statuses_of_the_other_scripts_are_those_of_their_headers(name: str) -> 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     code = _code(name)
-    # cjson writes 14 digits of a number; names are all that is ever read with it.
+    # cjson writes only 14 digits of a number, so it may read and write nothing but names.
     assert not re.search(r"pitlink|'TIME'|math\.random|os\.time|tostring|cjson\.(?!decode)", code)
     for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
         assert call in {
@@ -95,7 +95,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
 
 @pytest.fixture
 def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty directory of scripts that the loader takes for the package's."""
+    """Yield an empty directory that the loader uses as the package's directory of scripts."""
     monkeypatch.setattr(meters.books.script_loader, "files", lambda _: tmp_path)
     load_script.cache_clear()
     (tmp_path / "scripts" / "includes").mkdir(parents=True)

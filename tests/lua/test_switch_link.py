@@ -1,4 +1,4 @@
-"""Closing a link and opening it again: what a closed link still takes, and what it does not."""
+"""Closing a link and opening it again: what a closed link accepts and what it refuses."""
 
 import msgspec
 import pytest
