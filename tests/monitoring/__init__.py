@@ -1,1 +1,1 @@
-"""What Prometheus reads, what it warns of, and what is drawn from it."""
+"""Tests of the metrics for Prometheus, the alerts and the dashboards."""

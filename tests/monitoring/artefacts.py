@@ -1,4 +1,4 @@
-"""What the tests read of the files under ``deploy``: rules, dashboards, the table of metrics."""
+"""Readers of the files under ``deploy``: rules, dashboards, the table of metrics."""
 
 import json
 import re
@@ -19,14 +19,14 @@ _ROW: Final = re.compile(r"^\| `([a-z_]+)` \| (.*?) \| (.*?) \| .+ \|$", re.MULT
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of a panel, as it stands in the dashboard."""
+    """A query of a panel, as written in the dashboard."""
 
     dashboard: str
     panel: str
     expr: str
 
     def resolved(self, **variables: str) -> str:
-        """The query with the dashboard's variables and Grafana's own put in."""
+        """Return the query with the dashboard's and Grafana's variables filled in."""
         found = self.expr
         for name, value in {**variables, "__rate_interval": "10s"}.items():
             found = found.replace(f"${name}", value)
@@ -34,12 +34,12 @@ class Query:
 
 
 def rules() -> Mapping[str, str]:
-    """The expression of each alert."""
+    """Return the expression of each alert."""
     return dict(_RULE.findall((PROMETHEUS / "alerts.yml").read_text()))
 
 
 def metrics_in(expr: str) -> frozenset[str]:
-    """The metrics that an expression names."""
+    """Return the metrics that an expression names."""
     return frozenset(_METRIC.findall(_TEXT.sub('""', expr)))
 
 
@@ -49,7 +49,7 @@ def dashboard(path: Path) -> dict[str, Any]:
 
 
 def panels() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every panel that draws something, with its dashboard's name."""
+    """Yield every panel with a drawing, with its dashboard's name."""
     for path in DASHBOARDS:
         for panel in dashboard(path)["panels"]:
             if panel["type"] != "row":
@@ -57,7 +57,7 @@ def panels() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def queries() -> list[Query]:
-    """Every query of every panel."""
+    """Return every query of every panel."""
     return [
         Query(name, panel["title"], target["expr"])
         for name, panel in panels()
@@ -66,7 +66,7 @@ def queries() -> list[Query]:
 
 
 def described() -> Mapping[str, frozenset[str]]:
-    """The metrics of deploy/docs/reference/metrics.md, each with its labels."""
+    """Return the metrics of docs/reference/metrics.md, each with its labels."""
     return {
         name: frozenset(re.findall(r"`(\w+)`", labels))
         for name, labels, _ in _ROW.findall((DEPLOY / "docs/reference/metrics.md").read_text())

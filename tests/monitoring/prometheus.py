@@ -1,4 +1,4 @@
-"""A real Prometheus with the shipped configuration, asked as Grafana asks it."""
+"""A real Prometheus with the shipped configuration, queried as Grafana does."""
 
 import math
 import shutil
@@ -56,11 +56,11 @@ _Told = TypeVar("_Told", _Vector, _Values, _Rules)
 
 
 class Prometheus(Server):
-    """Reads services and agents every second instead of every five; the rest is as shipped.
+    """Prometheus that scrapes every second instead of every five; all else is as shipped.
 
     Args:
-        services: the addresses of the service's workers.
-        agents: the addresses of the agents.
+        services: addresses of the service's workers.
+        agents: addresses of the agents.
     """
 
     def __init__(self, services: Sequence[str], agents: Sequence[str]) -> None:
@@ -110,16 +110,16 @@ class Prometheus(Server):
         return msgspec.json.decode(answer.content, type=of)
 
     def query(self, expr: str) -> list[tuple[Mapping[str, str], float]]:
-        """What an expression gives now: labels and values, those that are no number left out."""
+        """Return labels and values of an expression now, without values that are not numbers."""
         rows = self._ask("query", _Vector, query=expr).data.result
         found = [(row.metric, float(row.value[1])) for row in rows]
         return [(labels, value) for labels, value in found if not math.isnan(value)]
 
     def values(self, label: str) -> frozenset[str]:
-        """Every value of a label."""
+        """Return every value of a label."""
         return frozenset(self._ask(f"label/{label}/values", _Values).data)
 
     def rules(self) -> Mapping[str, tuple[str, str]]:
-        """Each alert's health and state."""
+        """Return each alert's health and state."""
         groups = self._ask("rules", _Rules).data.groups
         return {rule.name: (rule.health, rule.state) for group in groups for rule in group.rules}

@@ -1,4 +1,4 @@
-"""What Prometheus reads of a table's agent, while that plays with a service that does as told."""
+"""Metrics of a table's agent, while it plays with a service that the test controls."""
 
 import asyncio
 import dataclasses
@@ -22,7 +22,7 @@ from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, eventually_async, free_port
 
 CALM: Final = dataclasses.replace(SWIFT, silence_s=60.0, call_s=60.0)
-"""A machine that is busy for a while costs this table neither its beat nor its connection."""
+"""On a busy machine this table loses neither its heartbeat nor its connection."""
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def agent(
 
 
 def read(text: str, name: str, **labels: str) -> float:
-    """One figure of table T-1."""
+    """Return one metric of table T-1."""
     wanted = {"link": "one", "table": "T-1", **labels}
     found = [
         sample.value
@@ -141,7 +141,7 @@ def test_beats_that_did_not_come_are_counted() -> None:
 
 @pytest.mark.parametrize("panel", [True, False])
 async def test_the_command_serves_them(tmp_path: Path, *, panel: bool) -> None:
-    """Also while the broker is not reached, for which they are there."""
+    """This holds without a connection to the broker too, because then they are needed."""
     config = tmp_path / "floor.toml"
     broker = f"mqtt://127.0.0.1:{free_port()}"
     config.write_text(FLOOR + section_text("[service]", broker=broker, data=tmp_path))

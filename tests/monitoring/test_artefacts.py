@@ -1,4 +1,4 @@
-"""Rules, runbook and dashboards by themselves: promtool takes them, and they name what there is."""
+"""Rules, runbook and dashboards alone: promtool accepts them, and every name in them exists."""
 
 import re
 import subprocess
@@ -24,7 +24,7 @@ GRID: Final = 24
 
 
 def promtool(*arguments: str | Path) -> str:
-    """What promtool says of files that it takes."""
+    """Return what promtool prints about files that it accepts."""
     done = subprocess.run(
         [require("promtool"), *map(str, arguments)], capture_output=True, text=True, check=False
     )
@@ -127,7 +127,7 @@ def test_what_a_dashboard_links_to_is_there() -> None:
 
 
 def test_every_figure_that_an_alert_goes_by_is_drawn() -> None:
-    """But for those that there is nothing to see of while all is well."""
+    """The exceptions are metrics that show nothing while all is well."""
     drawn = {name for query in queries() for name in metrics_in(query.expr)}
     asked = {name for expr in rules().values() for name in metrics_in(expr)}
     assert asked - drawn == {

@@ -1,4 +1,4 @@
-"""What a link tells of itself: its books, what waits in them, its beat, audits and outages."""
+"""Metrics of a link: its books, waiting claims, its heartbeat, audits and outages."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
 
 @pytest.mark.section("649a.11(c)(5)(v)")
 async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(pit: Pit) -> None:
-    """Not while its win is pending, and no more once it was paid or rejected."""
+    """It is not counted while its win is pending, or after it was paid or rejected."""
     book = LinkStatsReader(pit.store)
     now = datetime.now(UTC).timestamp()
     metrics = Metrics(pit.floor, now=lambda: now + 7_200)
@@ -98,7 +98,7 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
 
 
 async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldest(pit: Pit) -> None:
-    """Until confirmed or refused, or no longer asked for; a repeat is no younger."""
+    """It counts until it is confirmed, refused or withdrawn. A repeat does not reset the age."""
     book = LinkStatsReader(pit.store)
     now = datetime.now(UTC).timestamp()
     metrics = Metrics(pit.floor, now=lambda: now + 7_200)
@@ -157,7 +157,7 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         assert told("link_outages_total") == 0
         redis_server.kill()
         await eventually_async(lambda: told("link_operable") == 0, within_s=20)
-        # The store may have failed amid a check that had found it ready: the next tells.
+        # The store may have failed during a check that found it ready. The next check reports it.
         await eventually_async(lambda: told("redis_ready") == 0)
         assert told("link_outages_total") == 1
         before_s = told("link_inoperable_seconds_total")
@@ -165,7 +165,7 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         redis_server.start()
         await up.comes_up()
         await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
-        # Only now: a disk that is slow for a moment is no outage.
+        # The assertion comes only now, because a disk that is slow for a moment is no outage.
         with monkeypatch.context() as hasty:
             hasty.setattr(meters.service.link, "CHECK_WITHIN_S", 0.5)
             redis_server.freeze()

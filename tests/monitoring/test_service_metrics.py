@@ -1,4 +1,4 @@
-"""What Prometheus reads of the service, by name and label."""
+"""Metrics of the service, by name and label."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ON = ("tcp-main", "progressive")
 
 
 def samples(metrics: Metrics) -> dict[tuple[str, frozenset[str]], float]:
-    """Every sample by its name and its label values."""
+    """Return every sample by its name and its label values."""
     body, _ = metrics.exposition("text/plain")
     return {
         (sample.name, frozenset(sample.labels.values())): sample.value

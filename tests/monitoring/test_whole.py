@@ -1,4 +1,4 @@
-"""A real Prometheus reads a demonstration that plays: panels have data, rules their metrics."""
+"""A real Prometheus reads a playing demonstration: panels have data, rules their metrics."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ HOLDS: Final = (
     "sum(pitlink_agent_state) == count(pitlink_agent_playable)",
     'sum(pitlink_agent_replies_total{status="accepted"}) > 0',
 )
-"""What holds of a floor that plays and is well."""
+"""Expected values on a healthy floor at play."""
 
 
 class Played:
@@ -60,13 +60,13 @@ class Played:
         self.data = data
 
     def has_jackpots(self) -> bool:
-        """Whether a percentage of a meter was won, and a stranger was refused, as scraped."""
+        """Return whether the scraped data shows a percentage win and a refused stranger."""
         won = self.prometheus.query('sum(pitlink_wins_total{kind="percent"}) > 0')
         refused = self.prometheus.query('pitlink_refusals_total{link="unknown"} > 0')
         return bool(won and refused)
 
     def scraped(self) -> Mapping[str, frozenset[str]]:
-        """Every metric as service and agents tell it now, each with its labels."""
+        """Return every metric that service and agents export now, each with its labels."""
         found: dict[str, frozenset[str]] = {}
         for at in (self.service, self.agents):
             text = httpx.get(f"http://{at}/metrics", timeout=60).raise_for_status().text
@@ -78,7 +78,7 @@ class Played:
 
 
 async def send_as_strangers(data: Path) -> None:
-    """Send what tables, links, codes and meters that do not exist would."""
+    """Send events of tables, links, codes and meters that do not exist."""
     address = parse_broker_url(embedded_broker_url(data))
     async with aiomqtt.Client(address.host, address.port) as client:
         for number in range(STRANGERS):
@@ -128,7 +128,7 @@ def check_every_rule_has_its_metrics(floor: Played) -> None:
 
 
 def check_metrics_are_as_described(floor: Played) -> None:
-    """What a floor that plays has shown sooner or later, and nothing else."""
+    """Check that a floor at play exports all described metrics, and no others."""
     eventually(lambda: floor.scraped() == described(), within_s=60, what="metrics as described")
 
 
@@ -143,7 +143,7 @@ def check_strangers_make_no_labels(floor: Played) -> None:
 
 
 def check_agents_and_service_agree(floor: Played) -> None:
-    """To some rounds in hand: the service books before the agent hears of it."""
+    """Check that agents and service agree, except for open rounds: the service books first."""
     behind = "sum by (link, table) (pitlink_table_{0} - on (link, table) pitlink_agent_{0})"
 
     def near() -> bool:
@@ -167,7 +167,7 @@ def check_figures_are_those_of_a_floor_that_is_well(floor: Played) -> None:
 
 @pytest.mark.slow
 def test_a_real_prometheus_reads_a_floor_that_plays(tmp_path: Path) -> None:
-    """One run for all checks, since a floor takes long to start."""
+    """One run serves all checks, because a floor needs long to start."""
     data, port, panel = tmp_path / "data", free_port(), free_port()
     at = f"127.0.0.1:{port}", f"127.0.0.1:{panel}"
     with (
