@@ -1,1 +1,1 @@
-"""Odds: what is counted, the strategies, the edges, what is kept and what the command says."""
+"""Tests of the odds: counts, strategies, edges, the cache and the command."""

@@ -1,4 +1,4 @@
-"""The main games settled straight from the text, to set the odds against."""
+"""The main games settled directly from the text, to compare the odds with."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -15,7 +15,7 @@ WIN_682A = {"four_of_a_kind": 25, "straight_flush": 20, "three_of_a_kind": 2}
 
 
 def deal(random: Random, *sizes: int) -> list[list[Card]]:
-    """Hands of so many cards each, off one deck."""
+    """Return hands of some numbers of cards, from one deck."""
     cards = random.sample(DECK, sum(sizes))
     hands = []
     for size in sizes:
@@ -25,7 +25,7 @@ def deal(random: Random, *sizes: int) -> list[list[Card]]:
 
 
 def net_649a(player: Sequence[Card], dealer: Sequence[Card], bonus: Mapping[str, int]) -> int:
-    """What a played Ante of 1 gains (649a.11(c)(3), 649a.12(a), (b))."""
+    """Return the gain of a played Ante of 1 (649a.11(c)(3), 649a.12(a), (b))."""
     hand, strength = three_card(player)
     extra = bonus.get(hand.value, 0)
     against = three_card(dealer)[1]
@@ -37,7 +37,7 @@ def net_649a(player: Sequence[Card], dealer: Sequence[Card], bonus: Mapping[str,
 
 
 def net_679a(player: Sequence[Card], dealer: Sequence[Card], bad_beat: Mapping[str, int]) -> int:
-    """What a played Ante of 1 gains (679a.11(c)(3), 679a.12(a)-(c))."""
+    """Return the gain of a played Ante of 1 (679a.11(c)(3), 679a.12(a)-(c))."""
     hand, strength = three_card(player)
     if not dealer_qualifies(dealer):
         return 1
@@ -51,7 +51,7 @@ def net_679a(player: Sequence[Card], dealer: Sequence[Card], bad_beat: Mapping[s
 def net_682a(
     player: Sequence[Card], dealer: Sequence[Card], bad_beat: Mapping[str, int], times: int
 ) -> int:
-    """What an Ante of 1, raised so many times, gains (682a.11(d)(2), 682a.12(a)-(c))."""
+    """Return the gain of an Ante of 1 with this raise (682a.11(d)(2), 682a.12(a)-(c))."""
     hand, strength = best_four(player)
     if strength >= best_four(dealer)[1]:
         return 1 + times + WIN_682A.get(hand.value, 0)

@@ -1,4 +1,4 @@
-"""Hands up to a renaming of suits: every hand of the deck, once."""
+"""Hands that differ only in the names of suits: each hand of the deck is counted once."""
 
 from itertools import combinations
 from math import comb

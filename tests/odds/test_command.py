@@ -1,4 +1,4 @@
-"""The command: what it prints, what it lets choose, and what it refuses."""
+"""The command: what it prints, which choices it offers, and what it refuses."""
 
 import os
 from collections.abc import Callable
@@ -58,7 +58,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(counts_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command with a cache of its own, into which the shared counts are put."""
+    """Return a function that runs the command with its own cache, filled with the shared counts."""
     cache = tmp_path / "cache"
     cache.mkdir()
     counts_directory.mkdir(parents=True, exist_ok=True)
@@ -286,7 +286,7 @@ def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
 ) -> None:
     plot = tmp_path / "edge.svg"
     run("--json", "--plot", str(plot), "--wager", "progressive", "--paytable", "A")
-    # Text is drawn as shapes, with what it says in a comment above.
+    # Text is drawn as shapes, with the words in a comment above.
     drawn = plot.read_text()
     for said in ("Meter of a $1 wager, in dollars", "House edge, in % of the wager",
                  "without Envy Bonuses", "with Envy Bonuses, 6 other players",
@@ -295,7 +295,7 @@ def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
 
 
 def points(line: Line2D) -> list[list[float]]:
-    """The points of a line, each with its place across and up."""
+    """Return the points of a line, each with its x and y position."""
     found: list[list[float]] = np.asarray(line.get_xydata(), float).tolist()
     return found
 

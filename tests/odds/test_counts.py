@@ -31,7 +31,7 @@ ACES_UP = {
 
 
 def unseen(_steps: int) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 @pytest.mark.section("649a.6(b)")
@@ -75,7 +75,7 @@ def test_aces_hands_in_both_readings() -> None:
         **ACES_UP, "royal_flush": 4, "straight_flush": 36, "flush": 5_108, "straight": 10_200,
         "two_aces": comb(4, 2) * comb(12, 3) * 4**3, "other": 2_316_300,
     }  # fmt: skip
-    # A full house is among the threes of a kind.
+    # A full house is counted with the threes of a kind.
     assert by_text["three_aces"] + by_text["three_of_a_kind"] == 54_912 + 3_744
 
 
@@ -119,7 +119,7 @@ def test_hands_with_a_two_to_follow() -> None:
      ("four_card", 5), ("four_card", 6), ("aces", 5), ("aces_best_four", 5)],
 )  # fmt: skip
 def test_suits_by_name_matter_only_where_five_or_all_are_of_one(ranking: str, size: int) -> None:
-    """Counting by classes stands on this: elsewhere each hand of a class is the same hand."""
+    """Counting by classes relies on this: elsewhere each hand of a class is equivalent."""
     random = Random(size)
     judge = RANKINGS[ranking].of
     for _ in range(1_500):

@@ -1,4 +1,4 @@
-"""Each hand of the player against all of the dealer's, beside counts done one by one."""
+"""Each hand of the player against all of the dealer's, compared with counts one by one."""
 
 from collections import Counter
 from itertools import combinations
@@ -17,7 +17,7 @@ from bonus.odds.enumerations import Enumerator, duel
 
 
 def unseen(_steps: int) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_three_against_three_is_every_deal_once(three_against_three: Duel) -> No
     found = three_against_three
     assert sum(found.hands) == comb(52, 3)
     assert found.deals == comb(49, 3)
-    # What one hand is higher than is as often lower than it, so that both are as many in all.
+    # Each hand is higher as often as another is lower, so both totals are equal.
     everyone = count_duel("three_card", 3, 3, unseen, queen_qualifies=False)
     higher = sum(n * h for n, h in zip(everyone.hands, everyone.higher, strict=True))
     equal = sum(n * e for n, e in zip(everyone.hands, everyone.equal, strict=True))
@@ -131,6 +131,6 @@ def test_five_against_six_agrees_with_deals_at_random(five_against_six: Duel) ->
         seen += best_four(cards[5:])[1] > best_four(cards[:5])[1]
     rows = zip(five_against_six.hands, five_against_six.higher, strict=True)
     expected, of = sum(n * h for n, h in rows), comb(52, 5) * five_against_six.deals
-    # Five standard deviations, in whole deals.
+    # This is five standard deviations, in whole deals.
     allowed = 5 * isqrt(trials * expected * (of - expected) // of**2) + 1
     assert abs(seen - trials * expected // of) <= allowed

@@ -54,7 +54,7 @@ def test_pair_plus(counted: Enumerator) -> None:
 @pytest.mark.reading("T4")
 def test_a_mini_royal_is_added_to_the_ante_bonus_of_b_alone(counted: Enumerator) -> None:
     found = {name: edge for name, edge in edges(entries(counted, "ante")).items() if "+" in name}
-    # It pays 4 hands of 22,100 one to one more than a straight flush in table C, and no more in A.
+    # Table C pays 4 hands of 22,100 one to one more than a straight flush. Table A does not.
     assert found == {
         "b-A+": "686689/20358520", "b-B+": "3672957/101792600", "b-C+": "3875621/101792600",
     }  # fmt: skip
@@ -72,7 +72,7 @@ def test_six_card_bonus_with_fixed_sums_by_the_wager(counted: Enumerator) -> Non
     }  # fmt: skip
     by_wager = found[-1].house_edge_by_wager
     assert by_wager == {"100": "330562/2544815", "500": "460562/2544815"}
-    # $1,300,000 in all, over the deals, is four fifths less of $5.
+    # $1,300,000 in total, divided by all deals, is four fifths less than $5.
     less = Fraction(1_300_000, comb(52, 6)) * Fraction(4, 5)
     assert Fraction(by_wager["500"]) - Fraction(by_wager["100"]) == less
     assert not found[0].house_edge_by_wager
@@ -138,7 +138,7 @@ def test_all_six(game: str, counted: Enumerator) -> None:
 @pytest.mark.reading("T14")
 def test_the_three_card_progressive(counted: Enumerator) -> None:
     by_a, by_b = entries(counted, "progressive")
-    # The 22,100 hands give back 500 x 3 + 70 x 44 + 60 x 52 + 6 x 720, and the meter once.
+    # The 22,100 hands pay 500 x 3 + 70 x 44 + 60 x 52 + 6 x 720, and the meter once.
     back = 500 * 3 + 70 * 44 + 60 * 52 + 6 * 720
     assert Fraction(by_a.house_edge_at_empty_meter) == 1 - Fraction(back, 22_100)
     assert Fraction(by_a.meter_return) == Fraction(1, 22_100)
@@ -146,7 +146,7 @@ def test_the_three_card_progressive(counted: Enumerator) -> None:
     assert Fraction(by_b.house_edge) == Fraction(526, 1_105)
     assert by_a.seed_meter == {"100": 100_000, "500": 500_000}
     assert by_a.break_even_meter == {"100": (22_100 - back) * 100, "500": (22_100 - back) * 500}
-    # Each other hand brings $100 once and $25 three times.
+    # Each other hand pays $100 once and $25 three times.
     assert by_a.envy_return == {"100": exact(Fraction(175, 22_100))} | {
         "500": exact(Fraction(175, 22_100))
     }
@@ -157,7 +157,7 @@ def test_the_three_card_progressive(counted: Enumerator) -> None:
 
 
 def paid_cents(entry: OddsEntry, meter_cents: int, wager_cents: int, players: int = 1) -> int:
-    """What all deals pay in cents, each to the cent, by the cells as they are printed."""
+    """Return what all deals pay in cents, each to the cent, according to the printed cells."""
     paid = 0
     for line in entry.hands:
         if line.pays.endswith("% of meter"):
@@ -225,7 +225,7 @@ def test_the_five_of_six_progressive(counted: Enumerator) -> None:
 def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
     counted: Enumerator,
 ) -> None:
-    """What is folded has three ranks and no flush, so that two cards make no more of it."""
+    """A folded hand has three ranks and no flush, so two more cards add nothing else to it."""
     (entry,) = entries(counted, "five_card_progressive")
     assert entry.when_folding is not None
     folded = folded_strengths(load("649a"), counted)
@@ -236,7 +236,7 @@ def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
     assert {hand for hand, number in lost.items() if number} == {
         "straight", "three_of_a_kind", "two_pair", "pair", "high_card",
     }  # fmt: skip
-    # 7,200 hands are folded, and any two more of one of their ranks make a three of a kind.
+    # 7,200 hands are folded. Any two more cards of one of their ranks make a three of a kind.
     assert lost["three_of_a_kind"] == 7_200 * 3 * comb(3, 2)
     gone = Fraction(lost["three_of_a_kind"] * 9 + lost["straight"] * 30, FIVE_CARDS * 10)
     assert Fraction(entry.when_folding.house_edge) - Fraction(entry.house_edge) == gone
@@ -290,7 +290,7 @@ def test_the_five_card_hand_bonus_with_its_draws(
 @pytest.mark.section("649a.12(i)(3)")
 @pytest.mark.reading("T19")
 def test_the_frequency_at_which_draws_leave_the_house_nothing(counted: Enumerator) -> None:
-    """Each beside the other as often as that is drawn."""
+    """Each draw is weighted with its own frequency."""
     (entry,) = entries(counted, "five_card_hand_bonus", draws=DrawOdds())
     bare = 1 - HANDS_BACK - 10_000 * METER
     assert entry.magic_card is not None
@@ -342,7 +342,7 @@ def test_the_dealers_jackpot_is_divided_among_those_who_wagered(counted: Enumera
 def test_every_entry_accounts_for_every_deal_and_pays_its_printed_cells(
     counted: Enumerator,
 ) -> None:
-    """The edge once more, from nothing but the cells that the entry prints."""
+    """The test calculates the edge again, only from the cells that the entry prints."""
     found = [entry_of(offer, counted) for offer in all_offers(WITHOUT)]
     assert len(found) == 71
     for entry in found:

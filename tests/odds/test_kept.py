@@ -1,4 +1,4 @@
-"""Counts on disk: read again by the code that made them alone, and never in the way."""
+"""Counts on disk: only the code that made them reads them, and they never prevent a run."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from meters.odds.count_cache import CountCache, code_digest
 
 
 class Counting:
-    """An enumeration that tells how often it was really counted."""
+    """Enumeration that records how often it really counted."""
 
     def __init__(self, name: str = "some hands") -> None:
         self.times = 0
@@ -140,7 +140,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_put_in_place(
 def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A changed byte in any of those modules, or a new one among the rankings, is other code."""
+    """A changed byte in one of those modules, or a new module among the rankings, is other code."""
     package = tmp_path / "bonus"
     for name in ("cards.py", "hands/three.py", "odds/suit_classes.py", "odds/hand_counts.py",
                  "odds/dealer_duels.py", "odds/enumerations.py", "odds/notes.py"):  # fmt: skip

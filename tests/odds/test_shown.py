@@ -1,4 +1,4 @@
-"""The odds as tables for people: what stands where, at every width."""
+"""The odds as tables for people: the layout at every width."""
 
 import io
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Shown = Callable[..., str]
 
 @pytest.fixture
 def shown(counted: Enumerator) -> Shown:
-    """Entries of a wager as they are printed."""
+    """Return entries of a wager as printed."""
 
     def print_them(game: str, wager: str, width: int = 100, draws: DrawOdds | None = None) -> str:
         chosen = list(entries(counted, game, wager, draws))
@@ -41,7 +41,7 @@ def entries(
 
 
 def columns(text: str) -> list[tuple[list[str], list[str]]]:
-    """The words of each table's head, and of its line of edges."""
+    """Return the words of each table's heading and of its line of edges."""
     found = []
     head: list[str] = []
     for line in text.splitlines():

@@ -169,7 +169,7 @@ def test_three_card_games_dealt_at_random_come_to_the_edge(
             net = net_679a(player, dealer, dict(zip(hands, BAD_BEAT_679A[choice], strict=True)))
         total += net
         squares += net * net
-    # Queen-six-three is mixed in 679a; to fold all of it costs less than the chance error here.
+    # Queen-six-three is mixed in 679a. Folding all of it costs less than the random error here.
     assert abs(total + trials * best.house_edge) < 5 * isqrt(squares)
 
 
@@ -179,7 +179,7 @@ def test_three_card_games_dealt_at_random_come_to_the_edge(
 def test_four_card_prime_dealt_at_random_comes_to_the_edge(
     choice: str, counted: Enumerator
 ) -> None:
-    """Raised 3 times with tens or better and once down to threes, which costs next to nothing."""
+    """The simple strategy (raise 3 times from tens, once down to threes) loses almost nothing."""
     random = Random(682)
     best = best_play(load("682a"), choice, counted)
     hands = ("four_of_a_kind", "straight_flush", "three_of_a_kind")
@@ -215,7 +215,7 @@ def small_duel(**columns: list[int]) -> Duel:
 @pytest.mark.section("682a.11(d)(2)")
 @pytest.mark.reading("F1")
 def test_what_each_outcome_is_worth() -> None:
-    """One hand, one sort of outcome at a time."""
+    """One hand, one kind of outcome at a time."""
 
     def edge(chapter: str, bonuses: tuple[BonusPays, ...], **columns: list[int]) -> Fraction:
         return play_best(load(chapter).main, bonuses, small_duel(**columns)).house_edge
@@ -224,19 +224,19 @@ def test_what_each_outcome_is_worth() -> None:
         payout = {"pair": Payout(times=times, stake_back=True)}
         return tuple(BonusPays(bonus, payout) for bonus in load(chapter).main.bonus)
 
-    # The Ante pays where the dealer does not qualify in 649a, the Play in 679a.
+    # Without a qualified dealer the Ante wins in 649a, the Play in 679a.
     assert edge("649a", (), higher=[0], not_qualified=[100]) == -1
     assert edge("679a", (), higher=[0], not_qualified=[100]) == -1
-    # Ties return in 649a, win in the others; three times the Ante is raised where that wins.
+    # Ties return in 649a and win in the others. Three times the Ante is raised if that wins.
     assert edge("649a", (), higher=[0], equal=[100]) == 0
     assert edge("679a", (), higher=[0], equal=[100]) == -2
     assert edge("682a", (), higher=[0], equal=[100]) == -4
-    # What loses is folded, and what is better than a fold by a bonus is not.
+    # A losing hand is folded. A hand that is better than a fold because of a bonus is not.
     assert edge("649a", (), higher=[100]) == 1
     assert edge("649a", pays("649a", 5), higher=[100]) == 2 - 5
     assert edge("649a", pays("649a", 5), higher=[0], equal=[100]) == -5
     assert edge("679a", pays("679a", 12), higher=[100]) == 1 - 12
-    # The Bad Beat Bonus of 682a loses the Raise, so that the smallest is made; Win Bonus on a tie.
+    # The Bad Beat Bonus of 682a loses the Raise, so the smallest is made; Win Bonus on a tie.
     assert edge("682a", pays("682a", 25), higher=[100]) == 1 - 25
     assert edge("682a", pays("682a", 25), higher=[0], equal=[100]) == -4 - 25
 
@@ -244,7 +244,7 @@ def test_what_each_outcome_is_worth() -> None:
 @pytest.mark.section("679a.12(a)")
 @pytest.mark.reading("P7")
 def test_every_unit_of_play_is_paid_where_the_dealer_does_not_qualify() -> None:
-    """Seen where Play may be more than the Ante, which it may in no chapter yet."""
+    """This shows if Play may be more than the Ante, which no chapter allows yet."""
     main = msgspec.structs.replace(load("679a").main, times=(1, 3))
     best = play_best(main, (), small_duel(higher=[0], not_qualified=[100]))
     assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
@@ -317,7 +317,7 @@ def test_strategies_in_words(counted: Enumerator) -> None:
 @pytest.mark.section("679a.11(b)")
 @pytest.mark.section("649a.11(b)")
 def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
-    """No rule that plays from some rank upwards is better; in 649a none of all is."""
+    """No rule that plays from some rank upwards is better. In 649a no rule at all is better."""
     for name, same in (("649a", True), ("679a", False)):
         chapter = load(name)
         main = chapter.main
