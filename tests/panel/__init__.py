@@ -1,1 +1,1 @@
-"""The dealer's panel: what it shows, whom it lets in, and how it is used in a real browser."""
+"""Tests of the dealer's panel: its content, its access control, and its use in a real browser."""

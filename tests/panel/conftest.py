@@ -1,4 +1,4 @@
-"""A panel for each test, and a browser where the test wants one."""
+"""Fixtures: a panel for each test, and a page in a browser."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.servers import Mosquitto
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    """The service of table T-1, as the contract has it."""
+    """Yield the service of table T-1, which answers according to the contract."""
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
 
@@ -22,7 +22,7 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 async def panel(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> AsyncIterator[PanelStand]:
-    """The panel of table T-1, its agent live."""
+    """Yield the panel of table T-1 with a live agent."""
     async with serving(PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")) as stand:
         assert await stand.agent.wait_live(20)
         yield stand
@@ -30,7 +30,7 @@ async def panel(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A tablet, on which every error of the page's own is a failure."""
+    """Yield a page of tablet size. Any error on the page fails the test."""
     page = await browser.new_page(viewport={"width": 1280, "height": 800})
     page.set_default_timeout(30_000)
     errors: list[str] = []
@@ -41,7 +41,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hand(page: Page, panel: PanelStand) -> Hand:
-    """The dealer at the open panel."""
+    """Return the dealer at the open panel."""
     hand = Hand(page, panel.url)
     await hand.open()
     return hand

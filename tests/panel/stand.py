@@ -20,12 +20,12 @@ from tests.servers import free_port
 
 KEY: Final = "key-of-the-test"
 STANDS: Final = ":not([data-fresh])"
-"""What a touch counts on: nothing does that came under the finger a moment ago."""
+"""Milliseconds for which a button must stay in its place before a touch on it counts."""
 
 
 @dataclass(slots=True)
 class PanelStand:
-    """One table: its agent while that works, and where its panel is."""
+    """One table: its agent while it runs, and the address of its panel."""
 
     broker_url: str
     outbox: Path
@@ -42,11 +42,11 @@ class PanelStand:
 
     @property
     def url(self) -> str:
-        """The panel's address."""
+        """Address of the panel."""
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, *, key: str = KEY) -> httpx.AsyncClient:
-        """A client with a session, as a browser has that was let in by a key."""
+        """Return a client with a session, as a browser has after it has shown the key."""
         session = PanelAccess(key, self.table).begin_session() if key else ""
         cookies = {f"pitlink-panel-{self.table}": session} if key else {}
         return httpx.AsyncClient(base_url=self.url, cookies=cookies, timeout=60)
@@ -54,7 +54,7 @@ class PanelStand:
 
 @contextlib.asynccontextmanager
 async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
-    """The agent at work and its panel served, from entry to exit."""
+    """Run the agent and serve its panel, from entry to exit."""
     found = link_and_table(stand.table)
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
         stand.working = agent
@@ -77,7 +77,7 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
 
 
 class Hand:
-    """The dealer's hand on a tablet: buttons by their names."""
+    """The dealer's actions on a tablet, with buttons by their names."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -90,26 +90,26 @@ class Hand:
         assert "key" not in self.page.url
 
     def button(self, name: str) -> Locator:
-        """A button by its whole name."""
+        """Return a button by its whole name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     def heading(self, name: str) -> Locator:
-        """A heading by its whole text."""
+        """Return a heading by its whole text."""
         return self.page.get_by_role("heading", name=name, exact=True)
 
     def standing(self, name: str) -> Locator:
-        """The same, once it counts."""
+        """Return a button by its whole name, once a touch on it counts."""
         return self.button(name).and_(self.page.locator(STANDS))
 
     async def touch(self, *names: str) -> None:
-        """Touch buttons, one after the other, each once it has stood where it is for a while."""
+        """Touch buttons one after the other, each once it has stayed in its place for a while."""
         for name in names:
-            # What the touch before it does may still move the buttons under the finger.
+            # The effect of the touch before may still move the buttons under the finger.
             await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
             await self.standing(name).click()
 
     async def says(self, text: str) -> None:
-        """Wait until a text stands on the page."""
+        """Wait until the page shows a text."""
         await expect(self.page.get_by_text(text).first).to_be_visible()
 
     async def shows_lit(self, *names: str) -> None:
@@ -118,7 +118,7 @@ class Hand:
             await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
 
     async def take_back(self, name: str, reason: str = "Typed wrong") -> None:
-        """Take cards back by a button, and say why."""
+        """Take cards back with a button, and give a reason."""
         await self.touch(name)
         await self.page.locator("#undo-why").select_option(reason)
         await self.touch("Take back")
@@ -140,7 +140,7 @@ class Hand:
         await self.touch("Confirm count")
 
     async def type(self, title: str, cards: str) -> None:
-        """Type a hand, once it is asked for."""
+        """Type a hand, once the panel asks for it."""
         await expect(self.heading(title)).to_be_visible()
         await self.page.get_by_label("Or type the cards").fill(cards)
         await self.page.keyboard.press("Enter")

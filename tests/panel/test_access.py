@@ -1,4 +1,4 @@
-"""Whom a panel lets in, over real HTTP (duty D20)."""
+"""Access to a panel over real HTTP (duty D20)."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ LOCKOUT = b'{"event": "lockout"}'
 
 
 def later(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
-    """Let it be so much later for the lock of a panel."""
+    """Advance the clock of the panel's lock."""
     clock = SimpleNamespace(
         time=lambda: time.time() + by_s, monotonic=lambda: time.monotonic() + by_s
     )
@@ -34,7 +34,7 @@ def later(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
 
 
 def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
-    """The headers of the panel's own page, some changed or left out."""
+    """Return the headers of the panel's own page, some changed or left out."""
     headers: dict[str, str | None] = {
         "content-type": "application/json",
         "origin": panel.url,
@@ -81,7 +81,7 @@ async def test_the_address_with_the_key_sets_a_cookie_and_goes_on_without_it(
 async def test_an_address_that_shows_many_wrong_ones_is_not_listened_to_for_a_minute(
     panel: PanelStand, monkeypatch: pytest.MonkeyPatch, shown: str
 ) -> None:
-    """A session that is open goes on meanwhile, and other addresses are let in."""
+    """An open session continues meanwhile, and other addresses are admitted."""
     async with panel.client(key="") as stranger, panel.client() as tablet:
 
         async def show(value: str) -> int:

@@ -1,4 +1,4 @@
-"""What is owed beside the round that is played stays in sight until the dealer has seen to it."""
+"""Amounts owed from an earlier round stay visible until the dealer has handled them."""
 
 from pathlib import Path
 from typing import Final
@@ -25,12 +25,12 @@ NOTHING: Final[dict[str, object]] = {"lines": [], "claims": []}
 
 
 def owed(hand: Hand, round_name: str) -> Locator:
-    """What the strip says of an earlier round."""
+    """Return the text about an earlier round in the strip."""
     return hand.page.locator(f'.earlier[data-round="{round_name}"]')
 
 
 async def settle(hand: Hand, position: int, cards: str) -> None:
-    """A round of one Progressive wager, from lock-out to its settlement."""
+    """Play a round of one Progressive wager, from lock-out to its settlement."""
     await hand.wager(f"Position {position} Progressive")
     await hand.lock(1)
     await hand.type("Dealer's hand", "2c 3d 9c")
@@ -89,7 +89,7 @@ ENVY_DONE: Final = "Round R1, position 5, Envy Bonus for position 3: paid"
 async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
-    """While another win of its round waits, and when that one is decided and paid; never again."""
+    """This holds while another win of its round waits, and after that one is decided and paid."""
     service.settlement = TWO
     await settle(hand, 3, "9s 8s 7s")
     await service.jackpot("C1", "validated")
@@ -118,7 +118,7 @@ async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
 async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
     browser: Browser, mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
-    """Another win of the round waits meanwhile; who pays stands with each line."""
+    """Another win of the round waits meanwhile. Each line says who pays."""
     stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")
     service.settlement = TWO
     page = await browser.new_page()
@@ -155,7 +155,7 @@ async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
 async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
     hand: Hand, service: ScriptedService, page: Page, event: str
 ) -> None:
-    """It was recorded as paid, or found not to be due, when its win was validated already."""
+    """It was recorded as paid, or found not to be due, after its win was validated."""
     service.settlement = WAITS
     await settle(hand, 3, "9s 8s 7s")
     await hand.touch("Next round")
@@ -177,7 +177,7 @@ async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
 async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
-    """The second tablet's touch was on its way while the first went on to the round after."""
+    """The second tablet's touch was on its way while the first moved on to the next round."""
     service.settlement = WAITS
     late: list[str] = []
     await settle(hand, 3, "9s 8s 7s")
@@ -197,7 +197,7 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
 async def test_a_line_that_becomes_due_behind_the_finger_is_still_to_be_paid(
     hand: Hand, service: ScriptedService, panel: PanelStand, page: Page, on: str
 ) -> None:
-    """The dealer asked the floorperson as the page said; the answer was quicker than the touch."""
+    """The dealer asked the floorperson as the page said. The decision came before the touch."""
     service.settlement = WAITS
 
     def decided() -> bool:

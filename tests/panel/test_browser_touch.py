@@ -1,4 +1,4 @@
-"""What is touched is what was meant: no second touch, no late one, no card of another's hand."""
+"""A touch does what was meant: no second or late touch counts, and no card of another hand."""
 
 import os
 import signal
@@ -30,13 +30,13 @@ EventSource.prototype.addEventListener = function (name, handle) {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
-    """A page that keeps the last view that it received."""
+    """Return a page that keeps the last view that it received."""
     await page.add_init_script(KEEP_VIEW)
     return page
 
 
 async def to_two_hands(hand: Hand) -> None:
-    """Positions 3 and 5 wager; the dealer's hand is in, and that of position 5 is asked for."""
+    """Wager at positions 3 and 5; the dealer's hand is in, and the panel asks for that of 5."""
     await hand.wager("Position 3 Progressive", "Position 5 Progressive")
     await hand.lock(2)
     await hand.type("Dealer's hand", "2c 3c 4c")
@@ -44,9 +44,9 @@ async def to_two_hands(hand: Hand) -> None:
 
 
 async def stop_with_all_standing(page: Page) -> None:
-    """Stop the page's clock when it has heard of the table, and all buttons have stood.
+    """Stop the page's clock when it has the table's state and all buttons accept a touch.
 
-    What is touched by place waits for neither.
+    A touch at coordinates waits for neither.
     """
     await stop_clock(page)
     await expect(page.locator("#lost")).to_be_hidden()
@@ -82,7 +82,7 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
 
 
 async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
-    """A wager is accepted at position 5, and the page has heard of it."""
+    """Accept a wager at position 5, and wait until the page has received it."""
 
     async def heard() -> bool:
         lit: bool = await hand.page.evaluate("window.lastView?.positions[4].lit.length > 0")
@@ -96,7 +96,7 @@ async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
 async def test_a_press_during_which_a_wager_is_accepted_counts(
     page: Page, panel: PanelStand, kind: str
 ) -> None:
-    """Drawn anew under the finger, the button would be another, and neither be pressed."""
+    """If the page replaced the button under the finger, the press would be lost."""
     await page.clock.install()
     hand, finger = Hand(page, panel.url), Finger(page, kind)
     await hand.open()
@@ -114,7 +114,7 @@ async def test_a_press_during_which_a_wager_is_accepted_counts(
 async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
     page: Page, panel: PanelStand, kind: str
 ) -> None:
-    """A finger, or a key, which repeats itself while it is down."""
+    """This holds for a finger, and for a key, which repeats itself while it is down."""
 
     async def press() -> None:
         if kind == "key":

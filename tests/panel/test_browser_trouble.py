@@ -1,4 +1,4 @@
-"""The panel when something is wrong: never a stale number, never a button that cannot be meant."""
+"""The panel during faults: never an old number, never a button without effect."""
 
 from pathlib import Path
 
@@ -144,7 +144,7 @@ async def test_a_table_without_linked_wagers_says_so_and_offers_nothing(
 
 
 async def check_fits(page: Page, where: str) -> None:
-    """Nothing runs over the side, and what is touched is large enough for a thumb."""
+    """Check that nothing overflows the side, and that touch targets are large enough."""
     problems: list[str] = await page.evaluate("""() => {
       const found = [];
       if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the screen");
@@ -159,13 +159,13 @@ async def check_fits(page: Page, where: str) -> None:
 
 
 async def check_accessible(page: Page, where: str) -> None:
-    """What axe-core finds."""
+    """Check the page with axe-core."""
     found = (await Axe().run(page)).response["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], where
 
 
 async def check_at_every_size(page: Page, where: str) -> None:
-    """Every size fits; the tablet's and the phone's pass axe-core."""
+    """Check that every size fits, and that tablet and phone size pass axe-core."""
     for name, (width, height) in SIZES.items():
         await page.set_viewport_size({"width": width, "height": height})
         await check_fits(page, f"{where}, {name}")

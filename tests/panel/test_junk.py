@@ -1,4 +1,4 @@
-"""A panel stands whatever is sent to it: refused in words, and the table is as it was."""
+"""A panel survives any request: it refuses it with a message, and the table is unchanged."""
 
 from random import Random
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the panel shows of a table, from its state, its meters and its faults alone."""
+"""The panel's view of a table, from its state, its meters and its faults alone."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def played(text: str, table_id: str = "T-1") -> HandTable:
 
 
 def acts(view: View, position: int) -> list[str]:
-    """What can be done with the cards of a position."""
+    """Return the possible actions on the cards of a position."""
     return [act for act in view.positions[position - 1].can if act not in {"join", "part"}]
 
 

@@ -1,4 +1,4 @@
-"""The panel as it is run: `pitlink serve`, `pitlink table --panel`, real parts, a real browser."""
+"""The panel as used: `pitlink serve`, `pitlink table --panel`, real parts, a real browser."""
 
 import os
 import re
@@ -21,14 +21,14 @@ ADDRESS: Final = re.compile(r"Panel of table S-1: (http://\S+)\?key=(\S+)")
 
 @pytest.fixture
 def stand(tmp_path: Path) -> Iterator[Stand]:
-    """A floor whose floorpersons are the tests: a win waits until one has looked at it."""
+    """Yield a floor on which the test acts as the floorpersons: each win waits for a decision."""
     with Stand(tmp_path) as stand:
         yield stand
 
 
 @contextmanager
 def paneled(service: Service, port: int) -> Iterator[tuple[Pitlink, str]]:
-    """A running `pitlink table S-1 --panel`, and the address that it prints."""
+    """Run `pitlink table S-1 --panel`; yield it and the address that it prints."""
     arguments = ("table", "S-1", "--config", str(service.config), "--panel")
     with Pitlink(*arguments, "--at", f"127.0.0.1:{port}") as table:
         found = table.until(lambda: ADDRESS.search(table.output), what="the panel's address")
@@ -108,7 +108,7 @@ async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_
 async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_part(
     stand: Stand, page: Page
 ) -> None:
-    """Its agent is killed while it waits, then broker, Redis and service; then it is confirmed."""
+    """Its agent is killed while it waits, then broker, Redis and service. Then it is confirmed."""
     port = free_port()
     with ExitStack() as stack:
         table, address = stack.enter_context(paneled(stand.service, port))

@@ -109,7 +109,7 @@ def test_what_is_rejected_is_not_paid_and_the_envy_under_it_is_asked_about() -> 
 
 @pytest.mark.reading("T10")
 def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> None:
-    """Its holder did not wager on that meter: the service has it hang on the same win."""
+    """The holder did not wager on that meter: the service attaches it to the same win."""
     assert shown(settled())[6].state == "wait"
     assert shown(settled(C2="validated"))[6].state == "pay"
     assert shown(settled())[6].why[-1] == "The Envy Bonus is for the hand of position 1."

@@ -1,4 +1,4 @@
-"""Cards are taken back at the panel with a reason, whatever program touches it."""
+"""Cards are taken back at the panel with a reason, whatever program uses it."""
 
 import msgspec
 import pytest
