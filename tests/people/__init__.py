@@ -1,1 +1,1 @@
-"""The people of the floor: names, PINs, users, sessions, the log, the command."""
+"""Tests of users: names, PINs, roles, sessions, the operators' log, the command."""

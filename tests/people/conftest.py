@@ -1,4 +1,4 @@
-"""People on real Redis servers: the system's, and the oldest that the service runs on."""
+"""Users on real Redis servers: the system's, and the oldest that the service supports."""
 
 import pytest
 from redis.asyncio import Redis
@@ -13,6 +13,6 @@ __all__ = ["memory_server"]
 
 @pytest.fixture
 async def register(redis: Redis) -> Register:
-    """The people of a facility, of whom there are none yet."""
+    """Return a facility's users, of whom there are none yet."""
     pins = PinHashing(time_cost=1, memory_kib=8)
     return Register(redis, UserDirectory.of(redis, 5, pins))

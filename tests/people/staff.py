@@ -1,4 +1,4 @@
-"""People for the tests of the people's room, and what is done with them again and again."""
+"""Users for the tests of this package, and the steps that many of them repeat."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,27 +22,27 @@ BY_COMMAND: Final = Actor("command line (amy)")
 
 @dataclass(frozen=True)
 class Register:
-    """The people, and the Redis that keeps them."""
+    """The users, and the Redis that stores them."""
 
     redis: Redis
     people: UserDirectory
     keys: UserKeys = field(default_factory=UserKeys)
 
     async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
-        """Add a user whose PIN is `PIN`, and their own."""
+        """Add a user with the PIN `PIN`, which counts as their own."""
         await self.people.users.add(name, role, PIN, BY_COMMAND, own=True)
 
     async def sign_in(
         self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None,
         device: str = "",
     ) -> OpenedSession:  # fmt: skip
-        """Sign somebody in."""
+        """Sign a user in."""
         return await self.people.sessions.sign_in(name, pin, Caller(client, device), old)
 
     async def refused(
         self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
     ) -> str:
-        """Try to sign in where it must fail, and give the code."""
+        """Try to sign in where it must fail, and return the code."""
         try:
             await self.sign_in(name, pin, client=client, device=device)
         except UsersError as error:
@@ -50,13 +50,13 @@ class Register:
         raise AssertionError(f"{name} was signed in")
 
     async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
-        """Whose session a token is of."""
+        """Return the name of a session's user, by its token."""
         return await self.people.sessions.find(token, keep_alive=keep_alive)
 
     async def log(self) -> list[LogRow]:
-        """The whole log, oldest first."""
+        """Return the whole log, oldest first."""
         return list(reversed(await self.people.log.page(None, 1_000)))
 
     async def told(self) -> list[tuple[str, str, str]]:
-        """What, by whom and about whom, of the whole log."""
+        """Return act, person and subject of every log entry."""
         return [(row.what, row.by, row.about) for row in await self.log()]

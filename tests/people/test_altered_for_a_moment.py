@@ -1,7 +1,7 @@
-"""Users changed for a moment, in which a service acts on them: what it wrote then is named.
+"""Users altered for a moment in which a service acts on them: its entries of then are named.
 
-The entries are a service's own, with their MACs, and the store is as the log says afterwards.
-Everything is done as by somebody who has the password for people at Redis.
+The entries are a service's own, with their MACs, and afterwards the store is as the log says.
+Everything is done with the Redis password for users.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +29,7 @@ NEW = "161803"
 
 @pytest.fixture
 async def staffed(redis: Redis) -> Register:
-    """An administrator, a floorperson, and two of whom neither can sign in."""
+    """Return an administrator, a floorperson, and two users who cannot sign in."""
     pins = PinHashing(time_cost=1, memory_kib=8)
     register = Register(redis, UserDirectory.of(redis, 5, pins, b"sessions", THE_SAME))
     await register.add("Ada", Role.ADMINISTRATOR)
@@ -46,7 +46,7 @@ async def problems(register: Register) -> tuple[str, ...]:
 
 
 async def put(register: Register, folded: str, **fields: str) -> Mapping[str, str]:
-    """Change a user in the store; gives what was there."""
+    """Change a user in the store; return the fields from before."""
     key = register.keys.user(folded)
     had = cast("list[bytes | None]", await register.redis.hmget(key, list(fields)))
     await register.redis.hset(key, mapping=fields)  # type: ignore[arg-type]
@@ -54,12 +54,12 @@ async def put(register: Register, folded: str, **fields: str) -> Mapping[str, st
 
 
 async def kept_pin() -> str:
-    """What is kept of a PIN that the thief knows."""
+    """Return the stored form of a PIN that the thief knows."""
     return await PinHashing(time_cost=1, memory_kib=8).hash(WRONG)
 
 
 async def add_by(register: Register, opened: OpenedSession) -> None:
-    """Add an administrator, as somebody who has signed in."""
+    """Add an administrator, as a signed-in user."""
     actor = Actor(opened.person.name, HERE, opened.token)
     await register.people.users.add("Zed", Role.ADMINISTRATOR, PIN, actor)
 
@@ -70,7 +70,7 @@ async def choose(register: Register, opened: OpenedSession, old: str) -> None:
 
 
 async def move(register: Register, number: int, folded: str, to: str) -> None:
-    """Have an entry on one account be on another, and its end of sessions too."""
+    """Move an entry to another account, and its end of sessions too."""
     redis, keys = register.redis, register.keys
     await redis.zrem(keys.account(folded), str(number))
     await redis.zadd(keys.account(to), {str(number): number})
@@ -169,7 +169,7 @@ async def test_what_was_done_meanwhile_is_named(
 
 
 async def test_session_is_sealed_for_the_role_that_it_had(staffed: Register) -> None:
-    """Also where its user chooses a PIN while another role stands in the store."""
+    """This holds even if its user chooses a PIN while the store has another role."""
     opened = await staffed.sign_in("Flo")
     had = await put(staffed, "flo", role="administrator")
     await choose(staffed, opened, PIN)
@@ -181,7 +181,7 @@ async def test_session_is_sealed_for_the_role_that_it_had(staffed: Register) -> 
 
 
 async def test_administrators_and_commands_are_taken_for_what_they_are(staffed: Register) -> None:
-    """What they do with each other's accounts in turn is sound."""
+    """Acts on each other's accounts in turn are valid."""
     users = staffed.people.users
     opened = await staffed.sign_in("Ada")
     ada = Actor("Ada", HERE, opened.token)
@@ -201,7 +201,7 @@ async def test_administrators_and_commands_are_taken_for_what_they_are(staffed: 
 
 
 def test_what_an_earlier_release_wrote_is_taken_as_it_stands() -> None:
-    """Its entries do not say with which PIN somebody signed in, nor whose account it was."""
+    """Entries of that release do not name the PIN of a sign-in, or the account."""
     due = ExpectedUsers()
     for number, entry in enumerate([
         {"what": "user_added", "by": "Ann", "about": "Flo", "client": HERE},

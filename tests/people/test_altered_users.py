@@ -1,6 +1,6 @@
-"""Users, roles and PINs that were changed behind the service's back are named, and so is the log.
+"""Users, roles, PINs and log that were altered without the service are named.
 
-Everything is done as by somebody who has the service's own credential at Redis.
+Everything is done with the service's own credential at Redis.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Entry = tuple[bytes, Fields]
 
 @pytest.fixture
 async def staffed(register: Register) -> Register:
-    """Three users of whom something of everything was changed."""
+    """Return three users, for whom the log has changes of each kind."""
     users = register.people.users
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")
@@ -42,12 +42,12 @@ async def staffed(register: Register) -> Register:
 
 
 async def problems(register: Register) -> tuple[str, ...]:
-    """What a new audit finds."""
+    """Return what a new audit finds."""
     return (await check_log(register.redis)).problems
 
 
 async def insert_administrator(register: Register, *, listed: bool) -> None:
-    """Put in an administrator that nobody added, whose PIN is known to who does it."""
+    """Insert an administrator that nobody added, with a known PIN."""
     keys, kept = register.keys, await PinHashing(time_cost=1, memory_kib=8).hash(PIN)
     user = {
         "name": "Eve", "role": "administrator", "pin": kept, "enabled": "1", "generation": "1",
@@ -60,7 +60,7 @@ async def insert_administrator(register: Register, *, listed: bool) -> None:
 
 
 async def rewrite(register: Register, change: Callable[[list[Fields]], list[Fields]]) -> None:
-    """Write the log anew from its first entry, with all digests and the head put right."""
+    """Write the log again from its first entry, with correct digests and head."""
     rows = cast("list[Entry]", await register.redis.xrange(register.keys.log))
     chain, changed = "", change([dict(fields) for _, fields in rows])
     await register.redis.delete(register.keys.log)
@@ -82,7 +82,7 @@ async def test_inserted_administrator_is_named(staffed: Register) -> None:
 
 
 async def test_inserted_user_beside_the_list_can_not_sign_in(staffed: Register) -> None:
-    """Only the list can be audited without looking through all keys."""
+    """Only the list can be audited without a scan of all keys."""
     await insert_administrator(staffed, listed=False)
     assert await staffed.refused("Eve", PIN) == "wrong_name_or_pin"
 
@@ -127,7 +127,7 @@ async def test_user_that_is_gone_is_named(staffed: Register) -> None:
 async def test_log_rewritten_with_new_digests_differs_from_its_mark(
     staffed: Register, tmp_path: Path
 ) -> None:
-    """An administrator is inserted, and the log has an entry for it where there was none."""
+    """The inserted administrator has a log entry there, which replaces another."""
     mark = LogMark(tmp_path)
     found = await check_log(staffed.redis)
     mark.note(found.entries, found.chain)
@@ -177,7 +177,7 @@ async def test_audit_that_goes_on_finds_what_was_altered_since(staffed: Register
 async def test_users_of_an_earlier_release_are_taken_as_they_are_until_they_are_noted(
     staffed: Register,
 ) -> None:
-    """Its log has neither role nor PIN; the service writes both down once."""
+    """The old log has neither role nor PIN. The service records both once."""
     drop = {b"role", b"pin"}
     await rewrite(
         staffed,
@@ -205,7 +205,7 @@ async def test_administrators_that_were_exchanged_are_named(staffed: Register) -
 @pytest.mark.duty("D4")
 @pytest.mark.parametrize("gone", [True, False], ids=["removed", "set back"])
 async def test_pin_setter_that_was_taken_out_is_named(staffed: Register, *, gone: bool) -> None:
-    """Without it, who set a PIN would count as a second person to its user."""
+    """Without it, the person who set a PIN would count as a second person to its user."""
     (member,) = cast("list[bytes]", await staffed.redis.zrange(staffed.keys.pins_set, 0, -1))
     if gone:
         await staffed.redis.delete(staffed.keys.pins_set)

@@ -1,4 +1,4 @@
-"""`pitlink user` as a process, with a Redis of its own and with the embedded one."""
+"""`pitlink user` as a process, with a separate Redis and with the embedded one."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ PIN = "314159"
 
 @pytest.fixture
 def floor(tmp_path: Path, shared_redis_server: RedisServer) -> Path:
-    """A floor file on an empty database of the tests' Redis."""
+    """Return a floor file on an empty database of the tests' Redis."""
     path = tmp_path / "floor.toml"
     address = f"{shared_redis_server.url}?db=11"
     path.write_text(_floor(address, tmp_path))
@@ -51,7 +51,7 @@ def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess
 
 
 def with_people(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
-    """Ask the people of a floor in this process."""
+    """Call a function with the users of a floor, in this process."""
 
     async def asked() -> Found:
         store = Redis.from_url(read_floor(floor).service.redis)
@@ -64,7 +64,7 @@ def with_people(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -
 
 
 def add_ada(floor: Path) -> None:
-    """Let there be one user, an administrator."""
+    """Add one user, an administrator."""
     doer = Actor("the test")
     with_people(floor, lambda people: people.users.add("Ada", Role.ADMINISTRATOR, PIN, doer))
 
@@ -189,7 +189,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(
 
 
 def _read_until(terminal: int, end: str) -> str:
-    """What is shown up to some words, or to the end of the process."""
+    """Read the output up to some words, or to the end of the process."""
     shown = ""
     while not (end and shown.endswith(end)):
         try:
@@ -226,7 +226,7 @@ def test_whom_it_adds_beside_a_running_service_can_sign_in_there(tmp_path: Path)
 
 
 def answers(address: str) -> bool:
-    """Whether the service is there."""
+    """Return whether the service answers."""
     try:
         return httpx.get(f"{address}/healthz").status_code == 200
     except httpx.TransportError:
@@ -236,7 +236,7 @@ def answers(address: str) -> bool:
 def test_role_that_there_is_not_is_said_and_not_taken_for_a_store_that_is_away(
     floor: Path,
 ) -> None:
-    """Somebody with the store's credential wrote it."""
+    """A holder of the store's credential wrote it."""
     assert user(floor, "add", "Flo", "--role", "dealer", pin=PIN).returncode == 0
     with redis.Redis.from_url(read_floor(floor).service.redis) as client:
         client.hset("pitlink:{@people}:user:flo", "role", "king")

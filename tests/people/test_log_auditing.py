@@ -21,7 +21,7 @@ pytestmark = pytest.mark.duty("D17")
 
 
 class Service:
-    """What a service's audit of the log notes, publishes and shows."""
+    """Collects what a service's audit of the log records, publishes and shows."""
 
     def __init__(self, register: Register, data: Path) -> None:
         self.data = data
@@ -38,7 +38,7 @@ class Service:
         return True
 
     async def sealed(self, register: Register) -> None:
-        """Wait until all of the log is sealed, here and on the broker."""
+        """Wait until the whole log is sealed, here and on the broker."""
 
         async def is_sealed() -> bool:
             found = await check_log(register.redis, LogMark(self.data).seen)
@@ -89,7 +89,7 @@ async def test_seal_is_kept_and_published_outside_redis(
 async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
     register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between two audits the mark alone has seen it, and follows no log that was written anew."""
+    """Between two audits only the mark has seen it. It accepts no rewritten log."""
     await service.sealed(register)
     monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
     await register.people.users.disable("Flo", BY_COMMAND)
@@ -139,7 +139,7 @@ async def test_altered_user_is_shown_and_nothing_more_is_sealed(
 async def test_what_is_done_while_a_user_is_altered_can_not_be_taken_back(
     register: Register, service: Service
 ) -> None:
-    """The mark goes on, so that a log of before that is one that lost entries."""
+    """The mark advances, so the earlier log is then one that lost entries."""
     await service.sealed(register)
     key = register.keys.user("flo")
     await register.redis.hset(key, "role", "administrator")
@@ -185,7 +185,7 @@ async def test_head_that_was_raised_for_a_while_leaves_no_trace_in_the_mark(
 async def test_log_that_can_not_be_read_is_shown(
     register: Register, service: Service, what: str
 ) -> None:
-    """It is no store that failed for a while, of which the links speak."""
+    """This does not count as a store that failed for a time, which the links report."""
     await service.sealed(register)
     if what == "a number":
         await register.redis.hset(register.keys.log_head, "entries", "many")
@@ -203,7 +203,7 @@ async def test_log_that_can_not_be_read_is_shown(
 async def test_log_whose_head_is_gone_is_audited_at_once(
     register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it the mark sees nothing of what is written and taken off again."""
+    """Without the head, the mark misses entries that are written and removed again."""
     await service.sealed(register)
     monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
     await register.redis.delete(register.keys.log_head)
@@ -221,7 +221,7 @@ async def test_log_whose_head_is_gone_is_audited_at_once(
 async def test_key_of_another_kind_does_not_blind_the_audit(
     register: Register, service: Service, key: str
 ) -> None:
-    """It is no store that failed, of which the links would tell."""
+    """This is not a failed store, which the links would report."""
     await service.sealed(register)
     keys = register.keys
     which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}

@@ -1,6 +1,6 @@
-"""The operators' log cannot be altered without trace (duty D17): each entry is chained.
+"""The operators' log cannot be altered without a trace (duty D17): each entry is chained.
 
-The log is made by the real scripts, then altered in Redis as somebody with a client might.
+The real scripts write the log. Then the test alters it in Redis, as a person with a client could.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ BROKEN: Final = "the chain breaks"
 
 
 async def something_of_everything(register: Register) -> int:
-    """One entry by each script that writes the log; how many there are."""
+    """Write one entry with each script that writes the log; return the number of entries."""
     people = register.people
     await people.users.add("Zoë", Role.FLOORPERSON, PIN, BY_COMMAND)
     await people.users.disable("Zoë", BY_COMMAND)
@@ -42,7 +42,7 @@ async def entries(register: Register) -> list[Entry]:
 
 
 async def rewrite(register: Register, change: Change) -> None:
-    """Write the log anew as `change` makes it; the head beside it stays."""
+    """Write the log again as `change` returns it; the separate head stays."""
     changed = change(await entries(register))
     await register.redis.delete(register.keys.log)
     for id_, fields in changed:
@@ -50,7 +50,7 @@ async def rewrite(register: Register, change: Change) -> None:
 
 
 def with_field(number: int, name: bytes, value: bytes) -> Change:
-    """One entry with another value."""
+    """Return a function that gives one entry another value."""
 
     def change(rows: list[Entry]) -> list[Entry]:
         id_, fields = rows[number - 1]
@@ -62,7 +62,7 @@ def with_field(number: int, name: bytes, value: bytes) -> Change:
 
 @pytest.mark.duty("D17")
 async def test_every_script_chains_what_it_writes(register: Register) -> None:
-    """Reckoned here once more, from the words of the chain's own description."""
+    """The test calculates the digest again from the description of the chain."""
     count = await something_of_everything(register)
     chain = b""
     for number, (id_, fields) in enumerate(await entries(register), start=1):
@@ -139,7 +139,7 @@ async def test_an_entry_altered_with_its_chain_breaks_the_next(register: Registe
 
 
 async def test_a_shortened_log_shows_what_is_missing_for_good(register: Register) -> None:
-    """The head goes on counting, so that what is written later covers nothing up."""
+    """The head continues to count, so later entries hide nothing."""
     count = await something_of_everything(register)
     await rewrite(register, lambda rows: rows[:-1])
     await register.people.log.note("service_started", by="service")

@@ -1,7 +1,7 @@
-"""Entries of the operators' log that no service wrote, though their digests are in due form.
+"""Entries of the operators' log that no service wrote, although their digests are correct.
 
-Everything is done as by somebody who has the password for people at Redis, and not the secrets of
-the services' bundles.
+Everything is done with the Redis password for users, and without the secrets of the services'
+bundles.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ THE_SAME = LogSecrets(lambda: [FIRST])
 def people_with(
     redis: Redis, *secrets: str, read: Callable[[], Sequence[str]] | None = None
 ) -> Register:
-    """The people as a service with these secrets keeps them, the newest first."""
+    """Return the users as a service with these secrets stores them, the newest secret first."""
     pins = PinHashing(time_cost=1, memory_kib=8)
     known = LogSecrets(read or (lambda: secrets))
     return Register(redis, UserDirectory.of(redis, 5, pins, b"sessions", known))
@@ -48,7 +48,7 @@ def people_with(
 
 @pytest.fixture
 async def staffed(redis: Redis) -> Register:
-    """A service's people: an administrator and a floorperson, of whom each did something."""
+    """Return a service's users: an administrator and a floorperson, each with some acts."""
     register = people_with(redis, FIRST)
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Flo")
@@ -60,7 +60,7 @@ async def staffed(redis: Redis) -> Register:
 
 
 async def found(register: Register, *secrets: str, seen: Mark | None = None) -> LogFinding:
-    """What a new audit finds that has these secrets, the first unless others are given."""
+    """Return what a new audit with these secrets finds, by default with the first."""
     return await check_log(register.redis, seen, LogSecrets(lambda: secrets or (FIRST,)))
 
 
@@ -73,7 +73,7 @@ async def entries(register: Register) -> list[Entry]:
 
 
 async def append(register: Register, fields: Fields) -> int:
-    """Add an entry at the end in due form: its number, its digest, and the head."""
+    """Append an entry in the correct form: its number, its digest, and the head."""
     keys, redis = register.keys, register.redis
     head = cast("dict[bytes, bytes]", await redis.hgetall(keys.log_head))
     number = int(head.get(b"entries", b"0")) + 1
@@ -85,7 +85,7 @@ async def append(register: Register, fields: Fields) -> int:
 
 
 async def truncate(register: Register, last: int) -> None:
-    """Take off the end after an entry, and put the head right."""
+    """Remove the entries after one, and correct the head."""
     rows = (await entries(register))[:last]
     await register.redis.delete(register.keys.log)
     for id_, fields in rows:
@@ -95,7 +95,7 @@ async def truncate(register: Register, last: int) -> None:
 
 
 async def forge_administrator(register: Register, mac: bytes | None = None) -> int:
-    """Add an administrator with an entry that says so, as `add_user` would."""
+    """Add an administrator with a matching entry, as `add_user` would."""
     redis, keys = register.redis, register.keys
     kept = await PinHashing(time_cost=1, memory_kib=8).hash(PIN)
     at, by = "2026-01-01T00:00:00.000Z", "Ada"
@@ -152,7 +152,7 @@ async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
 
 
 async def test_mac_is_an_hmac_of_the_entry_by_a_key_for_its_place(staffed: Register) -> None:
-    """Reckoned here once more, from the words of its description."""
+    """The test calculates it again from its description."""
     rows, chain = await entries(staffed), b""
     for number, (id_, fields) in enumerate(rows, start=1):
         told, parts = fields.pop(b"mac").partition(b":")[2], [id_]
@@ -199,7 +199,7 @@ async def test_mac_of_another_entry_is_named(staffed: Register) -> None:
 
 
 async def test_entry_that_is_written_once_more_is_named(staffed: Register) -> None:
-    """Word for word, with its MAC: as the next entry, and in another store."""
+    """The exact copy with its MAC is named both as the next entry and in another store."""
     rows = await entries(staffed)
     for _, fields in rows:
         again = {name: value for name, value in fields.items() if name != b"chain"}
@@ -218,7 +218,7 @@ async def test_entry_that_is_written_once_more_is_named(staffed: Register) -> No
 
 
 async def test_rewritten_log_is_named_at_each_entry(staffed: Register) -> None:
-    """All digests are put right; no mark has seen the log."""
+    """All digests are recalculated. No mark has seen the log."""
     rows = await entries(staffed)
     await staffed.redis.delete(staffed.keys.log, staffed.keys.log_head)
     for id_, fields in rows:
@@ -229,7 +229,7 @@ async def test_rewritten_log_is_named_at_each_entry(staffed: Register) -> None:
 
 
 async def test_what_follows_a_forged_entry_in_one_step_is_not_a_way_in(staffed: Register) -> None:
-    """The key of a step serves for its own entries alone."""
+    """The key of a step is valid for its own entries alone."""
     opened = await staffed.sign_in("Flo")
     await staffed.sign_in("Flo", old=opened.token)
     assert await problems(staffed) == ()
@@ -241,7 +241,7 @@ async def test_what_follows_a_forged_entry_in_one_step_is_not_a_way_in(staffed: 
 
 
 async def test_services_and_commands_write_at_once(redis: Redis) -> None:
-    """Each goes on from the head that another left; none is lost, and all are sound."""
+    """Each continues from the other's head. No entry is lost, and all are valid."""
     crowd = [people_with(redis, FIRST) for _ in range(4)]
     await crowd[0].add("Flo")
     noted = [one.people.log.note("slip_printed", by="Flo") for one in crowd for _ in range(25)]
@@ -251,7 +251,7 @@ async def test_services_and_commands_write_at_once(redis: Redis) -> None:
 
 
 async def test_refused_step_has_changed_nothing(redis: Redis) -> None:
-    """Who was refused since the log went on is not added, locked or signed in twice."""
+    """An act refused because the log has advanced is repeated, and takes effect once."""
     one, other = people_with(redis, FIRST), people_with(redis, FIRST)
     await one.add("Flo")
     for name in ("Ann", "Ben", "Eve"):
@@ -266,7 +266,7 @@ async def test_refused_step_has_changed_nothing(redis: Redis) -> None:
 
 
 async def calls(redis: Redis) -> int:
-    """How many scripts Redis was asked to run."""
+    """Return how many scripts Redis was asked to run."""
     stats = cast("dict[str, dict[str, int]]", await redis.info("commandstats"))
     return sum(stats.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("evalsha", "eval"))
 
@@ -281,14 +281,14 @@ async def test_one_service_alone_asks_redis_once_for_each_act(staffed: Register)
 
 
 async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: Path) -> None:
-    """Its entries have no MAC; from the first that has one on, each must have one."""
+    """Its entries have no MAC. After the first entry with one, each must have one."""
     earlier = people_with(redis)
     await earlier.add("Ada", Role.ADMINISTRATOR)
     await earlier.add("Flo")
     assert await problems(earlier) == ()
     mark, before = LogMark(tmp_path), await found(earlier)
     mark.note_seal(before.entries, before.seal)
-    await earlier.sign_in("Flo")  # by the earlier release, and sealed by nobody
+    await earlier.sign_in("Flo")  # by the earlier release, and not sealed
     service = people_with(redis, FIRST)
     await service.people.log.note("service_started", by="service")
     for seen in (None, mark.seen):
@@ -301,7 +301,7 @@ async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: P
 
 
 async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path: Path) -> None:
-    """As where the release before went on with the log for a while."""
+    """This is the case if the last release wrote the log for some time again."""
     await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
     finding = await check_log(staffed.redis)
     mark = LogMark(tmp_path)
@@ -322,7 +322,7 @@ async def test_renewed_secret_leaves_earlier_entries_sound(staffed: Register) ->
 
 
 async def test_earlier_secret_writes_nothing_any_more(staffed: Register) -> None:
-    """From the first entry with its successor on it serves for none."""
+    """After the first entry with its successor it is no longer valid."""
     renewed = people_with(staffed.redis, SECOND, FIRST)
     await renewed.people.log.note("service_started", by="service")
     await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
@@ -337,7 +337,7 @@ async def test_earlier_secret_writes_nothing_any_more(staffed: Register) -> None
 async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
     staffed: Register,
 ) -> None:
-    """Its key, which the thief has, is for the entries of that step, and not for another's name."""
+    """The thief has its key, which is valid for that step's entries, and not with other names."""
     rows = await entries(staffed)
     (id_, fields), before = rows[-1], rows[-2][1][b"chain"].decode()
     key = hmac.digest(FIRST.encode(), f"{len(rows) - 1}:{before}".encode(), "sha256")
@@ -355,7 +355,7 @@ async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
 async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has_it(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else what it wrote would look as if a thief had; it reads its bundle again by itself."""
+    """Otherwise its entries would look forged. It reads its bundle again by itself."""
     monkeypatch.setattr("meters.users.log_macs._READ_AGAIN_S", 0.0)
     bundle = [FIRST]
 
@@ -384,7 +384,7 @@ async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has
 async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_secret(
     staffed: Register, tmp_path: Path
 ) -> None:
-    """Two services of one data directory are renewed in turn; a forged head is named."""
+    """Two services of one data directory are renewed in turn. A forged head is named."""
     late, mark = LogAudit(staffed.redis, THE_SAME), LogMark(tmp_path)
     assert (await late.run(mark.seen)).problems == ()
     await people_with(staffed.redis, SECOND, FIRST).people.log.note("service_started", by="service")
@@ -397,7 +397,7 @@ async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_
 
 
 async def test_log_is_written_on_where_the_keys_were_lost(staffed: Register) -> None:
-    """What the lost ones wrote is taken as it stands, once somebody has said so in Redis."""
+    """Entries under the lost keys are accepted once somebody has recorded this in Redis."""
     anew = people_with(staffed.redis, SECOND)
     with pytest.raises(UsersError):
         await anew.add("Eve")
@@ -409,7 +409,7 @@ async def test_log_is_written_on_where_the_keys_were_lost(staffed: Register) -> 
 
 
 async def test_head_that_names_a_secret_that_wrote_nothing_is_named(staffed: Register) -> None:
-    """Services write nothing after it, since it may be newer than what they have."""
+    """Services write nothing after it, because it may be newer than what they have."""
     await staffed.redis.hset(staffed.keys.log_head, "mac_by", "0" * 16)
     with pytest.raises(UsersError):
         await people_with(staffed.redis, FIRST).add("Eve")
@@ -426,7 +426,7 @@ async def test_audit_without_the_secrets_says_so(staffed: Register) -> None:
 async def test_truncated_and_forged_log_is_behind_its_mark(
     staffed: Register, tmp_path: Path
 ) -> None:
-    """Entries of before there were MACs can be forged by whoever takes off all that follow."""
+    """Entries from before MACs can be forged by somebody who removes all later ones."""
     mark, before = LogMark(tmp_path), await found(staffed)
     mark.note(before.entries, before.chain)
     mark.note_seal(before.entries, before.seal)

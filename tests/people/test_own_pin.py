@@ -19,14 +19,14 @@ ADA = Actor("Ada", HERE)
 
 @pytest.fixture
 async def staffed(register: Register) -> Register:
-    """A register with an administrator and a user, both added by command."""
+    """Return a register with an administrator and a user, both added by command."""
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Flo")
     return register
 
 
 async def choose(register: Register, opened: OpenedSession, old: str = PIN, new: str = OWN) -> str:
-    """Choose a PIN, and give the code where it is refused."""
+    """Choose a PIN, and return the code of a refusal."""
     try:
         await register.people.sessions.choose_pin(
             opened.token, opened.person, old, new, Caller(HERE)
@@ -129,7 +129,7 @@ async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
 
 
 async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
-    """Who set whose PIN, as it concerns somebody who signs in and acts."""
+    """Return who set whose PIN, as it concerns a person who signs in and acts."""
     opened = await register.sign_in(name, pin)
     person = await register.people.sessions.find(opened.token, keep_alive=False, acts=True)
     assert person is not None
@@ -137,7 +137,7 @@ async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
 
 
 async def earlier(register: Register, by_ms: int) -> None:
-    """Let all PINs have been set so much earlier."""
+    """Move the times at which all PINs were set into the past."""
     pins_set = register.keys.pins_set
     for member in cast("list[bytes]", await register.redis.zrange(pins_set, 0, -1)):
         await register.redis.zincrby(pins_set, -by_ms, member)

@@ -1,4 +1,4 @@
-"""What a name, a PIN and a role are."""
+"""Rules for a name, a PIN and a role."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""The people's keys have a version, and a release changes nothing of another one's (duty D10)."""
+"""The users' keys have a version, and a release changes nothing of another one's (duty D10)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.duty("D10")
 
 
 async def note(register: Register, schema: int | None) -> None:
-    """Have the keys say that they are of some version; none for what the first releases wrote."""
+    """Write a version into the keys; none, as the first releases did."""
     if schema is None:
         await register.redis.hdel(register.keys.log_head, "schema")
     else:
@@ -25,7 +25,7 @@ async def note(register: Register, schema: int | None) -> None:
 
 
 def anew(register: Register) -> UserDirectory:
-    """The people as a process has them that starts now."""
+    """Return the users as seen by a newly started process."""
     return UserDirectory.of(register.redis, 5, PinHashing(time_cost=1, memory_kib=8))
 
 
@@ -68,7 +68,7 @@ async def test_an_upgrade_is_in_the_log_once(register: Register) -> None:
 async def test_a_pin_that_another_set_before_serves_for_a_day_from_the_upgrade(
     register: Register,
 ) -> None:
-    """It had no end before: whose PIN is their own is left as they are."""
+    """Such a PIN had no end before. Users with their own PIN are unchanged."""
     users = register.people.users
     await register.add("Flo")
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)

@@ -1,4 +1,4 @@
-"""Sessions that somebody wrote into Redis, which does not have the services' secret."""
+"""Sessions that somebody without the services' secret wrote into Redis."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ pytestmark = [pytest.mark.duty("D20")]
 
 
 def people_with(redis: Redis, secret: bytes) -> Register:
-    """The people as a service with a secret keeps them."""
+    """Return the users as a service with a secret stores them."""
     pins = PinHashing(time_cost=1, memory_kib=8)
     return Register(redis, UserDirectory.of(redis, 5, pins, secret))
 
 
 @pytest.fixture
 async def sealed(redis: Redis) -> Register:
-    """A service's people, who seal their sessions: a floorperson and an administrator."""
+    """Return a service's users with sealed sessions: a floorperson and an administrator."""
     register = people_with(redis, SECRET)
     await register.add("Flo")
     await register.add("Ada", Role.ADMINISTRATOR)
@@ -39,7 +39,7 @@ def key_of(register: Register, token: str) -> str:
 
 
 async def put(register: Register, token: str, fields: Mapping[str, str], **other: str) -> None:
-    """Write a session with a token of one's own choice, as another but for some fields."""
+    """Write a session with a chosen token: a copy of another with some fields changed."""
     for name, value in {**fields, **other}.items():
         await register.redis.hset(key_of(register, token), name, value)
 
@@ -73,7 +73,7 @@ async def test_a_session_is_of_the_role_that_was_signed_in_with(sealed: Register
 
 
 async def test_a_session_that_ended_does_not_come_back(sealed: Register) -> None:
-    """It is put back as it was, and given the generation of the PIN that was set meanwhile."""
+    """It is written back unchanged, and with the generation of the PIN that was set meanwhile."""
     flo = await sealed.sign_in("Flo")
     before = await kept(sealed, flo.token)
     elsewhere = await sealed.sign_in("Flo")

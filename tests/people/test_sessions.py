@@ -21,7 +21,7 @@ _LONGEST_MS = 12 * 3_600_000
 
 @pytest.fixture
 async def staffed(register: Register) -> Register:
-    """A register with two users."""
+    """Return a register with two users."""
     await register.add("Flo")
     await register.add("Sue", Role.SUPERVISOR)
     return register
@@ -32,7 +32,7 @@ def session_key(register: Register, token: str) -> str:
 
 
 async def earlier(register: Register, token: str, field: str, by_ms: int) -> None:
-    """Let something in a session have been so much earlier."""
+    """Move a time in a session into the past."""
     await register.redis.hincrby(session_key(register, token), field, -by_ms)
 
 
@@ -78,7 +78,7 @@ async def test_signing_out_ends_the_session_and_is_logged_once(staffed: Register
 
 
 async def test_a_session_ends_where_the_clock_was_set_back(staffed: Register) -> None:
-    """Redis would let it idle for as long as the clock went back; a little is no matter."""
+    """Redis would let it idle for as long as the clock went back. A small change is tolerated."""
     opened = await staffed.sign_in()
     await earlier(staffed, opened.token, "touched", -50_000)
     assert await staffed.whose(opened.token) == opened.person

@@ -1,4 +1,4 @@
-"""Users in a real Redis: added, disabled, enabled, and every change in the log with it."""
+"""Users in a real Redis: added, disabled, enabled, with every change in the log."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
 
 
 async def code_of(doing: object) -> str:
-    """The code with which something is refused."""
+    """Return the code of a refusal."""
     assert asyncio.iscoroutine(doing)
     with pytest.raises(UsersError) as refused:
         await doing
@@ -140,7 +140,8 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
         await register.people.users.set_pin("Flo", "161803", BY_COMMAND)
     kept = [str(key) for key in await register.redis.keys("*")]
     for key in await register.redis.keys("*"):
-        # Byte for byte: a byte as ``\x16`` before digits would make up others.
+        # The dump is decoded byte for byte, because a text form such as ``\x16`` could look like
+        # digits of a PIN.
         dump = await register.redis.dump(key)
         assert dump is not None
         kept.append(dump.decode("latin-1"))
@@ -158,7 +159,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
 
 
 async def test_a_role_that_there_is_not_is_told_as_the_stores_failure(register: Register) -> None:
-    """Somebody wrote it into Redis: he is let in nowhere, and nothing fails but that."""
+    """Somebody wrote it into Redis. Its user cannot sign in, and nothing else fails."""
     people = register.people
     await register.add("Flo")
     token = (await register.sign_in("Flo")).token
