@@ -1,1 +1,1 @@
-"""Reports held to sums of their own, to the audit, and to the paper they are printed on."""
+"""Tests of the reports: against independent sums, the audit, and the printed page."""

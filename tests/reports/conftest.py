@@ -1,4 +1,4 @@
-"""A shop on a Redis."""
+"""Fixture: a shop on a Redis."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ MakeShop = Callable[..., Shop]
 
 @pytest.fixture
 def make_shop(redis: Redis, memory_server: RedisServer, tmp_path: Path) -> Iterator[MakeShop]:
-    """Makes a shop whose clock begins at a moment of the facility's, ``2026-11-20 12:00``."""
+    """Yield a function that makes a shop; its clock begins at a local ``2026-11-20 12:00``."""
     with clock_by_hand(datetime.now(UTC)) as clock:
 
         def make(begins: str, *, day_starts: str = "06:00", floor_text: str = FLOOR) -> Shop:

@@ -1,6 +1,6 @@
-"""A day's figures from the ledger's raw entries, by loops that share nothing with the reports.
+"""A day's figures from the ledger's raw entries, without any code of the reports.
 
-Which day an entry is of is told by its time and the clock on the wall, not by the readings.
+Time and local clock decide to which day an entry belongs, not the readings.
 """
 
 import json
@@ -24,7 +24,7 @@ class NaiveDay:
 def naive_days(
     entries: list[dict[str, str]], zone: ZoneInfo, starts: time
 ) -> dict[date, NaiveDay]:  # fmt: skip
-    """Every day that has entries."""
+    """Return every day that has entries."""
     days: dict[date, NaiveDay] = {}
     for entry in entries:
         if entry["kind"] == "reading":

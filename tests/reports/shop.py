@@ -1,4 +1,4 @@
-"""A link whose gaming days pass as the test says: real scripts, intake, desks; a clock by hand."""
+"""A link whose gaming days the test controls: real scripts, intake and acts; a manual clock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,13 +26,13 @@ from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 NEW_YORK: Final = ZoneInfo("America/New_York")
 ROYAL: Final = "As Ks Qs"
-"""All of the progressive."""
+"""A hand that wins all of the progressive."""
 
 SUITED: Final = "7c 6c 5c"
-"""A straight flush: 10% of the progressive at $1, by paytable A."""
+"""A straight flush, which wins 10% of the progressive at $1 under paytable A."""
 
 STRAIGHT: Final = "9c 8s 7h"
-"""A win at odds."""
+"""A hand that wins at odds."""
 
 __all__ = [
     "BONUS", "FIVE_CARD", "NEW_YORK", "PROGRESSIVE", "RAGS", "ROYAL", "STRAIGHT", "SUITED", "Shop",
@@ -40,19 +40,19 @@ __all__ = [
 
 
 class Clock:
-    """Stands where the service takes the time from."""
+    """Replacement for the service's source of time."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
 
     def now(self, zone: tzinfo) -> datetime:
-        """The moment that it is."""
+        """Return the current moment."""
         return self.at.astimezone(zone)
 
 
 @contextmanager
 def clock_by_hand(at: datetime) -> Iterator[Clock]:
-    """The service's clock shows what the test sets."""
+    """Make the service's clock show what the test sets."""
     clock = Clock(at)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.wire.clock, "datetime", clock)
@@ -63,12 +63,12 @@ class Shop:
     """One link, day after day.
 
     Args:
-        redis: where its books are.
-        url: the same, as the floor file names it.
-        clock: what the service takes for the time.
+        redis: client of the Redis with its books.
+        url: address of the same Redis, as the floor file names it.
+        clock: the service's source of time.
         data: its data directory.
-        day_starts: when a gaming day begins.
-        floor_text: the floor file, without a service.
+        day_starts: beginning of a gaming day.
+        floor_text: the floor file, without the section of a service.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Shop:
         await self.look()
 
     async def look(self) -> None:
-        """Close the gaming day where it is over, as the service does every second."""
+        """Close the gaming day if it is over, as the service checks every second."""
         await self._readings.keep((await self.pit.store.state()).day)
 
     async def at(self, told: str) -> None:
-        """Set the facility's clock, ``2026-11-20 05:59``, later than it is."""
+        """Advance the facility's clock to a time, such as ``2026-11-20 05:59``."""
         moment = datetime.fromisoformat(told).replace(tzinfo=NEW_YORK).astimezone(UTC)
         assert moment > self.clock.at, "clocks of this test go forward"
         self.clock.at = moment
@@ -119,7 +119,7 @@ class Shop:
         self, hand: str = RAGS, bets: str = PROGRESSIVE, *, table: str = "T-1", positions: int = 1,
         community: str = "4c 8d", dealer: str = "2c 7d 9h",
     ) -> list[str]:  # fmt: skip
-        """Play a round: the first position has the hand; the claims that it opens."""
+        """Play a round in which the first position has the hand; return the opened claims."""
         rags = iter(("5s Th Qd", "2h 3d 9d", "4h 6d Jd"))
         hands = {1: hand} | {place: next(rags) for place in range(2, positions + 1)}
         reply = await self.pit.round(
@@ -129,7 +129,7 @@ class Shop:
         return [claim.claim for claim in reply.claims or ()]
 
     async def void(self, bets: str = PROGRESSIVE, *, table: str = "T-1") -> None:
-        """Play a round that is void."""
+        """Play a round that is voided."""
         round_id = self._round()
         assert (await self.pit.wagers({1: bets}, table=table, round_id=round_id)).status
         assert (await self.pit.void(table=table, round_id=round_id)).status == "accepted"
@@ -146,7 +146,7 @@ class Shop:
         await desk.confirm(self.pit.link.id, proposed.proposal, "Sam")
 
     async def was_out(self, since: str, reason: str) -> None:
-        """Note that the link was inoperable until now."""
+        """Record that the link was inoperable until now."""
         await self._outages.note(Outage(f"o-{since}", since, (reason,)))
 
     async def archive(self, live_days: int = 1) -> ArchiveFiles:
@@ -156,25 +156,25 @@ class Shop:
         return archive
 
     async def survey(self, choose: Choose) -> LedgerScan:
-        """What a report is made of."""
+        """Return the data from which a report is made."""
         return await scan_ledgers(
             self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
         )
 
     async def read(self, choose: Choose) -> LinkScan:
-        """The same of the link."""
+        """Return the link's part of that data."""
         (found,) = (await self.survey(choose)).links
         return found
 
     async def day(self, told: str) -> LinkDay:
-        """One gaming day, in which all ties."""
+        """Return one gaming day, after a check that its figures agree."""
         found = await self.read(one_day(date.fromisoformat(told)))
         assert found.problems == []
         (day,) = found.days.values()
         return day
 
     async def all_days(self) -> list[LinkDay]:
-        """Every gaming day, in which all ties."""
+        """Return every gaming day, after a check that their figures agree."""
         found = await self.read(from_to(None, None))
         assert found.problems == []
         return list(found.days.values())

@@ -1,4 +1,4 @@
-"""Reports across the archive: a day says the same wherever its entries are."""
+"""Reports across the archive: a day's report is the same wherever its entries are."""
 
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 
 async def _three_days(shop: Shop) -> tuple[str, str]:
-    """Wins that wait over the hour, and a round in hand; the claims."""
+    """Play wins that wait over the hour, and an open round; return the claims."""
     await shop.open()
     (whole,) = await shop.round(ROYAL)
     (odds,) = await shop.round(STRAIGHT, table="T-2")
@@ -46,7 +46,7 @@ async def test_an_archived_day_is_told_as_it_was_while_it_was_live(make_shop: Ma
 async def test_a_ledger_without_its_first_day_goes_on_from_the_books_at_its_close(
     make_shop: MakeShop,
 ) -> None:
-    """What waited and what was in hand is known by what it holds, not by how it came about."""
+    """Waiting claims and open rounds are known by their amounts, not by their history."""
     shop = make_shop("2026-11-20 12:00")
     whole, odds = await _three_days(shop)
     live = await shop.all_days()

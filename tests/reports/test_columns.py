@@ -1,4 +1,4 @@
-"""`deploy/docs/reference/reports.md` tells every column and every figure."""
+"""`deploy/docs/reference/reports.md` describes every column and every figure."""
 
 import re
 from itertools import chain

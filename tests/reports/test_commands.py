@@ -1,4 +1,4 @@
-"""`pitlink report`: what it prints and writes, and what it says of wrong input."""
+"""`pitlink report`: what it prints and writes, and how it refuses wrong input."""
 
 import asyncio
 import csv
@@ -28,7 +28,7 @@ from tests.reports.shop import BONUS, PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 @pytest.fixture
 async def floor_file(make_shop: MakeShop, tmp_path: Path) -> Path:
-    """The floor file of a link that has had two gaming days, and is in its third."""
+    """Return the floor file of a link with two closed gaming days, in its third."""
     shop: Shop = make_shop("2026-01-19 12:00")
     await shop.open()
     await shop.round(positions=2)
@@ -51,7 +51,7 @@ async def _pitlink(floor: Path, *asked: str) -> subprocess.CompletedProcess[str]
 
 
 async def _report(floor: Path, *asked: str) -> Result:
-    """Run a report within the test, which is quicker."""
+    """Run a report within the test, which is faster."""
     return await asyncio.to_thread(
         CliRunner().invoke, app=report, args=[*asked, "--config", str(floor)]
     )
@@ -66,7 +66,7 @@ def _micros(row: dict[str, str]) -> int:
 
 
 async def test_a_day_is_printed(floor_file: Path) -> None:
-    """The last closed day, where none is named."""
+    """By default it is the last closed day."""
     done = await _pitlink(floor_file, "report", "day")
     assert (done.returncode, done.stderr) == (0, "")
     for said in (
@@ -81,7 +81,7 @@ async def test_a_day_is_printed(floor_file: Path) -> None:
 
 
 async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> None:
-    """To the micro, meter by meter; every day's closing is the next one's opening."""
+    """Meter by meter, to the micro; every day's closing is the next one's opening."""
     audited = await _pitlink(floor_file, "audit", "--json")
     held = json.loads(audited.stdout)["links"]["pit"]["meters"]
     done = await _report(floor_file, "month", "2026-01", "--csv", "-")
@@ -102,7 +102,7 @@ async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> 
 
 
 async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
-    """Duty D16's fields, a row each; what people typed is no formula in a spreadsheet."""
+    """Duty D16's fields have a row each. Typed text is never a formula in a spreadsheet."""
     done = await _report(floor_file, "jackpots", "--to", "2026-01-20", "--csv", "-")
     assert done.exit_code == 0, done.output
     paid, rejected = _rows(done.stdout)
@@ -124,7 +124,7 @@ _ESCAPES = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202etxt"
 async def hostile_floor_file(
     make_shop: MakeShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """The floor file of a link whose ledger has texts of before they were refused at the door."""
+    """Return the floor file of a link whose ledger has texts from before texts were checked."""
     monkeypatch.setattr(meters.claims.slips, "clean_slip", str)
     shop: Shop = make_shop("2026-01-20 12:00")
     await shop.open()
@@ -150,7 +150,7 @@ async def hostile_floor_file(
 async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
     hostile_floor_file: Path, asked: tuple[str, ...]
 ) -> None:
-    """Every cell is quoted and printable, whoever reads it; amounts below zero stay numbers."""
+    """Every cell is quoted and printable for every reader. Amounts below zero stay numbers."""
     done = await _report(hostile_floor_file, *asked, "--csv", "-")
     lines = done.stdout.split("\n")
     assert lines.pop() == ""
@@ -159,7 +159,7 @@ async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
     for line, row in zip(lines, rows, strict=True):
         assert line == ",".join('"' + cell.replace('"', '""') + '"' for cell in row)
         assert all(cell.isprintable() for cell in row)
-    # Excel in many countries separates cells by semicolons, whatever is in quotes.
+    # Excel in many countries separates cells by semicolons, even inside quotes.
     cells = [cell for row in csv.reader(lines, delimiter=";") for cell in row]
     for cell in [cell for row in rows for cell in row] + cells:
         if not re.fullmatch(r"-?\d+", cell):
@@ -211,7 +211,7 @@ async def test_one_table_day_by_day(floor_file: Path) -> None:
 
 @pytest.mark.parametrize("size", ["letter", "a4"])
 async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
-    """Facility, day with its hours, range and digest at the close, pages, lines to sign on."""
+    """It has facility, day with its hours, range and digest at the close, and signature lines."""
     path = floor_file.with_name("day.pdf")
     done = await _report(floor_file, "day", "2026-01-20", "--pdf", str(path), "--paper", size)
     assert (done.exit_code, done.stdout) == (0, ""), done.output
@@ -257,7 +257,7 @@ async def test_wrong_input_is_told_plainly(
 
 
 async def test_what_does_not_hold_is_said_and_is_the_status(floor_file: Path, redis: Redis) -> None:
-    """Above the table, and beside what is written for programs."""
+    """The message is above the table, and next to the output for programs."""
     await redis.hincrby(LinkKeys("pit").accounts, f"meter:{PROGRESSIVE}", 7)
     said = f"pit: meter:{PROGRESSIVE} holds"
     printed, rows = await _report(floor_file, "day"), await _report(floor_file, "day", "--json")

@@ -1,4 +1,4 @@
-"""Gaming days held against figures that were worked out by hand."""
+"""Gaming days compared with figures that were calculated manually."""
 
 from datetime import date, timedelta
 
@@ -18,7 +18,7 @@ from tests.reports.conftest import MakeShop
 from tests.reports.shop import BONUS, FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop
 
 ENVY_CENTS = 10_000
-"""What a mini-royal of spades brings to another position, of a $1 wager."""
+"""Envy Bonus for another position from a mini-royal of spades, of a $1 wager."""
 
 DOLLAR = 100 * CENT
 DEMONSTRATION = 'timezone = "America/New_York"\ndemonstration = true\n'
@@ -26,7 +26,7 @@ LIMITED = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 100010\n', 
 
 
 def _meter(day: LinkDay, meter: str = PROGRESSIVE) -> dict[str, int]:
-    """A meter's day in micros: what it held, what moved, what it holds."""
+    """Return a meter's day in micros: opening balance, movements, closing balance."""
     pot, _, _ = day.meter_pots(meter)
     moved = {flow.value: micros for flow, micros in pot.flows.items()}
     return {"opening": pot.opening_micros} | moved | {"closing": pot.closing_micros}
@@ -35,7 +35,7 @@ def _meter(day: LinkDay, meter: str = PROGRESSIVE) -> dict[str, int]:
 @pytest.mark.duty("D19")
 @pytest.mark.duty("D2")
 async def test_a_day_by_hand(make_shop: MakeShop) -> None:
-    """Seven wagers on the progressive at 14 cents each, one of them void, and the meter won."""
+    """Seven wagers on the progressive add 14 cents each, one is voided, and the meter is won."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round(positions=3)
@@ -90,7 +90,7 @@ async def test_a_day_by_hand(make_shop: MakeShop) -> None:
 
 @pytest.mark.duty("D16")
 async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeShop) -> None:
-    """Won in one day, it waits at its close; rejected in the next, it goes back to the meter."""
+    """Won in one day, it is pending at its close. Rejected in the next, it returns to the meter."""
     shop = make_shop("2026-11-20 22:00")
     await shop.open()
     (odds,) = await shop.round(SUITED)
@@ -132,7 +132,7 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
 
 @pytest.mark.duty("D3")
 async def test_overflow_of_one_day_is_on_the_meter_of_the_next(make_shop: MakeShop) -> None:
-    """The limit leaves room for ten cents; what two wagers bring beyond waits in the overflow."""
+    """The limit leaves room for ten cents. The rest of two wagers waits in the overflow."""
     shop = make_shop("2026-11-20 12:00", floor_text=LIMITED)
     await shop.open()
     await shop.round(positions=2)
@@ -165,7 +165,7 @@ async def test_a_meter_with_a_reserve_reseeds_from_it(make_shop: MakeShop) -> No
 async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of(
     make_shop: MakeShop,
 ) -> None:
-    """Wagers before the hour, the void after it: each is counted where it stands in the ledger."""
+    """Wagers come before the hour, a void after it. Each counts at its place in the ledger."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.pit.wagers({1: PROGRESSIVE}, round_id="R-over")
@@ -192,10 +192,9 @@ async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of
 async def test_days_of_23_and_25_hours_have_what_was_wagered_in_them(
     make_shop: MakeShop, day_starts: str, begins: str, crossed: tuple[str, str], hours: int
 ) -> None:
-    """A round every half hour on the half hour and the hour: a day has two for each of its hours.
+    """A round is played every half hour, so a day has two for each of its hours.
 
-    02:30 is a time that the clock on the wall does not show on March 14, 2027; 01:30 one that it
-    shows twice on November 1, 2026.
+    On March 14, 2027 the local clock does not show 02:30. On November 1, 2026 it shows 01:30 twice.
     """
     shop = make_shop(begins, day_starts=day_starts)
     await shop.open()
@@ -216,7 +215,7 @@ async def test_days_of_23_and_25_hours_have_what_was_wagered_in_them(
 
 @pytest.mark.duty("D17")
 async def test_days_without_a_service_hold_what_the_one_before_held(make_shop: MakeShop) -> None:
-    """Nothing happened in them; the outage is told in the day in which it was over."""
+    """Nothing happened in them. The outage is reported in the day in which it ended."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()
@@ -276,7 +275,7 @@ async def test_days_that_there_are_not(make_shop: MakeShop) -> None:
 async def test_a_table_that_left_the_floor_keeps_its_figures_and_asset_number(
     make_shop: MakeShop,
 ) -> None:
-    """As approved at the time; the floor file does not name it now."""
+    """They are those approved at the time. The present floor file does not name the table."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await Configuration(shop.floor, shop.pit.store).adopt("service")
@@ -293,7 +292,7 @@ def _without_second_table() -> str:
 
 
 async def test_surveys_read_what_a_running_link_has_meanwhile(make_shop: MakeShop) -> None:
-    """A day that is closed while its report is made is the one that was open when it began."""
+    """A day that is closed while its report is made is the one that was open at the beginning."""
     shop: Shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()
@@ -307,7 +306,7 @@ async def test_surveys_read_what_a_running_link_has_meanwhile(make_shop: MakeSho
 
 
 async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: MakeShop) -> None:
-    """Beside one that has: it began later, or no service has run for it since."""
+    """Another link has them. This one began later, or no service has run for it since."""
     second = link_text("late", name="Late Pit")
     demonstration = FLOOR.replace('timezone = "America/New_York"\n', DEMONSTRATION)
     shop = make_shop("2026-11-20 12:00", floor_text=demonstration + second)

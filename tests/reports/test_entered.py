@@ -1,4 +1,4 @@
-"""What the day's report lists of voids after cards and of hands entered differently."""
+"""The day report's list of voids after cards and of hands entered differently."""
 
 from datetime import date
 

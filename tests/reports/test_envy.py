@@ -1,4 +1,4 @@
-"""A closed day says of Envy Bonuses what is owed, and of what was paid only that."""
+"""A closed day lists owed Envy Bonuses as owed, and only paid ones as paid."""
 
 import json
 from datetime import date
@@ -21,7 +21,7 @@ EACH = 10_000
 
 @pytest.fixture
 async def shop(make_shop: MakeShop) -> Shop:
-    """A day with a pending win that brings two Envy Bonuses, closed."""
+    """Return a closed day with a pending win that brings two Envy Bonuses."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round(ROYAL, positions=3)
@@ -30,7 +30,7 @@ async def shop(make_shop: MakeShop) -> Shop:
 
 
 def _said(paper: ReportDocument) -> str:
-    """All that a paper lists, a line each."""
+    """Return everything that a document lists, one line for each item."""
     sections = [section for part in paper.parts for section in part.sections]
     lines = [line for one in sections for line in (one.title, *map(" ".join, one.rows), one.note)]
     return "\n".join(lines)
@@ -76,7 +76,7 @@ async def test_day_on_which_envy_is_paid_says_so_with_the_name(shop: Shop) -> No
 
 @pytest.mark.reading("T10")
 async def test_every_envy_bonus_has_its_row_in_jackpots_in_its_state(shop: Shop) -> None:
-    """Pending, validated, paid, rejected; and those of a hand of which no win waits."""
+    """The states are pending, validated, paid and rejected, also for a hand without a win."""
     first, desk = await _claim(shop), shop.pit.desk
     (rejected,) = await shop.round(ROYAL, positions=2, table="T-2")
     await desk.decide(rejected, "reject", "Flo", reason="misread", envy_not_due=True)
@@ -117,7 +117,7 @@ async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -
 
 
 async def test_figures_of_a_day_that_began_in_the_archive_tie(shop: Shop) -> None:
-    """What is owed is carried over; what becomes of it is told of the Envy Bonus that it was."""
+    """Owed bonuses are carried over. Their later state is reported for the same bonus."""
     claim = await _claim(shop)
     await shop.pit.decide(claim, "validate", by="Flo")
     await shop.at("2026-11-22 12:00")

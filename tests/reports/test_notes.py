@@ -1,4 +1,4 @@
-"""Notes of audits and of looks at the archive, made by the commands, as checks and metrics say."""
+"""Notes of audits and archive checks, made by the commands, as check and metrics show them."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.duty("D17", "D19")
 
 @pytest.fixture
 async def shop(make_shop: MakeShop, tmp_path: Path) -> Shop:
-    """A link with three archived gaming days, in its fourth."""
+    """Return a link with three archived gaming days, in its fourth."""
     shop: Shop = make_shop("2026-01-17 12:00")
     await shop.open()
     for day in (17, 18, 19):
@@ -57,7 +57,7 @@ def _noted(home: Path, name: str) -> AuditNote:
 
 
 async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -> None:
-    """As where the floor file is read through a link in another directory than the service's."""
+    """This is the case if the floor file is read through a link in another directory."""
     assert json.loads((await _pitlink(tmp_path, "audit", "--json")).stdout)["unmarked"] == ["pit"]
     without = await _pitlink(tmp_path, "audit")
     assert (without.returncode, without.stderr) == (0, "")
@@ -71,7 +71,7 @@ async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -
 async def test_the_audit_of_each_night_begins_with_the_last_audited_day(
     shop: Shop, tmp_path: Path
 ) -> None:
-    """The whole one is noted by itself; both are in the metrics and in the check."""
+    """The whole audit is recorded separately. Both are in the metrics and in the check."""
     assert _metric(shop, "pitlink_audit_noted_timestamp_seconds", scope="last") == 0
     whole = await _pitlink(tmp_path, "audit", "--json")
     assert (whole.returncode, whole.stderr) == (0, "")
@@ -121,7 +121,7 @@ async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before
 async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted(
     shop: Shop, tmp_path: Path, how: str
 ) -> None:
-    """Named, with what to do; the check and the metrics say it until it is put back."""
+    """The message names it and what to do. Check and metrics report it until it is back."""
     good = await _pitlink(tmp_path, "archive")
     assert (good.returncode, good.stderr) == (0, "")
     assert _metric(shop, "pitlink_archive_sound") == 1
@@ -130,7 +130,7 @@ async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted
     if how == "lost":
         path.unlink()
     else:
-        # It was a day ago that files were read whole.
+        # Files were read completely a day ago.
         note = read_note(tmp_path / ARCHIVE_NOTE, ArchiveNote)
         assert note is not None
         long_ago = msgspec.structs.replace(note, read_at="2026-01-01T00:00:00Z")

@@ -1,4 +1,4 @@
-"""A report on paper: nothing is cut off, whatever it says and however long it is."""
+"""A report on paper: no text is cut off, whatever it contains and however long it is."""
 
 import io
 from collections import Counter
@@ -78,7 +78,7 @@ def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
     ],
 )
 def test_text_is_set_as_it_is_wherever_it_stands(told: str) -> None:
-    """Markup is no markup, and nothing that is stored keeps a report from being made."""
+    """Markup has no effect, and no stored text prevents a report."""
     section = ReportSection(told, COLUMNS, [(told, "$1", told)], note=told)
     text = _one_line(_report(section, facility=told, name=told))
     if told.isprintable():

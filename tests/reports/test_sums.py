@@ -1,4 +1,4 @@
-"""Days played at random, held against sums that are made from the raw entries."""
+"""Random days, compared with sums over the raw entries."""
 
 from collections import Counter
 from datetime import time
@@ -31,7 +31,7 @@ LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 1000
 
 
 async def _play(shop: Shop, chance: Random, hours: int) -> None:
-    """So many hours with something in each."""
+    """Play some hours with at least one event in each."""
     waiting: list[str] = []
     for _ in range(hours):
         await shop.after(minutes=60)
@@ -58,7 +58,7 @@ async def _play(shop: Shop, chance: Random, hours: int) -> None:
 
 
 def _moved(day: LinkDay) -> dict[str, int]:
-    """By how much each pot differs from what it held."""
+    """Return by how much each account differs from its balance before."""
     pots = {name: pot.closing_micros - pot.opening_micros for name, pot in day.pots.items()}
     return {name: micros for name, micros in pots.items() if micros}
 
@@ -77,7 +77,7 @@ def _naively_moved(naive: NaiveDay) -> dict[str, int]:
 async def test_reports_agree_with_a_sum_over_the_raw_entries(
     make_shop: MakeShop, begins: str, seed: int
 ) -> None:
-    """Four days over each change of the clock, and four without: pot by pot, table by table."""
+    """Four days over each change of the clock, and four without: by account and by table."""
     shop = make_shop(begins, floor_text=LIMITED)
     await shop.open()
     await _play(shop, Random(seed), 90)
@@ -119,7 +119,7 @@ def _some(counted: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
 
 
 async def _check_the_audit(shop: Shop, days: list[LinkDay]) -> None:
-    """All days together are what the audit finds, to the micro."""
+    """Check that all days together equal the audit's totals, to the micro."""
     finding = await shop.pit.audit()
     assert finding.balanced
     span = joined(days)

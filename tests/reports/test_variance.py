@@ -1,4 +1,4 @@
-"""What does not hold is said first, and what cannot be trusted has no lines to sign on."""
+"""A variance is reported first, and figures that cannot be trusted have no signature lines."""
 
 import dataclasses
 import io
@@ -24,7 +24,7 @@ METER = f"meter:{PROGRESSIVE}"
 
 
 async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkScan, LinkDay, str]:
-    """A day, and its paper as text."""
+    """Return the data of a day, and its document as text."""
     found = await shop.survey(one_day(date.fromisoformat(told)))
     (each,) = found.links
     (day,) = each.days.values()
@@ -37,7 +37,7 @@ def _text(pdf: bytes) -> str:
 
 @pytest.mark.duty("D19")
 async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: MakeShop) -> None:
-    """Though it was gone the day after: it is explained by who signs, never smoothed over."""
+    """It was gone the day after. The person who signs explains it; it is never smoothed over."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()
@@ -78,7 +78,7 @@ async def test_a_variance_of_what_is_owed_for_envy_is_told_in_dollars(make_shop:
 
 
 async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> None:
-    """The audit's problem stands on top; the PDF has no line to sign on."""
+    """The audit's problem is at the top, and the PDF has no signature lines."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()
@@ -108,7 +108,7 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
 
 
 async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
-    """Write the whole ledger anew with one field of an entry changed."""
+    """Write the whole ledger again with one field of an entry changed."""
     redis, ledger = shop.pit.redis, shop.pit.store.keys.ledger
     rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await redis.xrange(ledger))
     await redis.delete(ledger)
@@ -141,7 +141,7 @@ async def test_the_open_day_is_told_so_far_and_not_signed(make_shop: MakeShop) -
 async def test_figures_that_do_not_tie_are_found(
     make_shop: MakeShop, changed: str, said: str
 ) -> None:
-    """Each tie that a report is held to, with one figure spoiled."""
+    """Each agreement that a report must have is broken by one false figure."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()
