@@ -1,1 +1,1 @@
-"""The rules of play against the chapter, the readings and a recorded shift."""
+"""Tests of the rules against the chapter, the readings and a recorded shift."""

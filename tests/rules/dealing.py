@@ -1,4 +1,4 @@
-"""Rounds dealt by hand for the tests, and what of their settlements the tests look at."""
+"""Rounds with given cards for the tests, and views of their settlements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FIVE_OF_SIX = Wager.FIVE_OF_SIX_PROGRESSIVE
 HAND_BONUS = Wager.FIVE_CARD_HAND_BONUS
 DEALER_BONUS = Wager.FIVE_CARD_HAND_BONUS_DEALER
 
-# Cards of no use to anybody, for what a test does not speak of.
+# Cards without any win, for tests in which they do not matter.
 DEALER = "2c 7d 9h"
 COMMUNITY = "4c 8d"
 
@@ -39,7 +39,7 @@ def two(names: str) -> tuple[Card, Card]:
 
 
 def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[MeterKind, MeterTerms]:
-    """All four meters for one wager amount."""
+    """Return the terms of all four meters for one wager amount."""
     return {
         kind: meter_terms(kind, wager_cents, paytable if kind == MeterKind.PROGRESSIVE else None)
         for kind in MeterKind
@@ -54,7 +54,7 @@ def box(
     folded: bool = False,
     cents: int = 100,
 ) -> RoundPosition:
-    """A position with a hand; its wagers are all of ``cents``."""
+    """Return a position with a hand; its wagers are all of ``cents``."""
     dealt = None if hand is None else three(hand)
     return RoundPosition(position, patron, dealt, folded, dict.fromkeys(wagers, cents))
 
@@ -67,13 +67,13 @@ class Played:
     after: Mapping[MeterKind, MeterHolding]
 
     def of(self, item: Item) -> list[tuple[int, Outcome, int]]:
-        """Position, outcome and what is paid, of each line about ``item``, in order."""
+        """Return position, outcome and payment of each line about ``item``, in order."""
         return [
             (line.position, line.outcome, line.paid) for line in self.lines if line.item == item
         ]
 
     def paid(self, item: Item) -> list[tuple[int, int]]:
-        """Position and what is paid, of each paid line about ``item``, in order."""
+        """Return position and payment of each paid line about ``item``, in order."""
         return [(position, paid) for position, out, paid in self.of(item) if out == Outcome.PAID]
 
 
@@ -90,7 +90,7 @@ def play(
     terms: Mapping[MeterKind, MeterTerms] | None = None,
     held: Mapping[MeterKind, MeterHolding] | None = None,
 ) -> Played:
-    """Check and settle a round; the meters hold their seeds but for what ``held`` says."""
+    """Check and settle a round; meters hold their seeds except those in ``held``."""
     terms = terms or terms_at()
     played = Round(
         boxes,

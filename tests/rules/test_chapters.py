@@ -1,4 +1,4 @@
-"""The chapters' files: all three load, each mistake is refused, and a further one is a file."""
+"""The chapters' files: all three load, each error is refused, and a new chapter is a file."""
 
 import re
 from importlib.resources import files
@@ -75,7 +75,7 @@ PRINTED = {
 
 
 def test_a_further_chapter_is_a_file() -> None:
-    """A game of no chapter, of kinds of wager that there are, is wagered, checked and settled."""
+    """A new game with known kinds of wagers can be wagered, checked and settled."""
     chapter = read_chapter(FURTHER)
     assert offered(chapter) == {"river_bonus": ("A", "B")}
     assert choice_problem(chapter, "river_bonus", "B", {}) is None

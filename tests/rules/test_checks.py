@@ -1,4 +1,4 @@
-"""What may not be wagered or dealt, one row for each way, through `pitlink settle`."""
+"""Wagers and deals that are not allowed, one row for each kind, through `pitlink settle`."""
 
 import json
 from typing import Any
@@ -49,7 +49,7 @@ FOUR: dict[str, Any] = {
 
 
 def refusal(game: dict[str, Any], at: dict[str, Any] | None = None, **fields: Any) -> RoundError:  # noqa: ANN401
-    """How a round is refused of which one position, and other fields, are changed."""
+    """Return the refusal of a round with one position, and other fields, changed."""
     changed = {**game, **fields}
     if at is not None:
         changed["positions"] = [{**game["positions"][0], **at}]
@@ -60,7 +60,7 @@ def refusal(game: dict[str, Any], at: dict[str, Any] | None = None, **fields: An
 
 
 WAGERS = [
-    # A Play that is not the Ante; a Raise that is not one, two or three times it.
+    # A Play differs from the Ante; a Raise is not one, two or three times it.
     (POKER, {"ante": 10, "play": 11}, "wrong_amount", "play", "649a.7(d)(1)"),
     (POKER, {"ante": 10, "play": 20}, "wrong_amount", "play", "649a.7(d)(1)"),
     (PRIME, {"ante": 10, "play": 5}, "wrong_amount", "play", "679a.7(d)(1)"),
@@ -73,7 +73,7 @@ WAGERS = [
     (FOUR, {"ante": 10}, "undecided", "raise", "682a.11(b)"),
     (POKER, {"play": 10}, "wager_missing", "play", "649a.7(d)(1)"),
     (FOUR, {"raise": 10}, "wager_missing", "raise", "682a.7(d)(1)"),
-    # An optional wager without an Ante or a Pair Plus.
+    # There is an optional wager without an Ante or a Pair Plus.
     (POKER, {"progressive": 100}, "wager_missing", "progressive", "649a.7(d)(4)"),
     (POKER, {"six_card_bonus": 100}, "wager_missing", "six_card_bonus", "649a.7(d)(5)"),
     (POKER, {"five_card_progressive": 100}, "wager_missing", "five_card_pro", "649a.7(d)(6)"),
@@ -86,7 +86,7 @@ WAGERS = [
     (FOUR, {"prime": 10}, "wager_missing", "prime", "682a.7(d)(2)"),
     (FOUR, {"aces_bonus": 10}, "wager_missing", "aces_bonus", "682a.7(d)(3)"),
     (FOUR, {"all_six": 10}, "wager_missing", "all_six", "682a.7(d)(4)"),
-    # Amounts and wagers that there are not.
+    # These amounts and wagers do not exist.
     (POKER, {"ante": 0, "play": 0}, "bad_amount", "ante", "1 to"),
     (POKER, {"ante": -10, "play": -10}, "bad_amount", "ante", "1 to"),
     (POKER, {"ante": 10**11, "play": 10**11}, "bad_amount", "ante", "1 to"),

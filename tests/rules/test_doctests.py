@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the rules hold."""
+"""The examples in the docstrings of the rules are correct."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""Three-card and five-card hands, counted over whole decks and against plain judges."""
+"""Three-card and five-card hands, counted over whole decks and compared with simple judges."""
 
 import random
 from collections import Counter
@@ -23,7 +23,7 @@ STRAIGHTS = [{12, *range(4)}, *({*range(low, low + 5)} for low in range(9))]
 
 
 def plain_five_card_hand(hand: tuple[Card, ...]) -> FiveCardHand:
-    """The definitions of 649a.6(d), word by word and without any trick."""
+    """Rank a hand by the definitions of 649a.6(d), one after the other, in plain code."""
     ranks = {rank_of(card) for card in hand}
     suits = {suit_of(card) for card in hand}
     shape = sorted(Counter(rank_of(card) for card in hand).values(), reverse=True)
@@ -84,7 +84,7 @@ def test_every_five_card_hand_is_counted() -> None:
 @pytest.mark.section("649a.11(c)(9)")
 @pytest.mark.parametrize("suits", [1, 2, 4])
 def test_best_five_of_six_is_the_best_of_its_six_fives(suits: int) -> None:
-    """Decks of one and two suits as well, where flushes and straight flushes are common."""
+    """Decks of one and two suits, in which flushes are frequent, are tried too."""
     rng = random.Random(649)
     deck = [card for card in DECK if suit_of(card) >= 4 - suits]
     order = list(FiveCardHand)
@@ -186,7 +186,7 @@ def test_hands_of_the_same_ranks_tie(one: str, other: str) -> None:
 
 
 def plain_three_card_place(hand: tuple[Card, ...]) -> tuple[int, list[int]]:
-    """How high a hand stands in 649a.6(b), and its ranks in the order in which they compare."""
+    """Return a hand's place in 649a.6(b), and its ranks in the order of comparison."""
     ranks = [rank_of(card) for card in hand]
     flush = len({suit_of(card) for card in hand}) == 1
     tops = [top for top in range(12, 1, -1) if sorted(ranks) == [top - 2, top - 1, top]]
@@ -207,7 +207,7 @@ def plain_three_card_place(hand: tuple[Card, ...]) -> tuple[int, list[int]]:
 @pytest.mark.reading("G4")
 @pytest.mark.reading("P9")
 def test_all_three_card_hands_stand_in_the_plain_order() -> None:
-    """Sorted by strength they are sorted by the plain judge, and both tie the same hands."""
+    """Sorted by strength they are sorted for the simple judge too, and both have the same ties."""
     hands = sorted(combinations(DECK, 3), key=three_card_strength)
     for lower, higher in pairwise(hands):
         plain = plain_three_card_place(lower), plain_three_card_place(higher)

@@ -1,4 +1,4 @@
-"""The command line that the rooms' commands are put together to."""
+"""Composition of the command line from the packages' commands."""
 
 import sys
 from importlib.metadata import EntryPoint, version

@@ -1,4 +1,4 @@
-"""The paytables as data against the figures of 649a.12, typed here from the text a second time."""
+"""The paytables as data against the figures of 649a.12, typed from the text a second time."""
 
 import re
 from importlib.resources import files
@@ -15,7 +15,7 @@ FIVE_CARD = MeterKind.FIVE_CARD_PROGRESSIVE
 HAND_BONUS = MeterKind.FIVE_CARD_HAND_BONUS
 FIVE_OF_SIX = MeterKind.FIVE_OF_SIX_PROGRESSIVE
 
-# meter, paytable, then hand: "for 1" or percent of the meter
+# Each row has the meter, the paytable, and by hand "for 1" or percent of the meter.
 PAYS: list[tuple[MeterKind, str | None, dict[str, int | str]]] = [
     (
         PROGRESSIVE,
@@ -189,7 +189,7 @@ def envy_dollars(terms: MeterTerms) -> dict[str, int]:
 def test_seeds_and_rates_follow_the_wager(
     kind: MeterKind, paytable: str | None, figures: tuple[int, int, int, int], wager_cents: int
 ) -> None:
-    """The figures are seed and reseed for 1, primary and reserve rate in per cent."""
+    """The figures are seed and reseed for 1, and primary and reserve rate in percent."""
     terms = meter_terms(kind, wager_cents, paytable)
     seed, reseed, primary_percent, reserve_percent = figures
     assert (terms.seed_cents, terms.reseed_cents) == (seed * wager_cents, reseed * wager_cents)

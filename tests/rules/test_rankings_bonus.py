@@ -24,7 +24,7 @@ from tests.rules.dealing import cards
 
 
 def plain_aces(hand: Sequence[Card], length: int) -> AcesHand:
-    """The definitions of 682a.6(d), a flush or straight being of ``length`` cards."""
+    """Rank a hand by 682a.6(d), with flushes or straights of ``length`` cards."""
     runs = [{12, *range(length - 1)}, *({*range(low, low + length)} for low in range(14 - length))]
     counts = Counter(rank_of(card) for card in hand)
     shape = sorted(counts.values(), reverse=True)
@@ -76,7 +76,7 @@ def test_the_aces_bonus_is_judged_as_its_definitions_read(ranks: Sequence[int], 
         ("Ah Kh Qh Jh 2c", "other", "royal_flush"),
         ("Ah Kh Qh Jh Ac", "two_aces", "royal_flush"),
         ("9h Kh Qh Jh Th", "straight_flush", "straight_flush"),
-        ("9h Kh Qh Jh Tc", "straight", "flush"),  # a flush stands above a straight
+        ("9h Kh Qh Jh Tc", "straight", "flush"),  # a flush ranks above a straight
         ("Ah 2h 3h 4h 5h", "straight_flush", "straight_flush"),
         ("Ah 2h 3h 4h 9h", "flush", "straight_flush"),
         ("Ah 2h 3h 4h 9c", "other", "straight_flush"),

@@ -1,7 +1,7 @@
 """How many hands of each kind a deck holds, against the figures of the literature.
 
-Each table stands beside the formula from which its figures follow, and both must add up to the
-number of hands there are.
+Each table is next to the formula from which its figures follow. Both must add up to the total
+number of hands.
 """
 
 from collections import Counter
@@ -18,19 +18,20 @@ from bonus.hands import FivePrimeHand, PrimeHand, best_four, five_prime_hand, pr
 from bonus.hands.rankings import RANKINGS
 
 RUNS = 11
-"""Four ranks in a row, from the ace below the deuce to the ace above the king."""
-# In how many ways suits can be given to five and to six cards of different ranks so that no four
-# are of one suit.
+"""Runs of four ranks, from the ace below the deuce to the ace above the king."""
+# The number of ways in which suits can be given to five and to six cards of different ranks so that
+# no four are of one suit.
 MIXED_FIVE = 4**5 - 4 * (5 * 3 + 1)
 MIXED_SIX = 4**6 - 4 * (15 * 9 + 6 * 3 + 1)
-# The same where two of the cards are a pair: the pair holds a suit in three of its six ways.
+# The same if two of the cards are a pair: the pair has a suit in three of its six ways.
 MIXED_PAIR_OF_FIVE = 6 * 4**3 - 4 * 3
 MIXED_PAIR_OF_SIX = 6 * 4**4 - 4 * (6 + 4 * 3 * 3)
 MIXED_PAIRS_OF_SIX = 36 * 4**2 - 4 * 3 * 3
-# Sets of five and six ranks with four in a row: the highest run, then what does not lengthen it.
+# Sets of five and six ranks with four in a row: the highest run, then ranks that do not lengthen
+# it.
 FIVE_WITH_RUN = 9 + 10 * 8
 SIX_WITH_RUN = comb(9, 2) + 10 * comb(8, 2)
-# The same of six ranks with five in a row.
+# The same for six ranks with five in a row.
 SIX_WITH_RUN_OF_FIVE = 8 + 9 * 7
 
 FOUR_CARD_OF_4 = {
@@ -138,7 +139,7 @@ ACES_BEST_FOUR = {
             {
                 "four_of_a_kind": 13 * comb(48, 2),
                 "straight_flush": 4 * (comb(48, 2) + 10 * comb(47, 2)),
-                # Where its four ranks are in a row, the triple holds the suit in three of four.
+                # If its four ranks are in a row, the triple has the suit in three of four cases.
                 "three_of_a_kind": 13 * 4 * comb(12, 3) * 4**3
                 + 13 * 4 * 12 * 6 * 44
                 + comb(13, 2) * 4**2
@@ -200,7 +201,7 @@ ACES_BEST_FOUR = {
                 "flush": FOUR_CARD_OF_5["flush"],
                 "straight": FOUR_CARD_OF_5["straight"],
                 "two_pair": FOUR_CARD_OF_5["two_pair"],
-                # Two of the runs have an ace, so of those it takes no pair.
+                # Two of the runs have an ace, and so take no pair of aces.
                 "two_aces": (comb(12, 3) - 2) * MIXED_PAIR_OF_FIVE,
                 "other": (12 * comb(12, 3) - (4 * RUNS - 2)) * MIXED_PAIR_OF_FIVE
                 + FOUR_CARD_OF_5["high_card"],
@@ -217,7 +218,7 @@ def test_the_figures_follow_from_combinatorics(
 
 
 def kinds(ranking: str, cards: int) -> dict[str, int]:
-    """How many of all hands of so many cards are of each kind."""
+    """Return how many of all hands of a number of cards are of each kind."""
     counted = Counter(map(RANKINGS[ranking].of, combinations(DECK, cards)))
     return {hand.value: number for hand, number in counted.items()}
 
@@ -251,7 +252,7 @@ def test_the_best_four_of_all_hands_are_counted(cards: int, figures: Mapping[str
 def test_the_best_five_of_all_six_cards_are_counted(
     ranking: str, royals: Mapping[str, int]
 ) -> None:
-    """Those of the plain ranking are counted with the odds, and each held against another judge."""
+    """The counts of the simple ranking come from the odds, and each has a second judge."""
     assert kinds(ranking, 6) == {**BEST_FIVE_OF_6, **royals}
 
 

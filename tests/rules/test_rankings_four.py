@@ -22,7 +22,7 @@ def straight_place(hand: Sequence[Card]) -> int | None:
 
 
 def plain_hand(hand: Sequence[Card]) -> FourCardHand:
-    """The definitions of 682a.6(b), one after the other."""
+    """Rank a hand by the definitions of 682a.6(b), one after the other."""
     shape = sorted(Counter(rank_of(card) for card in hand).values(), reverse=True)
     straight = straight_place(hand) is not None
     flush = len({suit_of(card) for card in hand}) == 1
@@ -40,19 +40,19 @@ def plain_hand(hand: Sequence[Card]) -> FourCardHand:
 
 
 def highest_not_shared(one: Sequence[Card], other: Sequence[Card]) -> int:
-    """682a.6(c), word by word: above zero where ``one`` has the highest card not in the other."""
+    """Compare by 682a.6(c): above zero if ``one`` has the highest card not in the other."""
     ours, theirs = {rank_of(card) for card in one}, {rank_of(card) for card in other}
     return max(ours - theirs, default=-1) - max(theirs - ours, default=-1)
 
 
 def repeated(hand: Sequence[Card]) -> list[int]:
-    """The ranks of which there are two or more, highest first."""
+    """Return the ranks that occur at least twice, highest first."""
     counts = Counter(rank_of(card) for card in hand)
     return sorted((rank for rank, count in counts.items() if count >= 2), reverse=True)
 
 
 def plain_comparison(one: Sequence[Card], other: Sequence[Card]) -> int:
-    """Above zero where ``one`` is the higher hand, below where ``other`` is, zero in a tie."""
+    """Return above zero if ``one`` is the higher hand, below if ``other`` is, zero for a tie."""
     name = plain_hand(one)
     if name != plain_hand(other):
         order = list(FourCardHand)
@@ -61,7 +61,7 @@ def plain_comparison(one: Sequence[Card], other: Sequence[Card]) -> int:
 
 
 def comparison_within(name: FourCardHand, one: Sequence[Card], other: Sequence[Card]) -> int:
-    """The same for two hands which both are called ``name``."""
+    """Compare two hands that both have the kind ``name`` in the same way."""
     if name in {FourCardHand.STRAIGHT_FLUSH, FourCardHand.STRAIGHT}:
         return (straight_place(one) or 0) - (straight_place(other) or 0)
     for ours, theirs in zip(repeated(one), repeated(other), strict=True):
@@ -78,7 +78,7 @@ Alike = tuple[tuple[int, ...], bool]
 
 
 def hands_that_differ() -> dict[Alike, list[tuple[Card, ...]]]:
-    """All hands in a random order, put together where they differ in nothing but their suits."""
+    """Return all hands in random order, in groups of hands that differ only in their suits."""
     every = list(combinations(DECK, 4))
     Random(682).shuffle(every)
     found: dict[Alike, list[tuple[Card, ...]]] = {}
@@ -119,9 +119,9 @@ def test_every_two_hands_compare_as_the_plain_judge_compares_them() -> None:
 @pytest.mark.parametrize("lowest", [0, 5, 8])
 @pytest.mark.parametrize("suits", [1, 2, 4])
 def test_the_best_four_are_the_highest_of_all_fours(dealt: int, lowest: int, suits: int) -> None:
-    """Short decks as well, where what is rare in a whole one is common.
+    """Short decks are tried too, in which rare hands of a whole deck are frequent.
 
-    The three lowest ranks stay in each, for the sake of A-2-3-4.
+    The three lowest ranks stay in each deck, so that A-2-3-4 is possible.
     """
     rng = Random(f"{dealt} {lowest} {suits}")
     deck = [

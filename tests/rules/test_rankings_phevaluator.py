@@ -1,4 +1,4 @@
-"""Five-card hands against phevaluator, a judge of poker hands by other people, on every hand."""
+"""Five-card hands against phevaluator, an independent judge of poker hands, on every hand."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from phevaluator.evaluator import (  # type: ignore[import-untyped]
 from bonus.cards import DECK, Card, card_name
 from bonus.hands import FiveCardHand, best_five_of, five_card_hand
 
-# How many different hands, beside suits, there are of each kind; phevaluator numbers all from 1.
+# Numbers of different hands of each kind, ignoring suits. phevaluator numbers all from 1.
 DISTINCT = (
     (FiveCardHand.ROYAL_FLUSH, 1),
     (FiveCardHand.STRAIGHT_FLUSH, 9),
@@ -37,7 +37,7 @@ def disagreements(
     lows: Sequence[Card],
     cards: int,
 ) -> tuple[int, dict[tuple[FiveCardHand, int], int]]:
-    """All hands whose lowest card is one of ``lows``: how many, and where the judges differ."""
+    """Count the hands whose lowest card is one of ``lows``; list those judged differently."""
     pairs: Counter[tuple[FiveCardHand, int]] = Counter()
     for low in lows:
         hands = ((low, *others) for others in combinations(DECK[low + 1 :], cards - 1))
@@ -52,7 +52,7 @@ def disagreements(
 
 
 def plain(hand: FiveCardHand) -> FiveCardHand:
-    """The kind of hand as phevaluator has it: it sets no royal flush apart."""
+    """Return the kind of hand according to phevaluator, which has no separate royal flush."""
     return FiveCardHand.ROYAL_FLUSH if hand == FiveCardHand.ROYAL_FLUSH_SPADES else hand
 
 
@@ -70,7 +70,7 @@ def test_all_five_card_hands_agree() -> None:
     assert hands == 2_598_960
 
 
-# The lowest cards of the parts, of about two million hands each.
+# Lowest cards of the parts, of about two million hands each.
 PARTS = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 7), (7, 9), (9, 12), (12, 52))
 
 

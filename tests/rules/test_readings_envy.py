@@ -1,4 +1,4 @@
-"""The readings on folding and on Envy Bonuses, each against a round in which it shows."""
+"""The readings on folding and on Envy Bonuses, each shown by a round."""
 
 from dataclasses import replace
 
@@ -114,7 +114,7 @@ def test_reading_t8_a_folded_hand_that_stays_brings_envy_bonuses_of_all_kinds(
 @pytest.mark.reading("T8")
 @pytest.mark.section("649a.11(c)")
 def test_reading_t8_a_folded_hand_that_stays_for_another_wager_brings_envy_bonuses_too() -> None:
-    """A Six Card Bonus feeds no meter; that its cards stayed is all that is known of it here."""
+    """A Six Card Bonus feeds no meter. Here it is only known that its cards stayed."""
     played = play(
         replace(box(5, SPADES, PROGRESSIVE, folded=True), kept=True), box(3, RAGS, PROGRESSIVE)
     )

@@ -221,7 +221,7 @@ def test_reading_t16_the_five_card_hand_bonus_pays_the_meter_at_the_players_turn
 @pytest.mark.reading("T17")
 @pytest.mark.section("649a.12(i)(2)")
 def test_reading_t17_one_equal_share_a_patron_fixed_when_the_first_is_paid() -> None:
-    """Ten per cent of 1,000,019 cents among three players; own tenth of position 5 comes later."""
+    """Three players share ten per cent of 1,000,019 cents. Position 5's own tenth comes later."""
     played = play(
         box(7, "2h 5h Jc", DEALER_BONUS, patron="ann"),
         box(6, "2d 5c Jd", DEALER_BONUS, patron="ann"),
@@ -238,7 +238,7 @@ def test_reading_t17_one_equal_share_a_patron_fixed_when_the_first_is_paid() -> 
         (5, Outcome.PAID, 33_333),
         (3, Outcome.PAID, 33_333),
     ]
-    # The two cents that do not divide stayed on: 900,020 is what the own tenth is taken of.
+    # Two cents that do not divide stayed on the meter, so the own tenth is of 900,020.
     assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(5, 90_002)]
     assert played.after[BONUS] == cents(810_018)
     [again] = [line for line in played.lines if line.position == 6]

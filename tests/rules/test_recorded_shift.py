@@ -1,7 +1,7 @@
 """The recorded shift of eight tables, settled by the rules alone, against an independent sum.
 
-The tables are played one after the other in the order of their names, and each link's four meters
-are kept here as plain sums of micros.
+The tables are played one after the other in the order of their names. Each link's four meters are
+kept here as plain sums of micros.
 """
 
 import gzip
@@ -30,7 +30,7 @@ SHIFT = Path(__file__).parent.parent / "shift"
 
 @dataclass
 class Table:
-    """A table's round as its devices tell it."""
+    """A table's round as its devices report it."""
 
     wagers: defaultdict[int, dict[Wager, int]] = field(default_factory=lambda: defaultdict(dict))
     hands: dict[int, tuple[Card, Card, Card]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Table:
     community: tuple[Card, Card] | None = None
 
     def take(self, event: dict[str, Any]) -> None:
-        """Take in a device event that changes the round."""
+        """Apply a device event that changes the round."""
         match event["event"]:
             case "wager":
                 self.wagers[event["position"]][Wager(event["wager"])] = event["amount"]
@@ -58,12 +58,12 @@ class Table:
                 self.community = (a, b)
 
     def chips(self) -> int:
-        """How many wagers were made with value chips."""
+        """Return how many wagers were made with value chips."""
         electronic = (Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER)
         return sum(wager not in electronic for made in self.wagers.values() for wager in made)
 
     def round(self) -> Round:
-        """The round after the deal; a hand that was folded and collected has no cards."""
+        """Return the round after the deal; a hand that was folded and collected has no cards."""
         assert self.dealer is not None
         return Round(
             tuple(
@@ -83,7 +83,7 @@ class Table:
 
 @dataclass
 class Books:
-    """What the shift comes to."""
+    """Sums of the shift."""
 
     holdings: dict[str, dict[MeterKind, MeterHolding]] = field(default_factory=dict)
     awards: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))

@@ -1,4 +1,4 @@
-"""What a Five Card Hand Bonus wager gives back on average."""
+"""Average return of a Five Card Hand Bonus wager."""
 
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ HANDS = Fraction(4 * 10_000 + 36 * 1_000 + 624 * 500 + 3_744 * 100 + 5_108 * 50,
 
 
 def test_the_return_is_what_the_odds_come_to() -> None:
-    """What `pitlink check` says without counting is what `pitlink odds` counts."""
+    """The figure of `pitlink check`, which does not count, equals that of `pitlink odds`."""
     chapter = chapters()["three_card_poker"]
     draws = DrawOdds(magic_card_every=24, lucky_every=12, positions=6)
     offers = offers_of(chapter, {"ante_bonus": 5, "pair_plus": 40}, draws)

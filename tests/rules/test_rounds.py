@@ -1,4 +1,4 @@
-"""What a round cannot be, one row for each way of being wrong."""
+"""Invalid rounds, one row for each kind of error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`pitlink settle`: rounds in as JSON lines, settlements out, errors in their place."""
+"""`pitlink settle`: rounds in as JSON lines, settlements out, errors at their place."""
 
 import io
 import json
@@ -55,7 +55,7 @@ def position(
     wagers: dict[str, Any] | None = None,
     **fields: Any,  # noqa: ANN401
 ) -> list[dict[str, Any]]:
-    """A position whose wagers, if any, stand beside a Pair Plus."""
+    """Return a position whose wagers, if any, are placed with a Pair Plus."""
     made = {} if wagers is None else {"pair_plus": 100, **wagers}
     return [{"position": 3, "cards": ["As", "Ks", "Qs"], "wagers": made, **fields}]
 
@@ -192,7 +192,7 @@ def test_what_may_be_left_out_is_left_out() -> None:
 def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
     irregularity: str, rule: str
 ) -> None:
-    """A misdealt round: cards need not be there, nor be right."""
+    """In a misdealt round, cards may be missing or wrong."""
     positions = position(cards=["As", "Ks"], wagers={"progressive": 100})
     positions += [{"position": 4, "wagers": {"ante": 100, "five_card_hand_bonus": 100}}]
     settled, all_settled = settle(

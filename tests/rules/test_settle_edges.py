@@ -1,4 +1,4 @@
-"""Edges of `pitlink settle` where a cent, a name or a subsection could slip."""
+"""Edge cases of `pitlink settle` for cents, names and subsections."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ Lines = list[dict[str, Any]]
 
 
 def settled(game: dict[str, Any], *positions: dict[str, Any], **fields: Any) -> Lines:  # noqa: ANN401
-    """The lines of a round."""
+    """Return the lines of a settled round."""
     told = {**game, "positions": positions, **fields}
     answer = settle_line(json.dumps(told).encode())
     lines: Lines = json.loads(json.dumps([_fields(line) for line in answer.lines]))
@@ -35,14 +35,14 @@ def _fields(line: object) -> dict[str, Any]:
 
 
 def at(position: int, cards: str, wagers: dict[str, int], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A position."""
+    """Return a position."""
     return {"position": position, "cards": cards.split(), "wagers": wagers, **fields}
 
 
 @pytest.mark.reading("P8")
 @pytest.mark.section("679a.13(d)")
 def test_reading_p8_a_card_exposed_before_anybody_played_returns_the_antes() -> None:
-    """Neither a Play nor a fold yet; who made no optional wager need not show cards."""
+    """There is no Play or fold yet. Players without an optional wager need not show cards."""
     lines = settled(
         PRIME,
         at(3, "As Ks 9s", {"ante": 500, "prime": 100}),

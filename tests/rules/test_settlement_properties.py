@@ -1,4 +1,4 @@
-"""What holds of every settlement, over rounds drawn at random by Hypothesis."""
+"""Properties of every settlement, over rounds drawn at random by Hypothesis."""
 
 from collections import Counter
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.rules.dealing import terms_at
 
 TERMS = terms_at()
 SPADES = [card for card in DECK if card & 3 == 3]
-# Wager items that feed a meter; the others of a settlement are paid beside them.
+# Wagers that feed a meter; a settlement pays the others separately from meters.
 WAGERS = {wager.value for wager in METER_OF}
 
 LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer", *range(1, 8)])
@@ -27,7 +27,7 @@ LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer"
 
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
-    """A round of one to seven boxes; every second one from a deck that spades lie on top of."""
+    """Return a round of one to seven positions; every second deck has spades on top."""
     count = draw(st.integers(1, 7))
     deck: list[Card] = list(draw(st.permutations(DECK)))
     if draw(st.booleans()):
@@ -100,7 +100,7 @@ def test_the_order_in_which_positions_are_named_does_not_matter(
 def test_what_percentages_pay_is_what_leaves_the_meters(
     played: Round, held: dict[MeterKind, MeterHolding]
 ) -> None:
-    """Meter and reserve together change by what is paid and what a reseed gives, and no more."""
+    """Meter and reserve together change by payments and reseeds, and by no more."""
     settlement = settle_round(played, meter_rules(), TERMS)
     lines, after = resolve(settlement, held, TERMS)
     for kind, terms in TERMS.items():
