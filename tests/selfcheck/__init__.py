@@ -1,1 +1,1 @@
-"""The self-check: software, configuration, and what a running service makes of them."""
+"""Tests of the self-check: software, configuration, and its effects on a running service."""

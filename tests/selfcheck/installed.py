@@ -1,4 +1,4 @@
-"""An installed copy of the programs: the wheel as it is built, unpacked, with its record."""
+"""An installed copy of the programs: the built wheel, unpacked, with its record."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def build_wheel(target: Path) -> Path:
 
 
 class Installed:
-    """The programs as installed in a directory, found before all others of their names."""
+    """Programs installed in a directory that Python searches before all others."""
 
     def __init__(self, wheel: Path, home: Path) -> None:
         self.home = home
@@ -32,7 +32,7 @@ class Installed:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment in which these programs run."""
+        """Environment in which these programs run."""
         return dict(os.environ) | {"PYTHONPATH": str(self.home), "PYTHONSAFEPATH": "1"}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

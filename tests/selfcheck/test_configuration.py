@@ -33,7 +33,7 @@ FIVE_DOLLARS: Final = FLOOR.replace("wager = 100", "wager = 500", 1)
 
 
 async def approve(link: Running, by: str = "sue", digest: str | None = None) -> None:
-    """Approve what the link's desk shows, or another digest."""
+    """Approve what the floor page shows, or another digest."""
     row = await unapproved(link)
     await desk_of(link).approve("pit", by, digest or row.digest)
 
@@ -49,7 +49,7 @@ async def unapproved(link: Running) -> UnapprovedRow:
 
 
 async def ran_once(redis: Redis, data: Path, text: str = FLOOR) -> None:
-    """A service of this floor file has been there, and a round was played."""
+    """Run a service of this floor file once, and play a round."""
     pit = Pit(redis, text)
     async with running(pit, data) as link:
         await link.comes_up()
@@ -126,7 +126,7 @@ async def test_only_what_was_shown_is_approved(keeping_redis: Redis, tmp_path: P
 async def test_two_services_operate_only_on_the_floor_file_that_is_approved(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    """The one on the old file goes on until the new one is approved, and the other way about."""
+    """The one on the old file continues until the new one is approved, and the reverse."""
     await ran_once(keeping_redis, tmp_path / "old")
     async with (
         running(Pit(keeping_redis), tmp_path / "old") as old,
@@ -145,7 +145,7 @@ async def test_two_services_operate_only_on_the_floor_file_that_is_approved(
 
 
 async def test_of_two_that_start_at_once_the_slower_adopts_nothing(keeping_redis: Redis) -> None:
-    """It had seen that nothing was approved yet, and opens the books under nothing else."""
+    """It had read that nothing was approved yet, and opens the books under no other file."""
     quick, slow = (Pit(keeping_redis, text) for text in (FLOOR, THIRD))
     slower = Configuration(slow.floor, slow.store)
     assert await slower.problem() is None
@@ -197,7 +197,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
 async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
     keeping_redis: Redis, tmp_path: Path, text: str, told: str
 ) -> None:
-    """A parameter changes by two people, while the link is closed, and by no file."""
+    """Two people change a parameter while the link is closed. A file never does."""
     await ran_once(keeping_redis, tmp_path)
     async with running(Pit(keeping_redis, text), tmp_path) as link:
         await link.goes_down(told)
@@ -220,7 +220,7 @@ def progressive_table(table: str, asset: str) -> str:
 
 
 def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
-    """The configuration of one of the links of a floor, as the service makes it."""
+    """Return the configuration of a floor's link, as the service makes it."""
     floor = parse_floor(text)
     stores = {each.id: LinkStore(redis, each) for each in floor.link}
     return Configuration(floor, stores[link], stores.values())
@@ -235,7 +235,7 @@ def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
 async def test_a_held_table_plays_under_no_other_link_or_name(
     keeping_redis: Redis, table: str, asset: str, link: str
 ) -> None:
-    """The books of a link refuse what a table that they hold wagers there, and there alone."""
+    """The books of a link refuse wagers of a table that they hold, but only on that link."""
     before = f"{FLOOR}{progressive_table('T-3', '104213')}{SIDE}{progressive_table('T-4', '4')}"
     pit = Pit(keeping_redis, before)
     await pit.open()
@@ -260,7 +260,7 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
 async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
-    """Of a link that is new no floor file was ever approved: the first is adopted unasked."""
+    """A new link has no approved floor file, so its first is adopted without approval."""
     pit = Pit(keeping_redis)
     await pit.open()
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
@@ -279,7 +279,7 @@ async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> N
 async def test_a_long_ledger_of_before_approvals_is_looked_through_in_several_checks(
     keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A check that ends before it has come through leaves the next one less to look through."""
+    """A check that runs out of time leaves less for the next one."""
     pit = Pit(keeping_redis)
     await pit.store.open("service")
     for number in range(5):
@@ -310,7 +310,7 @@ async def test_a_long_ledger_of_before_approvals_is_looked_through_in_several_ch
 async def test_what_is_approved_cannot_be_lost_and_adopted_anew(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    """Neither under an operating link nor before the next start."""
+    """This holds under an operating link and at the next start."""
     pit = Pit(keeping_redis)
     keys = pit.store.keys
     async with running(pit, tmp_path) as link:

@@ -1,4 +1,4 @@
-"""What the self-check sees of a floor without its parts."""
+"""Results of the self-check for a floor without servers."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from tests.waiting import eventually_async
 @pytest.mark.duty("D3")
 @pytest.mark.parametrize(("most", "holds"), [(97, False), (98, True)])
 def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool) -> None:
-    """Seven wagers of $1 add 14 cents each: a bound below is one that refuses every full table."""
+    """Seven wagers of $1 add 14 cents each. A lower bound would refuse every full table."""
     first = FLOOR.index("wager = 100\n")
     text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
@@ -27,7 +27,7 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
 async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
     most: int, level: str
 ) -> None:
-    """Also of what would keep nothing from operating; what holds is told as holding."""
+    """It also warns of problems that do not stop a link. Passed checks are logged as passed."""
     first = FLOOR.index("wager = 100\n")
     text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
     with structlog.testing.capture_logs() as lines:

@@ -1,4 +1,4 @@
-"""What of the floor file has to be approved, and how a change of it is told."""
+"""The parts of the floor file that need approval, and the description of a change."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""The self-check of real processes: a changed program, a changed floor file, a Redis set otherwise.
+"""The self-check of real processes: a changed program, floor file or Redis setting.
 
-What makes a link inoperable is told at every place that tells of it: the probe, the meters of the
-signage, the floor page's links, the beat.
+The reason for an inoperable link appears everywhere: the probe, the meters of the signage, the
+links of the floor page, the heartbeat.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ LINK = link_text("main", meter_text("progressive"), name="Main")
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Real parts, a service, and a supervisor."""
+    """Yield real servers, a service, and a supervisor."""
     with Stand(tmp_path_factory.mktemp("stand")) as stand:
         hire(stand.service.config, "Sue Lane", "supervisor")
         hire(stand.service.config, "Flo", "floorperson")
@@ -36,7 +36,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None:
-    """Wait until every place tells that a link is inoperable, for such a reason."""
+    """Wait until every place reports that a link is inoperable, with this reason."""
     url, topic = stand.service.url, f"pitlink/v1/{link}/controller"
 
     def told() -> bool:
@@ -54,7 +54,7 @@ def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None
 
 
 def answers(url: str) -> bool:
-    """Whether the service is there."""
+    """Return whether the service answers."""
     try:
         return httpx.get(f"{url}/healthz", timeout=_WITHIN_S).status_code == 200
     except httpx.TransportError:
@@ -62,7 +62,7 @@ def answers(url: str) -> bool:
 
 
 def operable_everywhere(stand: Stand, link: str) -> None:
-    """Wait until a link operates again, and its beat and meters say so."""
+    """Wait until a link operates again, and its heartbeat and meters say so."""
 
     def told() -> bool:
         beat = stand.ear.on(f"pitlink/v1/{link}/controller")[-1].json
@@ -77,7 +77,7 @@ def operable_everywhere(stand: Stand, link: str) -> None:
 def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored(
     tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
 ) -> None:
-    """As installed, changed, and as installed again once it is started anew."""
+    """It runs as installed, then changed, then as installed again after another start."""
     copy = Installed(build_wheel(tmp_path), tmp_path / "installed")
     port = free_port()
     config = tmp_path / "floor.toml"
@@ -124,7 +124,7 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
 def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
     stand: Stand,
 ) -> None:
-    """What was done to the books until the setting was right again is found before it goes on."""
+    """Changes of the books before the setting is right again are found before the link operates."""
     sue = Colleague(stand.service.url, "Sue Lane")
     stand.table().accept(wagers(1))
     accounts = "pitlink:{main}:accounts"
@@ -151,7 +151,7 @@ def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
 def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     stand: Stand,
 ) -> None:
-    """One link goes on as ever while the other waits for its approval."""
+    """One link continues as before while the other waits for its approval."""
     service = stand.service
     was = service.config.read_text()
     service.config.write_text(was + THIRD)

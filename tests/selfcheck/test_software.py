@@ -1,4 +1,4 @@
-"""An installation is held against the record of its wheel, file by file (duty D9)."""
+"""An installation is compared with the record of its wheel, file by file (duty D9)."""
 
 import asyncio
 import base64
@@ -39,7 +39,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installed copy, which this process takes for its own."""
+    """Return an installed copy, which this process treats as its own."""
     copy = Installed(wheel, tmp_path / "installed")
     (found,) = importlib.metadata.distributions(path=[str(copy.home)])
     monkeypatch.setattr(software, "distribution", lambda _: found)
@@ -48,7 +48,7 @@ def home(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(*said: str) -> str:
-    """What a failing check says, each of these among it."""
+    """Return the message of a failed check, which must contain each of these texts."""
     check = read_software().check
     assert (check.what, check.fails) == ("software", True)
     for part in said:
@@ -57,7 +57,7 @@ def seen(*said: str) -> str:
 
 
 def test_what_was_installed_is_as_recorded_and_its_digest_is_anybodys(home: Path) -> None:
-    """The digest can be had without us, from the wheel that was submitted."""
+    """The digest can be calculated without our code, from the wheel that was submitted."""
     check = read_software().check
     line = "find bonus meters controllers -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
     told = subprocess.run(line, shell=True, cwd=home, capture_output=True, text=True, check=True)  # noqa: S602
@@ -96,7 +96,7 @@ def test_a_file_that_was_not_installed_is_named(home: Path, name: str) -> None:
 
 
 def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
-    """Python imports a package before a module of its name, also one that is only linked to."""
+    """Python imports a package before a module of its name, even if it is a link."""
     (tmp_path / "returns").mkdir()
     (tmp_path / "returns" / "__init__.py").write_text("hurt = True\n")
     (home / MODULE).with_suffix("").symlink_to(tmp_path / "returns")
@@ -110,7 +110,7 @@ def test_many_are_counted(home: Path) -> None:
 
 
 def compile_into(home: Path, text: str) -> Path:
-    """Put a compiled form of some other text beside a module, such that Python would run it."""
+    """Put the compiled form of another text next to a module, so that Python runs it."""
     source = home / MODULE
     was, moment = source.read_bytes(), source.stat()
     source.write_bytes(text.encode().ljust(len(was)))
@@ -123,7 +123,7 @@ def compile_into(home: Path, text: str) -> Path:
 
 
 def test_a_compiled_form_of_another_source_is_found(home: Path) -> None:
-    """It is what runs, though the source be as it was."""
+    """Python runs it, although the source is unchanged."""
     compile_into(home, "hurt = True")
     seen(f"{MODULE} has a compiled form that is of another source")
 
@@ -135,7 +135,7 @@ def test_a_compiled_form_that_is_broken_is_found(home: Path) -> None:
 
 
 def test_a_compiled_form_that_python_would_not_run_is_no_matter(home: Path) -> None:
-    """Its own is none, nor one that is outdated or another Python's."""
+    """This covers the module's own form, an outdated one, and one of another Python."""
     py_compile.compile(str(home / MODULE), doraise=True)
     assert read_software().check.holds
     compiled = compile_into(home, "hurt = True")
@@ -146,7 +146,7 @@ def test_a_compiled_form_that_python_would_not_run_is_no_matter(home: Path) -> N
 
 
 def test_a_record_made_to_match_shows_in_the_digest_over_all(home: Path) -> None:
-    """Who writes both is found by whoever has the digest of what was submitted."""
+    """A person with the digest of the submitted wheel finds a change of both."""
     before = read_software()
     record = next(home.glob("*.dist-info")) / "RECORD"
     was = (home / LUA).read_bytes()
@@ -206,7 +206,7 @@ def test_programs_from_elsewhere_are_not_those_installed(
 
 
 def test_a_checkout_has_nothing_to_be_held_against() -> None:
-    """These tests run from one, or from what deploy/test made of it."""
+    """The tests run from a checkout, or from a copy that deploy/test made of it."""
     assert importlib.util.find_spec("meters") is not None
     check = read_software().check
     assert check == Check("software", holds=False, seen=check.seen, warns=True)
@@ -216,7 +216,7 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
 
 @pytest.fixture
 async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
-    """The self-check of a running service, which looks at its software many times a second."""
+    """Yield the self-check of a running service, which checks its software many times a second."""
     monkeypatch.setattr(meters.selfcheck.periodic_check, "SOFTWARE_EVERY_S", 0.01)
     check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
     assert check.problem == "the self-check is under way"
@@ -242,7 +242,7 @@ async def test_a_file_that_changes_under_a_running_service_is_found_and_not_forg
 
 
 def test_another_release_under_a_running_service_is_not_what_was_started(home: Path) -> None:
-    """Both its files and its record are right; only what runs is not what is installed."""
+    """Its files match its record. Only the running code differs from the installed one."""
     started = read_software()
     assert not since(started, read_software()).fails
     record = next(home.glob("*.dist-info")) / "RECORD"
@@ -257,7 +257,7 @@ def test_another_release_under_a_running_service_is_not_what_was_started(home: P
 async def test_a_logo_that_is_not_there_keeps_every_link_closed(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever `pitlink check` fails on, a service that starts does."""
+    """A check that fails in `pitlink check` fails in a starting service too."""
     check = SelfCheck(parse_floor(FLOOR))
     task = asyncio.create_task(check.run())
     await eventually_async(lambda: "logo" in str(check.problem), what="the logo missed")

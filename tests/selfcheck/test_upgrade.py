@@ -1,4 +1,4 @@
-"""`pitlink upgrade`, `pitlink check` and a running service on what another release wrote."""
+"""`pitlink upgrade`, `pitlink check` and a running service on another release's store."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +23,14 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 
 def pitlink(stand: Stand, *command: str, stdin: str = "") -> tuple[int, str]:
-    """Run a command on the floor file; its status and all that it says."""
+    """Run a command on the floor file; return its status and all its output."""
     done = run_pitlink(*command, "--config", str(stand.service.config), stdin=stdin)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 
 
 def main_is(stand: Stand, why: str) -> None:
-    """Wait until the service says of its link `main` why it is inoperable, or that it operates."""
+    """Wait until the service reports why its link `main` is inoperable, or that it operates."""
 
     def says_so() -> bool:
         told = stand.service.readiness()
@@ -41,7 +41,7 @@ def main_is(stand: Stand, why: str) -> None:
 
 
 def test_a_store_of_the_first_releases_is_upgraded_once(stand: Stand) -> None:
-    """It is shown, asked, done, told in the ledger; given again it does nothing."""
+    """The command shows it, asks, and records it in the ledger. Repeated, it does nothing."""
     table = stand.table()
     table.accept(wagers(1))
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:

@@ -26,7 +26,7 @@ CLAIMS: Final = ("pit.T-1-2-1", "pit.T-2-2-1", "pot.U-1-2-1", "pot.U-2-2-1")
 
 
 def texts() -> tuple[str, str]:
-    """The floors of the two links; a floor file has one of the heads and both links."""
+    """Return texts for the floors of the two links: each floor file has one head and both links."""
     other = FLOOR
     for before, after in POT:
         other = other.replace(before, after)
@@ -36,7 +36,7 @@ def texts() -> tuple[str, str]:
 class Before:
     """Two links as the release before left them: each win is a hand pay that is validated.
 
-    It took any text as a slip's number, kept it link by link, and reserved nothing.
+    That release accepted any text as a slip's number, kept it by link, and reserved nothing.
     """
 
     def __init__(self, redis: Redis) -> None:
@@ -51,7 +51,7 @@ class Before:
         )
 
     async def play(self) -> None:
-        """Have a hand pay won at each table."""
+        """Have each table win a hand pay."""
         for pit in self.pits:
             await pit.open()
             for table in pit.known:
@@ -79,14 +79,14 @@ class Before:
                 await self.redis.hdel(pit.store.keys.table(table), "held")
 
     async def pay(self, claim: str, slip: str) -> str:
-        """Pay a claim with this release; its state, or the code of the refusal."""
+        """Pay a claim with this release; return its state, or the code of the refusal."""
         try:
             return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
         except ActError as error:
             return error.code
 
     async def reserved(self) -> dict[str, str]:
-        """Each number that is reserved, with its claim."""
+        """Return each reserved number with its claim."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(SLIPS_KEY))
         return {slip.decode(): text.decode().partition(" ")[2] for slip, text in rows.items()}
 
@@ -104,7 +104,7 @@ async def before(tmp_path: Path) -> AsyncIterator[Before]:
 
 
 def pitlink(home: Path, *command: str) -> tuple[int, str]:
-    """Run a command on the floor file; its status and all that it says."""
+    """Run a command on the floor file; return its status and all its output."""
     done = run_pitlink(*command, "--config", str(home / "floor.toml"))
     return done.returncode, done.stdout + done.stderr
 
@@ -122,12 +122,12 @@ async def test_numbers_of_before_the_upgrade_pay_nothing_after_it(
     before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slips: Sequence[str],
     again: Sequence[str],
 ) -> None:  # fmt: skip
-    """On no link, however they were written; what was not paid can be paid, and is held."""
+    """On every link and in every spelling they are used up. Unpaid claims can be paid."""
     await before.pay_as_before(monkeypatch, *slips)
     status, said = pitlink(tmp_path, "upgrade", "--yes")
     assert status == 0, said
     assert sorted((await before.reserved()).values()) == [*CLAIMS[:2]]
-    # No payment is refused by what the links' own hashes have.
+    # The refusals do not depend on the links' own hashes.
     for slip in again:
         assert [await before.pay(claim, slip) for claim in CLAIMS[2:]] == ["slip_used"] * 2
     tables = [before.pits[1].store.keys.table(table) for table in ("U-1", "U-2")]
@@ -142,7 +142,7 @@ async def test_numbers_of_before_the_upgrade_pay_nothing_after_it(
 async def test_slip_that_paid_on_both_links_is_a_variance_after_the_upgrade(
     before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no difference, which would keep the link from operating for ever."""
+    """It is not a difference, which would stop the link permanently."""
     await before.pay_as_before(monkeypatch, "A-1001", "A-1002", "A\u20111001")
     for _ in range(2):
         status, said = pitlink(tmp_path, "upgrade", "--yes")
@@ -157,7 +157,7 @@ async def test_slip_that_paid_on_both_links_is_a_variance_after_the_upgrade(
 async def test_numbers_of_a_link_that_is_no_longer_on_the_floor_are_reserved(
     before: Before, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found_by: str
 ) -> None:
-    """It was removed before the upgrade; Redis with a list of users does not list its keys."""
+    """It was removed before the upgrade. With a list of users, Redis does not list its keys."""
     await before.pay_as_before(monkeypatch, "A-1001", "A-1002", "A-1003")
     floor = tmp_path / "floor.toml"
     whole = floor.read_text()
