@@ -201,7 +201,7 @@ def _answers(url: str) -> bool:
 
 
 def _hears_sigterm(pid: int) -> bool:
-    """Check that the process runs the command and neither ignores nor blocks SIGTERM."""
+    """Return whether the process runs the command and SIGTERM is not ignored or blocked."""
     if b"SIG_IGN" in Path(f"/proc/{pid}/cmdline").read_bytes():
         return False
     status = Path(f"/proc/{pid}/status").read_text("ascii")

@@ -54,7 +54,7 @@ def bench(
 
     With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
     wagers, the append-only file, the archive, and the memory that archiving a day frees. It also
-    measures how long the audit, the archive and the start of the service take. This needs some
+    measures how long the audit, the archive and the start of the service take. It runs for some
     minutes.
     """
     if rules and sizing:

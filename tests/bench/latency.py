@@ -23,7 +23,7 @@ _LAST_VALUE_WITHIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Display:
-    """What one link's meter shows, and the accepted wagers that it does not show yet."""
+    """The value that one link's meter shows, and the accepted wagers that it does not show yet."""
 
     amount_cents: int = 0
     seen_s: float = 0.0

@@ -65,7 +65,7 @@ class Ready(_Order, frozen=True, kw_only=True, tag="ready"):
 
 
 class Measured(_Order, frozen=True, kw_only=True, tag="measured"):
-    """What was done in the time measured.
+    """Events and CPU time of the time measured.
 
     Attributes:
         events: number of events answered, or received bare. For rounds, the number of whole rounds.
@@ -98,7 +98,7 @@ class LatencyMeasured(_Order, frozen=True, kw_only=True, tag="latency_measured")
 
 
 class LinkBooks(_Order, frozen=True, kw_only=True):
-    """What one link's books must hold, from the replies alone.
+    """Required contents of one link's books, from the replies alone.
 
     Attributes:
         wagers: wagers accepted, less those of voided rounds.

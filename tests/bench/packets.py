@@ -41,7 +41,7 @@ def subscribe_packet(packet_id: int, *patterns: str) -> bytes:
 
 @dataclass(slots=True)
 class Received:
-    """What one read of the socket returned.
+    """Contents of one read of the socket.
 
     Attributes:
         messages: topic and payload of each message.

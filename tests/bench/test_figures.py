@@ -1,4 +1,4 @@
-"""The load's own books, the percentiles and the comparison: places where errors would hide."""
+"""The load's own books, the percentiles and the comparison, in which errors could hide."""
 
 import random
 from collections.abc import Iterator

@@ -83,7 +83,7 @@ def played() -> Played:
 
 
 def test_figures_are_slopes() -> None:
-    """Bytes that exist once, whatever is played, affect none of the slopes."""
+    """Bytes that exist once for any amount of play affect none of the slopes."""
     found = mix_figures(FULL, played())
     assert found.claims_per_thousand_rounds == 333.3
     assert found.redis_bytes_per_thousand_rounds == 6_000_000

@@ -39,7 +39,7 @@ class LinkTerms:
 
 @dataclass
 class Accounts:
-    """What was counted, and the problems found, in words.
+    """Counts of a run, and the problems found, in words.
 
     Attributes:
         decisions: who did which act on which claim, according to the ledger.

@@ -43,7 +43,7 @@ class DrivenTable:
         self._thread.start()
 
     def kill(self) -> None:
-        """Have the agent killed with SIGKILL at whatever it does, and restarted."""
+        """Have the agent killed with SIGKILL in any state, and restarted."""
         self._kill.set()
 
     def stop(self) -> None:

@@ -60,7 +60,7 @@ FAULTS: Final[dict[str, tuple[Fault, str]]] = {
     "broker killed": (killed_broker, "link_down"),
     "Redis killed": (killed_redis, "inoperable"),
 }
-"""What fails, and the code that then refuses wagers."""
+"""Each failure, and the code that then refuses wagers."""
 
 
 @pytest.mark.duty("D13")
@@ -86,7 +86,7 @@ def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
 @pytest.mark.duty("D13")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
-    """What lock-out accepted counts once, whatever fails before it is answered."""
+    """Wagers accepted at lock-out count once, for any failure before the answer."""
     fault, _ = FAULTS[name]
     table = stand.table()
     before = stand.books()["main"]["accounts"]

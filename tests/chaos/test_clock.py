@@ -1,6 +1,6 @@
 """A machine whose clock jumps while everything runs on it, by libfaketime.
 
-Wagers and wins are in the order of the ledger's entries, whatever the clock shows.
+Wagers and wins keep the order of the ledger's entries under any clock.
 """
 
 import os

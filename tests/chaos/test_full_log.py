@@ -1,4 +1,4 @@
-"""A log that cannot be written stops neither the service nor the agent."""
+"""A log that cannot be written does not stop the service or the agent."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How a floor continues when its store came back without some answered events."""
+"""A floor whose store came back without some answered events, and its way back to play."""
 
 from pathlib import Path
 

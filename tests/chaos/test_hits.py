@@ -1,4 +1,4 @@
-"""A jackpot is shown whatever fails at the moment when it is won (duty D8)."""
+"""A jackpot is shown under any failure at the moment when it is won (duty D8)."""
 
 import json
 from collections.abc import Iterator

@@ -51,7 +51,7 @@ class HandTable:
         self.fault: DeviceRefusal | None = None
 
     def say(self, event: str, **fields: object) -> DeviceAnswer:
-        """Send a device event, given by its fields, as a line of JSON."""
+        """Send a device event with these fields as a line of JSON."""
         return self.say_line(msgspec.json.encode({"event": event, **fields}))
 
     def say_line(self, line: bytes) -> DeviceAnswer:

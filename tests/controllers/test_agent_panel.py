@@ -127,7 +127,7 @@ async def test_a_line_is_ticked_off_while_an_event_waits_for_the_service(
 async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
     agent: Agent, service: ScriptedService
 ) -> None:
-    """Neither the reply nor the mark undoes the other, whichever comes first."""
+    """The reply and the mark do not undo each other, whichever comes first."""
     service.settlement = TABLE_PAID
     for number in range(6):
         service.settlement = {

@@ -81,7 +81,7 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
     "line", ["settle", "void", "hand 5 2c 3c 4d", "dealer 2c 7d 9s", "retract hand 3", "lockout"]
 )
 def test_a_table_that_asks_takes_nothing_but_the_withdrawal(line: str) -> None:
-    """This holds by the table's rules alone, whoever sends it."""
+    """This holds by the table's rules alone, for every sender."""
     table = HandTable()
     table.say_all(DEALT)
     refused = ErrorDetail(code="unconfirmed", message="a floorperson is asked")

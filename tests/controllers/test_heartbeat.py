@@ -1,4 +1,4 @@
-"""Whether the controller is alive (duty D13)."""
+"""Checks of whether the controller is alive (duty D13)."""
 
 import pytest
 

@@ -16,7 +16,7 @@ OFTEN = 12
 
 
 class Deaf:
-    """Stand-in for claims whose client loses a cancellation, as one under load can."""
+    """Claims whose client loses a cancellation, as one under load can."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -45,7 +45,7 @@ async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> No
 
 
 class Shut:
-    """Stand-in for claims whose store does not answer."""
+    """Claims whose store does not answer."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""Files that processes write belong to their owner alone, whatever the umask."""
+"""Files that processes write belong to their owner alone, under any umask."""
 
 import os
 import re

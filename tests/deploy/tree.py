@@ -73,6 +73,6 @@ def containers(manifest: dict[str, Any]) -> list[dict[str, Any]]:
 def kept_capabilities(image: str) -> list[str]:
     """Return the capabilities that a container must keep: Caddy's program has a file capability.
 
-    If the container may not have it, the kernel refuses to run the program, whatever its port.
+    If the container may not have it, the kernel refuses to run the program on any port.
     """
     return ["NET_BIND_SERVICE"] if image.startswith("caddy:") else []

@@ -247,7 +247,7 @@ async def heard() -> AsyncIterator[Check]:
 
 
 def make_line(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return a line; every second one is good, so that rounds progress."""
+    """Return a line; every second one is good, so rounds progress."""
     return random.choice(seeds) if random.random() < 0.5 else mutated(random, seeds)
 
 

@@ -151,7 +151,7 @@ async def test_publishing(
 @PARTIES
 @pytest.mark.parametrize("way", ["certificate", "password"])
 async def test_reading(broker: SecuredMosquitto, keys: Path, party: Identity, way: str) -> None:
-    """Whatever it subscribes to, each client receives what it may read and nothing else."""
+    """With any subscription, each client receives what it may read and nothing else."""
     async with observing(broker, keys) as observer, client_of(broker, keys, party, way) as client:
         await observer.tell(*TOPICS, payload=b"kept", retain=True)
         for pattern in FILTERS:

@@ -71,7 +71,7 @@ def won(times: int, stake_cents: int = ANTE) -> tuple[str, int, int]:
 
 
 def box(position: int, cards: str | None, wagers: Mapping[str, int], **more: object) -> JSON:
-    """Return a betting position; its cards are given by names separated by spaces."""
+    """Return a betting position; its cards are names separated by spaces."""
     dealt = {} if cards is None else {"cards": cards.split()}
     return {"position": position, **dealt, "wagers": dict(wagers), **more}
 

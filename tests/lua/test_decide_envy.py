@@ -120,7 +120,7 @@ async def test_claim_without_envy_has_none_to_decide(books: Books, act: EnvyAct)
 async def test_envy_that_its_account_does_not_hold_is_not_decided(
     books: Books, act: EnvyAct, differs: str
 ) -> None:
-    """Neither an altered account nor an altered record pays anything."""
+    """An altered account or an altered record pays nothing."""
     await _win(books)
     await books.decide(CLAIM, "validate")
     owed: tuple[tuple[str, int], ...] = OWED

@@ -1,4 +1,4 @@
-"""Checks of the service after each step of the state machine, whatever its rules send."""
+"""Checks of the service after each step of the state machine."""
 
 import asyncio
 import json

@@ -63,7 +63,7 @@ def second_books() -> SecondBooks:
 
 
 class Chance:
-    """Seeded replacement for the service's source of draws, so that a run can be repeated."""
+    """Seeded replacement for the service's source of draws, for runs that can be repeated."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)

@@ -61,7 +61,7 @@ class OpenBooks:
 
     @property
     def seen(self) -> Mark:
-        """What was last seen of the ledger: nothing."""
+        """Last sight of the ledger: nothing."""
         return Mark(self.store.link.id)
 
     async def reload(self) -> None:

@@ -40,7 +40,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Added:
-    """What a round's wagers added to one meter, in cents."""
+    """Contributions of a round's wagers to one meter, in cents."""
 
     meter: str
     wagers: int

@@ -1,4 +1,4 @@
-"""What a service reports of a link that another one operates, and what it always reports."""
+"""Reports of a service about a link that another one operates; some are always made."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, eventually_async, free_port
 
 CALM: Final = dataclasses.replace(SWIFT, silence_s=60.0, call_s=60.0)
-"""On a busy machine this table loses neither its heartbeat nor its connection."""
+"""This table keeps its heartbeat and its connection on a busy machine."""
 
 
 @pytest.fixture

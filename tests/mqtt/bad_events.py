@@ -118,7 +118,7 @@ def _amounts() -> Iterator[Bad]:
 
 
 def _places() -> Iterator[Bad]:
-    """Yield wagers at positions or on meters where none is possible."""
+    """Yield wagers at positions or on meters that allow none."""
     yield Bad(
         "wager without a meter at the table",
         placed({"progressive": 100}, {"five_of_six_progressive": 100}),

@@ -1,4 +1,4 @@
-"""Fixtures of this package: one stand for each worker and file, one table for each test."""
+"""Fixtures of this package: servers for each worker and file, one table for each test."""
 
 from collections.abc import Iterator
 

@@ -88,7 +88,7 @@ def test_every_code_of_the_refusals_is_met_here() -> None:
 
 class TestRoundOver:
     def test_after_a_result(self, stand: Stand, table: Asker) -> None:
-        """A round with a result accepts neither wagers, results nor voids."""
+        """A round with a result accepts no wagers, results or voids."""
         table.accept(wagers(1), result(2))
         before = stand.books()
         for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):

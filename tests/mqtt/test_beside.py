@@ -53,7 +53,7 @@ def states(stand: Stand, after: int) -> list[str]:
 def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Service) -> None:
     """It reports its state on its own pages. It gets no events and publishes nothing as inoperable.
 
-    Once nobody operates the link, it tells all. Once a service operates it, all are told
+    Once nobody operates the link, it reports that. Once a service operates it, that is reported
     immediately.
     """
     begun = len(stand.ear.on(BEAT))

@@ -28,7 +28,7 @@ EVENTS: Final = 100
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Yield a stand whose Five Card Hand Bonus draws in every round."""
+    """Yield servers whose Five Card Hand Bonus draws in every round."""
     draws = {"magic_card_every": 1, "lucky_every": 1}
     with Stand(tmp_path_factory.mktemp("stand"), draws=draws) as stand:
         yield stand

@@ -1,4 +1,4 @@
-"""When a service publishes a meter's value, given the values received on the topic."""
+"""Decision to publish a meter's value, from the values received on the topic."""
 
 import msgspec
 import pytest

@@ -16,7 +16,7 @@ SCRIPT: Final = Path(__file__).resolve().parents[2] / "deploy" / "rolling-restar
 
 
 class Probes:
-    """Stand-in for the services' pages: each service is ready while its file exists."""
+    """Replacement for the services' pages: each service is ready while its file exists."""
 
     def __init__(self, home: Path) -> None:
         class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""How many of all hands are of each kind."""
+"""Numbers of hands of each kind."""
 
 from collections import Counter
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Cards are taken back at the panel with a reason, whatever program uses it."""
+"""Cards are taken back at the panel with a reason, by any program."""
 
 import msgspec
 import pytest

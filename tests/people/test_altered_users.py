@@ -177,7 +177,7 @@ async def test_audit_that_goes_on_finds_what_was_altered_since(staffed: Register
 async def test_users_of_an_earlier_release_are_taken_as_they_are_until_they_are_noted(
     staffed: Register,
 ) -> None:
-    """The old log has neither role nor PIN. The service records both once."""
+    """The old log has no role and no PIN. The service records both once."""
     drop = {b"role", b"pin"}
     await rewrite(
         staffed,

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 @dataclass
 class NaiveDay:
-    """What entries of one day moved, in micros by account; and wagers, counted one by one."""
+    """Sums of one day's entries, in micros by account; and wagers, counted one by one."""
 
     moved: Counter[str] = field(default_factory=Counter)
     by_table: Counter[tuple[str, str]] = field(default_factory=Counter)

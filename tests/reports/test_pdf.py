@@ -1,4 +1,4 @@
-"""A report on paper: no text is cut off, whatever it contains and however long it is."""
+"""A report on paper: no text of any content or length is cut off."""
 
 import io
 from collections import Counter

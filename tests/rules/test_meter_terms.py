@@ -15,7 +15,7 @@ FIVE_CARD = MeterKind.FIVE_CARD_PROGRESSIVE
 HAND_BONUS = MeterKind.FIVE_CARD_HAND_BONUS
 FIVE_OF_SIX = MeterKind.FIVE_OF_SIX_PROGRESSIVE
 
-# Each row has the meter, the paytable, and by hand "for 1" or percent of the meter.
+# Each row has the meter, the paytable, and for each hand "for 1" or percent of the meter.
 PAYS: list[tuple[MeterKind, str | None, dict[str, int | str]]] = [
     (
         PROGRESSIVE,

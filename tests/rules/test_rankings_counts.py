@@ -1,4 +1,4 @@
-"""How many hands of each kind a deck holds, against the figures of the literature.
+"""Numbers of hands of each kind in a deck, against the figures of the literature.
 
 Each table is next to the formula from which its figures follow. Both must add up to the total
 number of hands.

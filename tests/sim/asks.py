@@ -67,7 +67,7 @@ class Asks:
         assert entry["by"] == due, f"{event} is by {entry['by']!r}, due {due!r}"
 
     def hold(self, held: Mapping[str, str], rounds: Mapping[str, str | None]) -> None:
-        """Compare the store's request, given by its fields, with the decisions so far."""
+        """Compare the fields of the store's request with the decisions so far."""
         for name, text in held.items():
             table = name.removesuffix("!")
             assert rounds[table] is not None, f"{table} asks, and has no round open"

@@ -35,7 +35,7 @@ WELL_WITHIN_S: Final = 180.0
 """Time after the last fault within which every table must play again, in seconds."""
 _LAST_ROUNDS: Final = 2
 _OURS: Final = (3, 2, 3, 0)
-"""How many of the three tables have our agent, by the seed. The others have another maker's."""
+"""Number of the three tables with our agent, by the seed. The others have another maker's."""
 
 
 class Simulation:

@@ -29,7 +29,7 @@ class Checked:
 
     @property
     def checks(self) -> int:
-        """How often the checker has compared everything that could have changed."""
+        """Number of times that the checker has compared everything that could have changed."""
         return self._checker.checks
 
     @property

@@ -22,9 +22,9 @@ _QUICK_S: Final = (0.001, 0.02)
 _LATE_S: Final = (0.2, 6.0)
 _ACKNOWLEDGED_S: Final = (0.001, 0.01)
 _TAKEN_S: Final = (0.0, 0.02)
-"""How long after the first message of a batch the others are received, in seconds."""
+"""Delay of the other messages of a batch after its first, in seconds."""
 _NOTICED_S: Final = (0.05, 12.0)
-"""How soon the broker notices that a client is dead, in seconds."""
+"""Delay after which the broker notices that a client is dead, in seconds."""
 
 _Told = Callable[[str, str, bytes], None]
 

@@ -1,4 +1,4 @@
-"""In-memory stand-ins for the code behind claims, corrections and links, with the same rules."""
+"""In-memory versions of the code for claims, corrections and links, with the same rules."""
 
 import itertools
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ _OVER: Final = {"paid", "rejected"}
 
 @dataclass
 class ClaimsInMemory(Claims):
-    """Stand-in for claims. A test may fill `claims`; `acts` has the acts that reached it."""
+    """In-memory claims. A test may fill `claims`; `acts` has the acts that reached it."""
 
     bell: ChangeSignal
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
@@ -212,7 +212,7 @@ ASK_RESULT: Final = msgspec.structs.replace(
 
 @dataclass
 class AsksInMemory(Asks):
-    """Stand-in for corrections. A test may fill `rows`; `acts` has the acts that reached it."""
+    """In-memory corrections. A test may fill `rows`; `acts` has the acts that reached it."""
 
     bell: ChangeSignal
     rows: dict[str, AskRow] = field(default_factory=dict)
@@ -236,7 +236,7 @@ class AsksInMemory(Asks):
 
 
 class LinksInMemory(Links):
-    """Stand-in for links; `done` has the acts that reached it."""
+    """In-memory links; `done` has the acts that reached it."""
 
     def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
         self.done: list[tuple[str, ...]] = []

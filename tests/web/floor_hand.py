@@ -42,7 +42,7 @@ ROYAL: Final = msgspec.structs.replace(
 
 
 class FloorRoom:
-    """A stand with its staff, and their open pages, each in its own browser."""
+    """A web side with its staff, and their open pages, each in its own browser."""
 
     def __init__(self, stand: Stand, browser: Browser) -> None:
         self.stand = stand

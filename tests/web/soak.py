@@ -31,7 +31,7 @@ class Cost:
 
 
 class Driver:
-    """Plays a floor on a stand's displays: every meter rises, jackpots arrive and are decided."""
+    """Plays a floor on the displays: every meter rises, jackpots arrive and are decided."""
 
     def __init__(self, stand: Stand) -> None:
         self.stand = stand

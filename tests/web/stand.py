@@ -1,4 +1,4 @@
-"""The real application on a free port for one test, with stand-ins for what it uses."""
+"""The real application on a free port for one test, with in-memory versions of what it uses."""
 
 import asyncio
 import hashlib
@@ -60,7 +60,7 @@ STAFF: Final[Mapping[str, Role]] = {
     "Audrey": Role.AUDITOR,
     "Ada": Role.ADMINISTRATOR,
 }
-"""Users of the stand."""
+"""Users of the web side."""
 
 _DATABASE: Final = 9
 _WITHIN_S: Final = 20
@@ -111,8 +111,8 @@ class Stand:
     Args:
         floor_text: the floor file.
         redis: stores the users. Without one nobody can sign in, as when the store fails. It is
-            emptied first, so each stand begins with no users.
-        shared_with: another stand with the same users and acts, as for a second worker.
+            emptied first, so each test begins with no users.
+        shared_with: another application with the same users and acts, as for a second worker.
     """
 
     def __init__(

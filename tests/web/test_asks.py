@@ -15,7 +15,7 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """Yield a stand over the books of a real link."""
+    """Yield a web side on the books of a real link."""
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()

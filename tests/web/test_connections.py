@@ -32,7 +32,7 @@ POST = (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
-    """Yield a stand that waits only a moment for a request."""
+    """Yield a web side that waits only a moment for a request."""
     monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 0.3)
     stand = Stand()
     await stand.start()

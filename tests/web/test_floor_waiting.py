@@ -106,7 +106,7 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     waited = claim_card(page, ROYAL).locator(".waited")
     await expect(waited).to_contain_text("02:")
     await expect(waited).not_to_have_attribute("data-long", "")
-    # The page is offline, so no answer tells it that its clock has changed.
+    # The page is offline, so no answer shows that its clock has changed.
     await page.context.set_offline(True)
     await page.clock.fast_forward("01:00")
     await expect(waited).to_have_attribute("data-long", "")

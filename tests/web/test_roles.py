@@ -178,7 +178,7 @@ WITHOUT: Final = ("nobody", "a stranger", "disabled", "other PIN", "idle", "sign
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(staffed: Stand) -> Stand:
-    """Return a stand with its staff, and one more dealer to be changed."""
+    """Return a web side with its staff, and one more dealer to be changed."""
     await staffed.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
     return staffed
 

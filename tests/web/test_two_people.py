@@ -71,7 +71,7 @@ class RealStand(Stand):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """Yield a stand with its staff, and one more administrator."""
+    """Yield a web side with its staff, and one more administrator."""
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()

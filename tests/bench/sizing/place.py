@@ -61,7 +61,7 @@ class Place:
         return found
 
     def keep_live(self, days: int) -> None:
-        """Write the floor file so that a number of closed days stays in Redis."""
+        """Write the floor file; a number of closed days then stays in Redis."""
         archive = f"\n[archive]\nlive_days = {days}\n"
         self.config.write_text(self.text(self.parts) + archive, encoding="utf-8")
 

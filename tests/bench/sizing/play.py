@@ -30,7 +30,7 @@ _ACTOR: Final = "benchmark"
 _ACCEPTED: Final = b'"status":"accepted"'
 _AT_ONCE: Final = 16
 _AHEAD: Final = timedelta(days=30)
-"""How far the floor's clock is ahead, so a service that is started on it closes no day."""
+"""Lead of the floor's clock, so a service that is started on the floor closes no day."""
 
 
 @dataclass(frozen=True, slots=True)
