@@ -111,7 +111,7 @@ def _not_as_noted(
     whole = begun == files
     if whole and files and files[0].head.first - 1 > replay.expired_to:
         begins = f"{files[0].head.day}, entry {files[0].head.first}"
-        problem = "what was before is missing, and the ledger does not say that it was deleted"
+        problem = "earlier days are missing, and the ledger does not say that they were deleted"
         return [f"the archive begins with {begins}: {problem}"]
     noted = {archived.last: archived.digest for archived in replay.archived}
     read = {file.head.last for file in files}

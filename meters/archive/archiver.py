@@ -86,9 +86,9 @@ class Archiver:
         known = [file for file in files if file.head.last <= archived]
         if archived and not lost and (not known or known[-1].head.last != archived):
             raise ArchiveError(
-                f"the ledger of link {self._store.link.id} was archived up to entry {archived}, the"
-                f" files in {self._archive.directory} do not go so far: say where they are, or have"
-                " what is still in Redis written again with --lost"
+                f"the ledger of link {self._store.link.id} was archived up to entry {archived}, but"
+                f" the files in {self._archive.directory} end before it: name the directory of the"
+                " files, or write the entries that are still in Redis again with --lost"
             )
         replay = Replay.after(await self._begins_after(known))
         begun, written = replay.entries, []
@@ -113,8 +113,8 @@ class Archiver:
         if known[-1].head.last < checkpoint.entries:
             raise ArchiveError(
                 f"entries {known[-1].head.last + 1} to {checkpoint.entries} are neither in Redis"
-                f" nor in {self._archive.directory}: keep its files elsewhere, and have the archive"
-                " go on from what is in Redis"
+                f" nor in {self._archive.directory}: move its files elsewhere, and the archive"
+                " continues with the entries in Redis"
             )
         return known[-1].day.closing
 
@@ -125,7 +125,8 @@ class Archiver:
         except ArchiveError:
             file.path.unlink()
             raise ArchiveError(
-                f"{file.head.day} is not in Redis as it was archived: it was not written again"
+                f"the entries of {file.head.day} in Redis are not those that were archived: the"
+                " day was not written again"
             ) from None
 
     async def _write_next(
@@ -145,7 +146,7 @@ class Archiver:
                 advance(replay.entries)
                 if replay.problems:
                     raise ArchiveError(
-                        f"the ledger of link {self._store.link.id} does not hold, nothing of it was"
+                        f"the ledger of link {self._store.link.id} has a problem, and nothing was"
                         f" archived or trimmed: {replay.problems[0]}"
                     )
             closing = replay.checkpoint
@@ -166,8 +167,8 @@ class Archiver:
         for claim in sorted(decided):
             if found := replay.evidence.differences(claim, claims.get(claim, {})):
                 raise ArchiveError(
-                    f"the claims of link {self._store.link.id} are not as its ledger says, nothing"
-                    f" of them was archived or trimmed: {found[0]}"
+                    f"the claims of link {self._store.link.id} differ from its ledger, and nothing"
+                    f" was archived or trimmed: {found[0]}"
                 )
 
     def _put(
@@ -186,15 +187,15 @@ class Archiver:
         existing.verify()
         if existing.day != day:
             raise ArchiveError(
-                f"{path} is not what the ledger holds of that day: keep it, and find out which of"
-                " the two is right, before either is trusted"
+                f"{path} differs from the ledger of that day: keep it, and find out which of the"
+                " two is right before you trust either"
             )
         return existing, False
 
     async def _next(self, after: int) -> list[tuple[int, dict[str, bytes]]]:
         page = await self._store.entries(after, _PAGE)
         if not page or page[0][0] != after + 1:
-            raise ArchiveError(f"the ledger lacks what follows entry {after}")
+            raise ArchiveError(f"the ledger lacks the entries after {after}")
         return page
 
     async def _span(self) -> tuple[int, int]:
@@ -221,7 +222,7 @@ class Archiver:
         )
         if answer[0] != "done":
             raise ArchiveError(
-                f"{file.path} was written, and not noted: the ledger was archived up to entry"
+                f"{file.path} was written but not noted: the ledger was archived up to entry"
                 f" {answer[1]} meanwhile"
             )
 
@@ -281,7 +282,7 @@ class Archiver:
             )
         )
         if answer[0] == "not_archived":
-            raise ArchiveError(f"the ledger was archived up to entry {answer[1]} alone")
+            raise ArchiveError(f"the ledger was archived only up to entry {answer[1]}")
 
     async def _forget_wins(self, checkpoint: Checkpoint) -> None:
         store, wins = self._store, await self._wins_given_up(checkpoint)

@@ -172,7 +172,7 @@ class DayFile:
         Raises:
             ArchiveError: the file cannot be read.
         """
-        query = f"SELECT {_COLUMNS} FROM entry WHERE number > ? ORDER BY number LIMIT {_PAGE}"  # noqa: S608  (ours)
+        query = f"SELECT {_COLUMNS} FROM entry WHERE number > ? ORDER BY number LIMIT {_PAGE}"  # noqa: S608
         while page := self._rows(_Row, query, after):
             for row in page:
                 after, fields = row.number, zip(FIELDS, row[1:], strict=True)
@@ -214,7 +214,7 @@ class DayFile:
         if (sound, number, chain, seal) != ("ok", *ends) or not spans:
             raise ArchiveError(f"{self.path} is damaged: its entries are not those of its books")
         if day.digest(self._claims()) != self.digest:
-            raise ArchiveError(f"{self.path} is damaged: it does not have the digest it carries")
+            raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
 
     def _claims(self) -> Sequence[tuple[str, str]]:
         return self._rows(tuple[str, str], "SELECT claim, fields FROM claim ORDER BY claim")
@@ -222,7 +222,7 @@ class DayFile:
     def _row(self, of: type[_T], query: str) -> _T:
         rows = self._rows(of, query)
         if len(rows) != 1:
-            raise ArchiveError(f"{self.path} is no archived gaming day")
+            raise ArchiveError(f"{self.path} is not an archived gaming day")
         return rows[0]
 
     def _rows(self, of: type[_T], query: str, *given: int) -> Sequence[_T]:

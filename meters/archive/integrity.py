@@ -62,26 +62,28 @@ async def check_archive_files(
     if files[-1].head.last < archived:
         recorded = noted.get(archived)
         missing = (
-            archive.path(recorded.day.isoformat()) if recorded else f"what follows {files[-1].path}"
+            archive.path(recorded.day.isoformat())
+            if recorded
+            else f"the file after {files[-1].path}"
         )
         problems.append(
             f"{missing} is missing: the ledger was archived up to entry {archived}: {_PUT_BACK},"
-            " or give pitlink archive --lost"
+            " or run `pitlink archive --lost`"
         )
     first = files[0].head.first
     if before.first and first > max(before.first, expired_to + 1):
         problems.append(
-            f"the files in {archive.directory} began with entry {before.first} and begin with"
+            f"the files in {archive.directory} began with entry {before.first} and now begin with"
             f" {files[0].head.day}, entry {first}, and the ledger does not say that any were"
-            f" deleted: {_PUT_BACK}, or, to go on without them, remove the note of the last look,"
-            f" {archive.directory.parent / ARCHIVE_NOTE}"
+            f" deleted: {_PUT_BACK}, or, to continue without them, remove the note of the last"
+            f" check, {archive.directory.parent / ARCHIVE_NOTE}"
         )
     for file in files:
         recorded = noted.get(file.head.last)
         if recorded is not None and recorded.digest != file.digest:
             problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
         elif not _is_whole(file):
-            problems.append(f"{file.path} is damaged: it is not as long as it was: {_PUT_BACK}")
+            problems.append(f"{file.path} is damaged: its length has changed: {_PUT_BACK}")
     read, damaged = _read(files, before, reads, advance)
     checked = CheckedLink(
         first=min(before.first or first, first) if problems else first,

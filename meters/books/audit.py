@@ -20,7 +20,7 @@ _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that each later audit compares again."""
 
 RESTORING: Final = (
-    "the store is being restored, or that was interrupted: run `pitlink restore` to its end"
+    "the store is being restored, or a restore was interrupted: run `pitlink restore` to its end"
 )
 
 
@@ -231,7 +231,7 @@ class LinkAudit:
         due = min(again.entries + count, replay.entries)
         self._again = again = await self._read(again, due)
         if again.entries < due:
-            return [*again.problems, f"the ledger has lost what follows entry {again.entries}"]
+            return [*again.problems, f"the ledger has lost the entries after {again.entries}"]
         if again.entries == replay.entries:
             self._again = None
             if again.seal != replay.seal and not again.problems:

@@ -1,4 +1,4 @@
-"""The chain over a ledger's entries: each has a digest of itself and of the one before it.
+"""The chain over a ledger's entries: each has a digest over its content and the digest before.
 
 A person who changes, omits or inserts an entry has to rewrite all later ones. The seal that is kept
 outside the store shows even that (duties D17, D20).

@@ -173,12 +173,12 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
         archived = ARCHIVED.decode(fields.get("event", b""))
     except UNREADABLE:
         raise CheckpointError(
-            f"no ledger entry {by} says that what it lacks was archived"
+            f"no ledger entry {by} records that the missing entries were archived"
         ) from None
     said = (fields.get("kind"), archived.last, archived.books)
     if said != (b"archive", checkpoint.entries, digest_of(text)):
         raise CheckpointError(
-            f"the books at entry {checkpoint.entries} are not those that entry {by} says were"
+            f"the books at entry {checkpoint.entries} are not those that entry {by} records as"
             " archived"
         )
     return checkpoint

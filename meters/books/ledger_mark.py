@@ -85,8 +85,8 @@ class LedgerMark:
             return None
         return (
             f"the store holds {entries} ledger entries and has held {had}: it lost some, or is"
-            " another; `pitlink restore` (deploy/docs/recover/restore.md) brings them back; to"
-            f" start again without them, remove {self.path}"
+            " another store; `pitlink restore` (deploy/docs/recover/restore.md) brings them back;"
+            f" to start again without them, remove {self.path}"
         )
 
     def note(self, entries: int, chain: str) -> None:
@@ -172,17 +172,17 @@ class LedgerMark:
             return Mark(self._link)
         except PermissionError:
             raise MarkError(
-                f"the ledger mark {self.path} cannot be read by this user: a command that was run"
-                " as another left it; give it back to the user of the services (chown)"
+                f"the ledger mark {self.path} cannot be read by this user: a command of another"
+                " user wrote it; make the services' user its owner (chown)"
             ) from None
         except (OSError, *UNREADABLE) as error:
             raise MarkError(
-                f"the ledger mark {self.path} cannot be read: {error}; put a copy in its place, or,"
-                " with all services stopped, remove it to begin anew"
+                f"the ledger mark {self.path} cannot be read: {error}; replace it with a copy, or"
+                " stop all services and remove it to start again"
             ) from None
         if mark.link != self._link:
             other = f"the ledger mark {self.path} is of link {mark.link}"
-            raise MarkError(f"{other}: put its own there")
+            raise MarkError(f"{other}: replace it with the mark of link {self._link}")
         return mark
 
 

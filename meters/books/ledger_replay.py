@@ -231,7 +231,7 @@ class Replay:
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
-            found.append(f"the ledger ends with the digest {self.chain}, the store says otherwise")
+            found.append(f"the ledger ends with the digest {self.chain}, the store has another")
         if ("closed" in meters) != self._closed:
             said = "closed" if self._closed else "open"
             found.append(f"the ledger says that the link is {said}, the store that it is not")
@@ -252,7 +252,7 @@ class Replay:
         """Return the accounting meters that differ from the ledger, as texts (duties D2, D19)."""
         own = self._books.tallies
         return [
-            f"{name} stands at {tallies.get(name, 0)}, the ledger says {own[name]}"
+            f"{name} is at {tallies.get(name, 0)}, the ledger says {own[name]}"
             for name in sorted(tallies.keys() | own.keys())
             if tallies.get(name, 0) != own[name]
         ]
@@ -285,11 +285,11 @@ class Replay:
         self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
         self.seal = seal_entry(self.seal, entry, content)
         if not self.chain:
-            self._problem(f"entry {number} carries no digest")
+            self._problem(f"entry {number} has no digest")
         elif self.chain != due:
             self._problem(
-                f"entry {number} is not as it was written, or not what was written there: its"
-                f" digest is {due}, it carries {self.chain}"
+                f"entry {number} is not as it was written, or replaces another entry: its digest"
+                f" must be {due} and is {self.chain}"
             )
 
     def _check(
@@ -304,9 +304,9 @@ class Replay:
         if had != must and (in_order or sorted(had) != sorted(must)):
             wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
             self._problem(
-                f"entry {number} moves {_text_of(wrong)}, where it must be {_text_of(right)}"
+                f"entry {number} moves {_text_of(wrong)}, and must move {_text_of(right)}"
                 if wrong or right
-                else f"entry {number} moves what it must in another order"
+                else f"entry {number} moves the right amounts in another order"
             )
 
     def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
@@ -353,7 +353,7 @@ class Replay:
             case b"expire":
                 self.expired_to = max(self.expired_to, EXPIRED.decode(event).last)
             case _ if kind not in _MOVES_NOTHING:
-                raise ValueError(f"it is of a kind {kind!r} that there is not")
+                raise ValueError(f"its kind {kind!r} is unknown")
         return Draft(books)
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:

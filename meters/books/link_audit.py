@@ -83,7 +83,7 @@ def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
 def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
     due = replay.link.approved
     differences = _differences(due, held) if due or replay.begins_after == 0 else ()
-    yield from (f"what is approved of the floor file: {each}" for each in differences)
+    yield from (f"the approved configuration: {each}" for each in differences)
 
 
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
@@ -93,7 +93,7 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
         yield f"proposal {proposal} waits, and is not in the store's list"
     for proposal, order in held.items():
         if order > replay.begins_after and due.get(proposal) != order:
-            yield f"proposal {proposal[:100]!r} waits in the store, and not so in the ledger"
+            yield f"proposal {proposal[:100]!r} waits in the store, the ledger says otherwise"
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The open gaming day in a link's books, whatever the terms of its meters are."""
+"""The open gaming day in a link's books, under any terms of its meters."""
 
 from datetime import date
 from typing import cast

@@ -76,7 +76,7 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 
     Args:
         seq: the event's number.
-        holding: the claims, each on a line, as the table was told of them when they were opened.
+        holding: the claims, a line each, as the table received them when they were opened.
     """
     claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
     error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))

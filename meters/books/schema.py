@@ -45,5 +45,5 @@ def schema_problem(what: str, version: int | None) -> str | None:
         return None
     problem = f"{what} of schema version {version}, this release works with version {SCHEMA}"
     if version < SCHEMA:
-        return f"{problem}: `pitlink upgrade` brings it there"
-    return f"{problem}: a later release wrote it, and only that one may go on with it"
+        return f"{problem}: run `pitlink upgrade`"
+    return f"{problem}: a later release wrote it, and only that release can use it"

@@ -80,7 +80,7 @@ def clean_slip(text: str) -> str:
         raise SlipError(f"a slip's number has {SLIP_LENGTH_MAX} characters at most")
     odd = next((sign for sign in slip if not _SLIP.fullmatch(sign)), None)
     if odd is None:
-        raise SlipError("the number of the slip is needed")
+        raise SlipError("the slip number is missing: type the number from the slip")
     name = unicodedata.name(odd, "a control character").lower()
     raise SlipError(
         "a slip's number has letters A to Z, digits and hyphens only, and this has"

@@ -193,7 +193,7 @@ def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.retold.get(table, ())).encode()
         if row.get("claims", b"") != claims:
-            yield f"it is told again of claims {_words(row.get('claims'))}, not {_words(claims)}"
+            yield f"its repeated claims are {_words(row.get('claims'))}, not {_words(claims)}"
     for name in row:
         if name not in _FIELDS and name != "claims" and not name.startswith(_KEPT):
             yield f"it has a field {name[:20]!r} that no table has"
@@ -208,7 +208,7 @@ def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
     if _contributed(row.get("contributed")) != sorted(map(stored_contribution, added)):
-        yield "what its open round contributed is not what the ledger says"
+        yield "the contributions of its open round differ from the ledger"
     opened = replay.tables.rounds.get(table)
     if opened is None:
         if "round" not in row:
@@ -255,7 +255,7 @@ def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        yield f"what holds it cannot be read: {error}"
+        yield f"the wins that hold it cannot be read: {error}"
         return
     for claim in due:
         if claim not in holding:
@@ -281,7 +281,7 @@ def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
     try:
         correction = stored.ask.correction
     except ValueError as error:
-        yield f"what it asks a floorperson for was changed: {error}"
+        yield f"its correction request was changed: {error}"
         return
     opened = replay.tables.rounds.get(stored.table)
     if opened is None:

@@ -162,7 +162,7 @@ class TableEvidence:
         due = DecidedAsk("confirmed", fields["round"].decode(), digest, who)
         if self.decided.get(table) == due:
             return []
-        return [f"it says that {who} confirmed it, and no entry of this round does"]
+        return [f"it says that {who} confirmed it, but no entry of this round says so"]
 
 
 def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:

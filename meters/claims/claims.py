@@ -26,9 +26,9 @@ log = structlog.get_logger()
 
 LISTED_MAX: Final = 1_000
 _REFUSED: Final = {
-    "slip_used": "that slip's number stands for the payment of {detail} already",
+    "slip_used": "that slip number belongs to the payment of {detail} already",
     "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
-    "books_differ": "the claim's account does not hold what the claim says: call the technician",
+    "books_differ": "the claim's account does not hold its amount: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
 }
 _VALIDATED: Final = "validated this win"

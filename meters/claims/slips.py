@@ -95,5 +95,5 @@ class SlipNumbers:
 
 
 def _used(claim: str) -> ActError:
-    message = f"that slip's number stands for the payment of {claim} already"
+    message = f"that slip number belongs to the payment of {claim} already"
     return ActError("slip_used", message)

@@ -23,8 +23,8 @@ from meters.wire.messages import (
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     """Refuse an event with a text that is new to the ledger and is unprintable or blank.
 
-    A result or a void ends a round whatever the names of the round and its patrons are. Its wagers
-    are counted already, and may be older than this rule.
+    A result or a void ends a round with any names of the round and its patrons. Its wagers are
+    counted already, and may be older than this rule.
 
     Raises:
         EventRefusal: ``unprintable_text``.

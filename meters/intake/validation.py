@@ -42,7 +42,7 @@ def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> W
 
     Raises:
         EventRefusal: a position or a wager that the table does not have, or has twice, or with
-            another amount (reading T22); more at once than the largest contribution (duty D3).
+            another amount (reading T22); more than the largest contribution (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -78,8 +78,8 @@ def _check_reasonable(offer: WagerTerms, added: Contribution) -> None:
     if most and added.meter_micros + added.reserve_micros > most:
         raise EventRefusal(
             "unreasonable_contribution",
-            f"{added.wagers} wagers at once add more to {offer.meter} than the"
-            f" {most // MICROS_PER_CENT} cents that are taken as reasonable",
+            f"{added.wagers} wagers in one event add more to {offer.meter} than its largest"
+            f" contribution of {most // MICROS_PER_CENT} cents",
             "positions",
         )
 
@@ -105,7 +105,7 @@ def _check_position(known: CatalogTable, position: int, seen: set[int], index: i
     if position in seen:
         raise EventRefusal(
             "position_twice",
-            f"position {position} stands twice",
+            f"position {position} appears twice",
             f"positions[{index}].position",
         )
     seen.add(position)
@@ -115,7 +115,7 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
     field = f"positions[{index}].wagers.{wager}"
     kind = meter_fed_by(wager)
     if kind is None:
-        return EventRefusal("unknown_wager", f"{wager} is no wager that feeds a meter", field)
+        return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)
     if offer is None:
         return EventRefusal(

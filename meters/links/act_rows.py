@@ -132,10 +132,10 @@ def _upgraded(event: str) -> Told:
 
 def _restored(event: str) -> Told:
     restoring = RESTORING.decode(event)
-    words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries were left"]
-    words.append(f"{restoring.events} events taken again from the tables' outboxes")
+    words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained"]
+    words.append(f"{restoring.events} events applied again from the tables' outboxes")
     if restoring.differing:
-        words.append(f"answered otherwise than before: {', '.join(restoring.differing)}")
+        words.append(f"with another reply than before: {', '.join(restoring.differing)}")
     if restoring.without:
         words.append(f"no outbox of {', '.join(restoring.without)}")
     return "link", "; ".join(words)

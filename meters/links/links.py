@@ -35,18 +35,17 @@ log = structlog.get_logger()
 
 _REFUSED: Final = {
     "not_closed": "the link is open: a parameter changes only while it is closed",
-    "rounds_open": "a round is in hand, and must be settled or void first: {detail}",
+    "rounds_open": "a round is in progress, and must be settled or voided first: {detail}",
     "unknown_proposal": "there is no such proposal",
-    "stale": "the meter was won or changed since it was proposed: propose it anew",
-    "below_seed": "the meter holds less than the seed that the chapter lays down for this wager:"
-    " adjust it first",
+    "stale": "the meter was won or changed since the proposal: propose it again",
+    "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
     "above_limit": "the meter would hold more than its limit",
-    "meter_short": "the meter holds less than is to be taken off it",
+    "meter_short": "the meter holds less than the amount to take off",
     "meter_full": "the meter cannot hold so much",
     "wrong_state": "it is {detail} already",
 }
 _NOT_APPROVED: Final = {
-    "stale": "the floor file is not what was shown, or another was approved meanwhile: look again",
+    "stale": "the floor file is not the one that was shown, or another was approved: look again",
     "no_change": "the floor file is approved already",
     "barred": "{detail}",
     "same_person": "{detail}",

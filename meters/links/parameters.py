@@ -83,10 +83,10 @@ def return_warning(meter: Meter, positions: int) -> str:
 
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
     if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
-        message = f"{_said(parameter)} goes with a Five Card Hand Bonus only (649a.12(i)(3))"
+        message = f"{_said(parameter)} is for a Five Card Hand Bonus only (649a.12(i)(3))"
         raise ActError("bad_value", message)
     if not 0 <= value <= _EVERY_MAX:
-        message = f"{_said(parameter)} is in one round of so many, 0 for never, up to {_EVERY_MAX}"
+        message = f"{_said(parameter)} is in one round of 1 to {_EVERY_MAX}, or 0 for never"
         raise ActError("bad_value", message)
     if parameter == "magic_card_every":
         return msgspec.structs.replace(meter, magic_card_every=value)

@@ -84,9 +84,9 @@ def adjustment(
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
     if request.amount == 0:
-        raise ActError("no_change", "nothing is to be added or taken off")
+        raise ActError("no_change", "the amount is 0: nothing would change")
     if held_cents + request.amount < 0:
-        raise ActError("meter_short", f"the meter holds {money(held_cents)}, no more")
+        raise ActError("meter_short", f"the meter holds only {money(held_cents)}")
     over_micros = held_micros + (request.amount - (meter.limit or 0)) * MICROS_PER_CENT
     if meter.limit and request.amount > 0 and over_micros > 0:
         raise ActError("above_limit", f"the meter's limit is {money(meter.limit)}")

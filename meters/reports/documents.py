@@ -249,7 +249,7 @@ def _why_without(each: LinkScan, found: LedgerScan) -> str:
     """Return the reason why a link has none of the days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
-    return f"it stands in the gaming day {each.open_day}, no service has run since"
+    return f"its open gaming day is {each.open_day}, no service has run since"
 
 
 def _document(

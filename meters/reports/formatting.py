@@ -14,19 +14,19 @@ NOTHING: Final = "—"
 FLOW_WORDS: Final[Mapping[Flow, str]] = {
     Flow.CONTRIBUTIONS: "Contributions of wagers",
     Flow.VOIDED: "Taken off for voided rounds",
-    Flow.VOIDED_BY_HOUSE: "Voided rounds, borne by the house",
+    Flow.VOIDED_BY_HOUSE: "Voided rounds, paid by the house",
     Flow.SEEDS: "Seeds",
     Flow.RESEEDS: "Reseeds",
     Flow.FROM_RESERVE: "Reseeds from the reserve",
     Flow.FROM_OVERFLOW: "From the overflow",
     Flow.PERCENTAGES: "Won, percentages of the meter",
-    Flow.ODDS: "Won at odds, Envy Bonuses among it",
+    Flow.ODDS: "Won at odds, with Envy Bonuses",
     Flow.PAID: "Paid",
     Flow.REJECTED: "Wins rejected",
     Flow.ENVY_BACK: "Envy Bonuses found not to be due",
     Flow.ADJUSTED_UP: "Adjustments, added",
     Flow.ADJUSTED_DOWN: "Adjustments, taken off",
-    Flow.OTHER: "Of no known reason",
+    Flow.OTHER: "Without a known reason",
 }
 """The text of each flow, in the order in which reports list them."""
 

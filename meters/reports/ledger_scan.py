@@ -114,7 +114,7 @@ async def scan_ledgers(
         advance: receives the link, the number of entries done, and the number of all entries.
 
     Raises:
-        UserError: the store cannot be read, or the ledgers have nothing of those days.
+        UserError: the store cannot be read, or the ledgers have no entries of those days.
     """
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)

@@ -63,7 +63,7 @@ class DayCollector:
             if fields["kind"] == b"reading":
                 self._close(READING.decode(fields["event"]), fields["at"].decode(), replay)
         except (KeyError, ValueError, *UNREADABLE) as error:
-            self._gathered.untold.append(f"the figures are without entry {number}: {error}")
+            self._gathered.untold.append(f"the figures do not include entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
         """Add the open gaming day after the whole ledger was replayed.

@@ -35,8 +35,8 @@ ROUNDS_TITLE: Final = "Rounds with a progressive wager"
 
 Figures = TypeVar("Figures", bound=Sums)
 
-_HOLDS: Final = "The opening and what moved give the closing: it holds."
-_HOLDS_NOT: Final = "THE OPENING AND WHAT MOVED DO NOT GIVE THE CLOSING."
+_HOLDS: Final = "The opening and the movements give the closing."
+_HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
@@ -98,7 +98,7 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
         ("Of these in voided rounds", day.rose("voided_wagers", meter),
          day.rose("voided_cents", meter)),
         ("Hits: percentages of the meter won", hits, percentages_cents),
-        ("Won at odds, Envy Bonuses among it", wins - hits,
+        ("Won at odds, with Envy Bonuses", wins - hits,
          day.rose("won_cents", meter) - percentages_cents),
         ("Rejected by floorpersons", day.rose("rejected", meter),
          day.rose("rejected_cents", meter)),

@@ -55,7 +55,7 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
     """Read the ledgers, with a progress bar in a terminal.
 
     Raises:
-        UserError: the store cannot be read, or the ledgers have nothing of those days.
+        UserError: the store cannot be read, or the ledgers have no entries of those days.
     """
     with progress_bar() as progress:
         tasks = {link.id: progress.add_task(link.id, total=None) for link in links}

@@ -40,8 +40,8 @@ _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
 _UNSIGNED: Final = {
-    "SO FAR": "The gaming day is not closed: this is how it stands so far. It is not to be signed.",
-    "DOES NOT TIE": "Something does not hold, as is said above. This is not to be signed.",
+    "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
+    "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
 }
 
 
@@ -161,7 +161,7 @@ def _signing(document: ReportDocument, inner: float) -> object:
         return paragraph(_UNSIGNED[document.unsigned], 9, bold=True, before=12)
     words = "The figures above are those of the ledger up to the entry named."
     if any(part.variances for part in document.parts):
-        words = f"{words} The variances are explained beside this report."
+        words = f"{words} The variances are explained in a separate document."
     signers = [f"{who}: name, signature, date" for who in _SIGNERS]
     lines = signature_lines(signers, inner, gap=24, apart=48)
     return KeepTogether([paragraph(words, 8.5, before=16), Spacer(0, 36), lines])

@@ -23,7 +23,8 @@ def parse_day(text: str, name: str) -> date:
             return date.fromisoformat(text)
     except ValueError:
         pass
-    raise UserError(f"{name} {text!r} is no day: one is 2026-11-20", exit_status=_USAGE)
+    message = f"{name} {text!r} is not a day: write it as 2026-11-20"
+    raise UserError(message, exit_status=_USAGE)
 
 
 def parse_month(text: str) -> date:
@@ -37,7 +38,7 @@ def parse_month(text: str) -> date:
             return date.fromisoformat(f"{text}-01")
     except ValueError:
         pass
-    raise UserError(f"{text!r} is no month: one is 2026-11", exit_status=_USAGE)
+    raise UserError(f"{text!r} is not a month: write it as 2026-11", exit_status=_USAGE)
 
 
 def one_day(day: date | None) -> Choose:

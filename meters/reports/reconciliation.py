@@ -24,16 +24,16 @@ def faults_of(day: LinkDay) -> Iterator[str]:
     for name, pot in day.pots.items():
         if not pot.balanced:
             off = pot.closing_micros - pot.opening_micros - sum(pot.flows.values())
-            yield f"{name} is {off:+d} micros off what it held and what moved"
+            yield f"the closing of {name} is {off:+d} micros off its opening and movements"
         if other := pot.flows.get(Flow.OTHER):
-            yield f"{name} moved by {other:+d} micros that no report knows the reason of"
+            yield f"{name} moved by {other:+d} micros without a known reason"
     yield from _table_faults(day)
     owed_cents = sum(one.pending.cents + one.validated.cents for one in day.envy.values())
     if day.pot(ENVY).closing_micros != owed_cents * 10_000:
-        yield f"Envy Bonuses of {owed_cents} cents are owed, their accounts hold otherwise"
+        yield f"Envy Bonuses of {owed_cents} cents are owed, their accounts hold another amount"
     waiting_cents = sum(one.cents for one in day.waiting.values())
     if day.pot(CLAIMS).closing_micros != waiting_cents * 10_000:
-        yield f"wins of {waiting_cents} cents wait, their accounts hold otherwise"
+        yield f"wins of {waiting_cents} cents wait, their accounts hold another amount"
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _table_faults(day: LinkDay) -> Iterator[str]:
         if name.partition(":")[0] in _COUNTED.values() and ":" in name:
             risen = day.risen.get(name, 0)
             if summed[name] != risen:
-                yield f"{name} rose by {risen}, the tables tell of {summed[name]}"
+                yield f"{name} rose by {risen}, the tables' figures say {summed[name]}"
     tables = day.pot(TABLES)
     if tables.opening_micros - tables.closing_micros != net_micros:
-        yield f"tables contributed {net_micros} micros, their accounts say otherwise"
+        yield f"tables contributed {net_micros} micros, their accounts hold another amount"

@@ -102,8 +102,8 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     if not snapshot.meters:
         if await redis.exists(*(_key(keys, name) for name in _BOOKS)):
             raise RestoreError(
-                f"{keys.link}: the store has books and no meters, which is damage and no loss:"
-                " start Redis on an empty directory, or on a copy of its own, and restore that"
+                f"{keys.link}: the store has books but no meters, so it is damaged: start Redis"
+                " with an empty directory, or with a copy of its data, and restore that"
             )
         return StoreFindings(StoreCondition.EMPTY)
     last = snapshot.last_entry
@@ -122,7 +122,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
     if entry and await _chain_at(store, entry) not in {None, chain}:
         raise RestoreError(
             f"{store.link.id}: ledger entry {entry} of the store is not that of the archive: one of"
-            " the two is another's, or was altered. Nothing was done."
+            " the two is of another floor, or was altered. Nothing was done."
         )
 
 
@@ -140,14 +140,14 @@ def inspect_tables(
 def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) -> TableFound:
     last = stand.last
     if outbox is None:
-        return TableFound(table, last, None, f"what it sent after event {last}")
+        return TableFound(table, last, None, f"the events after {last}")
     payload = outbox.payload(last) if last else None
     if payload is not None and stand.kept is not None:
         digest = digest_of(payload)
         if not stand.kept.startswith(digest):
             raise RestoreError(
                 f"{outbox.path}: its event {last} is not the one that the books of"
-                f" {outbox.link} have of table {table}: it is another's, or an older one"
+                f" {outbox.link} have of table {table}: it is of another floor, or too old"
             )
     missing = None
     if outbox.answered > last and outbox.lacks(last):
@@ -158,7 +158,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
 def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -> list[str]:
     """Return the missing events by table, as texts. Tables in `without` are left out."""
     return [
-        f"{one.table}: {one.missing} is in no outbox that was found"
+        f"{one.table}: {one.missing} are in no outbox that was found"
         for one in tables
         if one.missing and one.table not in without
     ]

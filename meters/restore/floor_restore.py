@@ -172,7 +172,7 @@ def _own_outboxes(floor: Floor) -> Sequence[Path]:
 
 async def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise RestoreError("standard input is no terminal, and nobody can be asked: give --yes")
+        raise RestoreError("standard input is not a terminal, so nobody can be asked: add --yes")
     return await asyncio.to_thread(typer.confirm, "Restore?", default=False)
 
 

@@ -137,8 +137,8 @@ class LinkRestore:
         writes = held.standing is StoreCondition.HALF or copied > held.entries
         if held.standing is StoreCondition.HALF and not copied:
             raise RestoreError(
-                f"{store.link.id}: the store was being written from an archive when that was"
-                " interrupted: give the same archive again"
+                f"{store.link.id}: a restore from an archive was interrupted while it wrote the"
+                " store: use the same archive again"
             )
         if self._copy and copied:
             await self._read(self._copy, held.entries, advance)
@@ -210,7 +210,7 @@ class LinkRestore:
             self._snapshot = rebuild.snapshot()
         except RebuildError as error:
             raise RestoreError(
-                f"{self._store.link.id}: the archive does not hold: {error}. Nothing was done."
+                f"{self._store.link.id}: the archive has a problem: {error}. Nothing was done."
             ) from None
 
     async def _write(self, writer: StoreWriter, copy: LedgerCopy, advance: Advance) -> None:
@@ -248,7 +248,7 @@ class LinkRestore:
         if copy.opening.entries:
             raise RestoreError(
                 f"{self._store.link.id}: the archive begins with entry {copy.opening.entries + 1},"
-                " and no entry in it says that a day was archived: nothing can follow it"
+                " and no entry in it says that a day was archived: it cannot be continued"
             )
         return None
 

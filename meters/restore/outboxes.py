@@ -59,7 +59,7 @@ class OutboxCopy:
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version != _VERSION:
-                raise RestoreError(f"{path}: it is no outbox of this version")
+                raise RestoreError(f"{path}: it is not an outbox of this version")
             check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if check != "ok":
                 raise RestoreError(f"{path}: it is damaged: {check}")
@@ -70,7 +70,7 @@ class OutboxCopy:
         except sqlite3.Error as error:
             raise RestoreError(f"{path}: it is damaged: {error}") from None
         if row is None:
-            raise RestoreError(f"{path}: it does not say whose it is")
+            raise RestoreError(f"{path}: it does not name its table")
         self.link, self.table = str(row[0]), str(row[1])
         # The outbox itself may have been lost and then continued from the number of the service.
         self.answered = max(int(last), int(row[2]))
@@ -126,8 +126,8 @@ def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, Out
                 continue
             if other := found.get(outbox.table):
                 raise RestoreError(
-                    f"{other.path} and {path} are both of table {outbox.table}: leave the one that"
-                    " its agent used last"
+                    f"{other.path} and {path} are both of table {outbox.table}: keep only the one"
+                    " that its agent used last"
                 )
             found[outbox.table] = outbox
         yield found
@@ -145,7 +145,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
     if _is_used(path):
-        raise RestoreError(f"{path}: its agent runs: stop it first, and start it when all is done")
+        raise RestoreError(f"{path}: its agent runs: stop it, and start it after the restore")
     try:
         for ending in ("", "-wal"):
             companion = Path(f"{path}{ending}")

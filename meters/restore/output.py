@@ -27,34 +27,34 @@ def tell_found(say: Say, link: str, found: RestorePlan) -> None:
     """Print the findings."""
     held = {
         StoreCondition.EMPTY: "nothing",
-        StoreCondition.HALF: "what an interrupted restoring has written",
+        StoreCondition.HALF: "the rest of an interrupted restore",
         StoreCondition.THERE: f"{found.held.entries} ledger entries",
     }[found.held.standing]
     mark = f"the mark says {found.seen}" if found.seen else "there is no mark"
     archive = f", the archive has {found.copied}" if found.copied else ""
     say(f"{link}: Redis holds {held}, {mark}{archive}")
     if found.held.other_than_seen:
-        say(f"  entry {found.seen} is another than the one that was seen")
+        say(f"  entry {found.seen} is not the one that was seen")
     for one in found.tables:
         if one.answered is None:
-            say(f"  {one.table}: no outbox was found; the books know it to event {one.last}")
+            say(f"  {one.table}: no outbox was found; the books have its events up to {one.last}")
         elif one.missing:
-            say(f"  {one.table}: its outbox has not all: {one.missing} are missing")
+            say(f"  {one.table}: its outbox is incomplete: {one.missing} are missing")
         elif one.again:
             more = f"its outbox has {one.again} more"
-            say(f"  {one.table}: the books know it to event {one.last}, {more}")
+            say(f"  {one.table}: the books have its events up to {one.last}, {more}")
 
 
 def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
     """Print the plan."""
     if found.writes:
-        say(f"  The store will be written anew from the {found.copied} entries of the archive.")
+        say(f"  The store will be written again from the {found.copied} entries of the archive.")
     if found.again:
-        say(f"  {found.again} events of outboxes will be taken again.")
-    say("  The restoring is noted in the ledger, all is audited, and the mark begins anew.")
+        say(f"  {found.again} events of outboxes will be applied again.")
+    say("  The restore is noted in the ledger, everything is audited, and the mark is reset.")
     given_up = [one.table for one in found.tables if one.missing and one.table in without]
     if given_up:
-        say(f"  Given up: what {', '.join(given_up)} sent beyond what the books know.")
+        say(f"  Abandoned: the events of {', '.join(given_up)} that the books do not have.")
 
 
 def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
@@ -65,9 +65,9 @@ def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool
     if missing:
         tables = [one.table for one in found.tables if one.missing and one.table not in without]
         say(
-            "  It cannot go on as if nothing had happened. Find the outboxes,"
-            " DATA/tables/TABLE.sqlite where each table's agent runs, or give up what these"
-            " tables sent: " + " ".join(f"--without {table}" for table in tables)
+            "  The restore cannot continue without these events. Find the outboxes,"
+            " DATA/tables/TABLE.sqlite on the machine of each table's agent, or abandon the"
+            " events: " + " ".join(f"--without {table}" for table in tables)
         )
     return bool(missing)
 
@@ -79,8 +79,8 @@ def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
     lost = restored.found.seen - restored.entries
     if lost > 0:
         say(
-            f"  {lost} of the {restored.found.seen} entries that there were are not made again:"
-            " what people decided, and what tables sent of which there is no outbox. Do it anew."
+            f"  {lost} of the {restored.found.seen} earlier entries could not be restored:"
+            " decisions of people, and events that are in no outbox. Repeat them."
         )
     for one in replayed.differing[:_LISTED_MAX]:
         say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")
@@ -88,15 +88,15 @@ def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(f"  and {len(replayed.differing) - _LISTED_MAX} more, which the ledger names")
     if replayed.differing:
         say(
-            "  The tables were told the first, the books have the second: a floorperson and an"
-            " accountant settle each, by an adjustment where a meter is to be put right."
+            "  The tables got the first reply, the books have the second. A floorperson and an"
+            " accountant settle each one, with an adjustment if a meter must be corrected."
         )
     for fields in restored.waiting:
         say(f"  {waiting_line(fields)}")
     if restored.waiting:
         say(
-            "  These wins wait for somebody. One that was validated, rejected or paid after the"
-            " copy was made waits again: look for its slip before it is paid."
+            "  These wins wait for a person. A win that was validated, rejected or paid after the"
+            " copy was made waits again: look for its slip before you pay it."
         )
     for problem in finding.problems:
         say(f"  {problem}")
@@ -119,7 +119,7 @@ def waiting_line(fields: Mapping[str, str]) -> str:
 
 def _verdict(restored: RestoreResult) -> str:
     if restored.finding.balanced:
-        return "balances to the micro; the mark begins anew"
+        return "balances to the micro; the mark is reset"
     return "DOES NOT BALANCE; the link stays inoperable"
 
 
@@ -135,7 +135,7 @@ def _difference(one: Differing) -> str:
         for before, after in zip(told.lines or (), now.lines or (), strict=False)
         if before.paid != after.paid
     ]
-    return "; ".join(paid) or "the reply has other words"
+    return "; ".join(paid) or "the reply has another text"
 
 
 def _status(reply: Reply) -> str:

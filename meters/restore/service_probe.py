@@ -46,8 +46,8 @@ async def probe_services(floor: Floor) -> set[str]:
                                 found.add(by_topic[message.topic.value])
     except (aiomqtt.MqttError, TimeoutError, UserError) as error:
         raise RestoreError(
-            f"the broker cannot be asked whether a service runs: {error}. Where every service is"
-            f" known to be stopped, give {_STOPPED}."
+            f"the broker cannot be asked whether a service runs: {error}. If you know that every"
+            f" service is stopped, add {_STOPPED}."
         ) from None
     return found
 

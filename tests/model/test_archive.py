@@ -108,7 +108,7 @@ async def test_what_was_approved_is_proven_though_its_entry_has_left(kept: Kept)
     assert await configuration.is_approved()
     await kept.pit.redis.hset(kept.pit.store.keys.approved, "by", "somebody")
     forged = Configuration(kept.pit.floor, kept.pit.store)
-    assert "is not what ledger entry" in (await forged.problem() or "")
+    assert "is not the one in ledger entry" in (await forged.problem() or "")
 
 
 @pytest.mark.duty("D12")
@@ -170,7 +170,7 @@ async def test_a_ledger_that_does_not_hold_is_neither_archived_nor_trimmed(kept:
         chained=False,
     )  # fmt: skip
     before = await kept.live()
-    with pytest.raises(ArchiveError, match=r"does not hold, nothing of it was archived .* entry 4"):
+    with pytest.raises(ArchiveError, match=r"has a problem, and nothing was archived .* entry 4"):
         await kept.run()
     assert await kept.live() == before
     assert kept.archive.files() == []
@@ -207,7 +207,7 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
     assert (finding.problems, finding.totals) == ((), whole)
     kept.archive.files()[0].path.unlink()
     finding = await kept.audit()
-    assert any("what was before is missing" in problem for problem in finding.problems)
+    assert any("earlier days are missing" in problem for problem in finding.problems)
 
 
 async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:

@@ -145,7 +145,7 @@ async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_pa
     await kept.run()
     await kept.week(1)
     kept.archive = ArchiveFiles(tmp_path / "elsewhere", kept.pit.link.id)
-    with pytest.raises(ArchiveError, match="say where they are"):
+    with pytest.raises(ArchiveError, match="name the directory of the files"):
         await kept.run()
     assert not (tmp_path / "elsewhere").exists()
 
@@ -160,7 +160,7 @@ async def test_files_that_are_lost_are_written_again_as_they_were(
     await kept.week(1)
     for file in files[left:]:
         file.path.unlink()
-    with pytest.raises(ArchiveError, match="written again with --lost"):
+    with pytest.raises(ArchiveError, match="in Redis again with --lost"):
         await kept.run(live_days)
     again = await kept.run(live_days, lost=True)
     since = left if live_days == 100 else max(left, 1)
@@ -181,7 +181,7 @@ async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_the
     files = (await kept.run()).written
     for file in files[1:]:
         file.path.unlink()
-    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: keep its files elsewhere"):
+    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: move its files elsewhere"):
         await kept.run(lost=True)
     files[0].path.rename(tmp_path / files[0].path.name)
     assert [file.digest for file in (await kept.run(lost=True)).written] == [files[3].digest]
@@ -194,7 +194,7 @@ async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_the
     ("field", "told"),
     [
         ("by", "by is 'somebody', the ledger says"),
-        ("more", "2026-11-22 is not in Redis as it was archived"),
+        ("more", "the entries of 2026-11-22 in Redis are not those that were archived"),
     ],
 )
 async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(

@@ -113,7 +113,7 @@ async def test_a_digest_that_was_taken_out_is_told(played: Pit) -> None:
         lambda entry, fields: {k: v for k, v in fields.items() if entry != 3 or k != b"chain"},
         chained=False,
     )
-    assert "entry 3 carries no digest" in (await played.audit()).problems
+    assert "entry 3 has no digest" in (await played.audit()).problems
 
 
 async def test_a_head_that_is_not_the_last_entrys_is_told(played: Pit) -> None:
@@ -131,9 +131,7 @@ async def test_a_head_that_is_not_the_last_entrys_is_told(played: Pit) -> None:
 async def test_an_accounting_meter_that_was_changed_is_found(played: Pit, name: str) -> None:
     held = (await played.store.snapshot()).tallies[name]
     await played.redis.hincrby(played.store.keys.tallies, name, -1)
-    assert (await played.audit()).problems == (
-        f"{name} stands at {held - 1}, the ledger says {held}",
-    )
+    assert (await played.audit()).problems == (f"{name} is at {held - 1}, the ledger says {held}",)
 
 
 async def test_a_mark_of_another_link_is_refused(mark: LedgerMark, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ FIELDS = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "re
 def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -> None:
     replay = Replay()
     replay.apply_entry(1, dict.fromkeys(FIELDS, b"") | fields)
-    assert replay.problems[0] == "entry 1 carries no digest"
+    assert replay.problems[0] == "entry 1 has no digest"
     assert len(replay.problems) == 2
     assert replay.entries == 1
 
@@ -53,7 +53,7 @@ def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "marks" / "pit.ledger-mark.json"
     path.parent.mkdir()
     path.write_bytes(data)
-    with pytest.raises(UserError, match=r"cannot be read: .* remove it to begin anew"):
+    with pytest.raises(UserError, match=r"cannot be read: .* remove it to start again"):
         LedgerMark(tmp_path, "pit")
 
 
@@ -66,6 +66,6 @@ def test_a_mark_of_another_user_is_not_to_be_removed(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(UserError, match="the user of the services") as told:
+    with pytest.raises(UserError, match="the services' user") as told:
         LedgerMark(tmp_path, "pit")
     assert "remove" not in str(told.value)

@@ -122,7 +122,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         await link.comes_up()
         await pit.links_desk.close(LINK, "sue", "five-dollar felt")
         change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
-        with pytest.raises(ActError, match="less than the seed"):
+        with pytest.raises(ActError, match="less than the chapter's seed"):
             await _change(pit, change)
         up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
         assert await _change(pit, up) == "confirmed"
@@ -190,7 +190,7 @@ async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -
     assert await _change(pit, down) == "confirmed"
     assert (await _meter(pit)).amount == 87_655
     too_much = Adjustment(meter=PROGRESSIVE, amount=-87_656, reason="malfunction")
-    assert await _refused(pit, too_much) == ("meter_short", "the meter holds $876.55, no more")
+    assert await _refused(pit, too_much) == ("meter_short", "the meter holds only $876.55")
     nothing = Adjustment(meter=PROGRESSIVE, amount=0, reason="malfunction")
     assert (await _refused(pit, nothing))[0] == "no_change"
     assert (await pit.audit()).balanced

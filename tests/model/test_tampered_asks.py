@@ -8,7 +8,7 @@ from tests.model.test_asks import code, confirm, opened, refuse, result, void
 
 pytestmark = pytest.mark.duty("D17")
 
-MADE_UP = "it says that Ada confirmed it, and no entry of this round does"
+MADE_UP = "it says that Ada confirmed it, but no entry of this round says so"
 
 
 async def problems(pit: Pit) -> tuple[str, ...]:
@@ -123,10 +123,10 @@ async def test_cards_that_were_changed_in_what_is_shown_are_named(pit: Pit) -> N
     text = (await pit.store.asks())["T-1"]
     await pit.redis.hset(key, "T-1", text.replace("As", "2s"))
     (told,) = await problems(pit)
-    assert told.startswith("table T-1: what it asks a floorperson for was changed")
+    assert told.startswith("table T-1: its correction request was changed")
     await pit.redis.hset(key, "T-1", "junk")
     (told,) = await problems(pit)
-    assert told.startswith("table T-1: what it asks a floorperson for was changed")
+    assert told.startswith("table T-1: its correction request was changed")
 
 
 async def test_an_ask_of_a_table_without_a_round_is_named(pit: Pit) -> None:

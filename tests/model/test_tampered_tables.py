@@ -82,7 +82,7 @@ async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played
     (problem,) = await altered(played, "T-1", held=lines([*wins, wins[0] | {"claim": "pit.X-1"}]))
     assert problem == "table T-1: claim pit.X-1 holds it, the ledger says that it does not"
     (problem,) = await altered(played, "T-1", held=b"junk")
-    assert problem.startswith("table T-1: what holds it cannot be read")
+    assert problem.startswith("table T-1: the wins that hold it cannot be read")
     await played.redis.hset(played.store.keys.table("T-1"), "held", lines(wins))
     (problem,) = await altered(played, "T-2", held=lines(wins[:1]))
     assert problem.startswith(f"table T-2: claim {wins[0]['claim']} holds it")
@@ -101,7 +101,7 @@ async def test_open_round_that_was_altered_is_named_with_its_field(
 ) -> None:
     """Otherwise a result would be settled on wagers, or a draw, that did not exist."""
     (problem,) = await altered(played, "T-2", **{field: value})
-    named = "what its open round contributed" if field == "contributed" else f"{field} is "
+    named = "the contributions of its open round" if field == "contributed" else f"{field} is "
     assert problem.startswith(f"table T-2: {named}")
     (problem,) = await lacking(played, "T-2", field)
     assert problem.startswith(f"table T-2: {named}")

@@ -147,10 +147,10 @@ async def test_reply_that_was_altered_is_found_by_what_moved(played: Pit, cents:
         f"entry {number}: claim pit.T-1-2-1 is of 7000 cents, its line of {7_000 + cents}",
         (
             f"entry {number} moves 70000000 from house to claim:pit.T-1-2-1,"
-            f" where it must be {(7_000 + cents) * 10_000} from house to claim:pit.T-1-2-1"
+            f" and must move {(7_000 + cents) * 10_000} from house to claim:pit.T-1-2-1"
         ),
     )
-    assert problems[2].startswith("won_cents stands at"), "the accounting meters differ too"
+    assert problems[2].startswith("won_cents is at"), "the accounting meters differ too"
 
 
 async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> None:
@@ -166,7 +166,7 @@ async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> Non
     await rewrite(played, alter)
     problem, *others = (await played.audit()).problems
     assert problem.startswith(f"entry {number} moves")
-    told = ("stands at", ": wagers is ", "settles other wagers", "the reply that it keeps")
+    told = (" is at ", ": wagers is ", "settles other wagers", "the reply that it keeps")
     unknown = [one for one in others if not any(each in one for each in told)]
     assert not unknown, "tallies and evidence too"
 
@@ -194,7 +194,7 @@ async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
         played, lambda entry, fields: fields | {b"kind": b"gift"} if entry == number else fields
     )
     problem, *_ = (await played.audit()).problems
-    assert problem == f"entry {number} cannot be read: it is of a kind b'gift' that there is not"
+    assert problem == f"entry {number} cannot be read: its kind b'gift' is unknown"
 
 
 async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None:
@@ -228,7 +228,7 @@ async def test_a_ledger_that_ends_too_early_is_missed_by_an_audit_that_goes_on(p
     last = (await audit.run()).entries
     await played.redis.xdel(played.store.keys.ledger, f"{last}-0")
     (problem,) = (await audit.run(again=last)).problems
-    assert problem == f"the ledger has lost what follows entry {last - 1}"
+    assert problem == f"the ledger has lost the entries after {last - 1}"
 
 
 @pytest.mark.duty("D4")

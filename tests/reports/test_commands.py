@@ -74,7 +74,7 @@ async def test_a_day_is_printed(floor_file: Path) -> None:
         "2026-01-20 06:00:00 EST (UTC-05:00)",
         "-$1,000.420000",
         "slip S-77",
-        "the opening and what moved give the closing: it holds",
+        "the opening and the movements give the closing",
         "ledger entries      8 to 15 (8)",
     ):
         assert said.lower() in done.stdout.lower(), said
@@ -238,10 +238,10 @@ async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [
-        (["day", "20.1.2026"], 2, "DAY '20.1.2026' is no day: one is 2026-11-20"),
+        (["day", "20.1.2026"], 2, "DAY '20.1.2026' is not a day: write it as 2026-11-20"),
         (["day", "2999-01-01"], 1, "2999-01-01 is in the future"),
         (["day", "2025-01-01"], 1, "is before the first gaming day that there is, 2026-01-19"),
-        (["month", "2026-13"], 2, "'2026-13' is no month: one is 2026-11"),
+        (["month", "2026-13"], 2, "'2026-13' is not a month: write it as 2026-11"),
         (["day", "--link", "pot"], 1, "there is no link pot"),
         (["day", "--meter", "gold"], 1, "there is no meter gold: it is one of"),
         (["table", "T-9"], 1, "there is no table T-9"),

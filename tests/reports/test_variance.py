@@ -56,7 +56,7 @@ async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: Mak
     assert each.problems == []
     assert [told.rpartition(" ")[2] for told in each.variances] == ["+30000", "-1"]
     assert "$0.030000" in paper, "the variance"
-    assert "The variances are explained beside this report." in paper
+    assert "The variances are explained in a separate document." in paper
     assert "Prepared by" in paper
     _, after, clean = await _survey(shop, "2026-11-21")
     assert after.variances == ()
@@ -89,7 +89,7 @@ async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> Non
     assert "pit: " not in paper
     assert "entry 5 is not as it was written" in paper
     assert DOES_NOT_TIE in paper
-    assert "This is not to be signed." in paper
+    assert "Do not sign it." in paper
     assert "Prepared by" not in paper
 
 
@@ -104,7 +104,7 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
     await _rewrite(shop, 6, b"reply", b'"lines"', b'"limes"')
     each, day, _ = await _survey(shop)
     assert day.wins == ()
-    assert any("the figures are without entry 6" in problem for problem in each.problems)
+    assert any("the figures do not include entry 6" in problem for problem in each.problems)
 
 
 async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
@@ -133,8 +133,8 @@ async def test_the_open_day_is_told_so_far_and_not_signed(make_shop: MakeShop) -
     ("changed", "said"),
     [
         ("pot", f"{METER} is +1 micros off"),
-        ("flow", f"{METER} moved by +5 micros that no report knows"),
-        ("table", f"wagered_cents:{PROGRESSIVE} rose by 100, the tables tell of 101"),
+        ("flow", f"{METER} moved by +5 micros without a known reason"),
+        ("table", f"wagered_cents:{PROGRESSIVE} rose by 100, the tables' figures say 101"),
         ("contributed", "tables contributed 140001 micros"),
     ],
 )

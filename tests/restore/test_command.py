@@ -107,11 +107,11 @@ def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     pit.lose(redis_server, tmp_path / "copy")
     missing = pit.restore("--yes", "--services-stopped")
     assert missing.returncode == 1
-    assert "MISSING TCP-07: what it sent after event 0 is in no outbox" in missing.stdout
+    assert "MISSING TCP-07: the events after 0 are in no outbox" in missing.stdout
     assert "--without TCP-07 --without TCP-08" in missing.stdout
     done = pit.restore("--yes", *given_up)
     assert done.returncode == 0, (done.stdout, done.stderr)
-    assert "balances to the micro; the mark begins anew" in done.stdout
+    assert "balances to the micro; the mark is reset" in done.stdout
     assert "OTHERWISE" not in done.stdout
     assert "PENDING" in done.stdout, "what the simulated floorperson decided waits again"
     pit.service.start()

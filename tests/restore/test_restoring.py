@@ -321,7 +321,7 @@ async def test_what_comes_out_otherwise_is_told_and_not_smoothed_over(pit: KeptP
     assert b'"amount":%d' % told[0] in restored.replayed.differing[0].now
     assert restored.finding.balanced
     (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
-    assert "answered otherwise than before: T-1 2, T-2 2" in act.told
+    assert "with another reply than before: T-1 2, T-2 2" in act.told
 
 
 @pytest.mark.parametrize("missing", ["lost", "begun anew", "torn"])
@@ -341,7 +341,7 @@ async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
         begun.go_on_from(4)
         begun.close()
     await pit.redis.flushall()
-    with pytest.raises(RestoreError, match=r"T-2: .* is in no outbox that was found"):
+    with pytest.raises(RestoreError, match=r"T-2: .* are in no outbox that was found"):
         await pit.restoring(copy).run()
     assert await read_store(pit.redis, pit.store.keys) == {}, "nothing was done"
     restored = await pit.restoring(copy, "T-2").run()
@@ -373,7 +373,7 @@ async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
     await play(pit, 1, 2)
     path = pit.outbox_path("T-1")
     agent = Outbox.open(path, pit.link.id, "T-1")
-    with pytest.raises(RestoreError, match="its agent runs: stop it first"):
+    with pytest.raises(RestoreError, match="its agent runs: stop it, and start it after"):
         await pit.restoring().look()
     agent.close()
     kept = path.read_bytes()
@@ -428,7 +428,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     with pytest.raises(OSError, match="the disk failed"):
         await pit.restoring(copy).run()
     assert (await pit.restoring(copy).look())[0].held.standing is StoreCondition.HALF
-    with pytest.raises(RestoreError, match="give the same archive again"):
+    with pytest.raises(RestoreError, match="use the same archive again"):
         await pit.restoring().look()
     # Without its mark, a service would accept any store as complete.
     async with running(pit, tmp_path / "other", adopts=True) as link:
@@ -452,7 +452,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
 async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None:
     await play(pit, 1)
     await pit.redis.delete(pit.store.keys.meters)
-    with pytest.raises(RestoreError, match="damage and no loss"):
+    with pytest.raises(RestoreError, match="books but no meters, so it is damaged"):
         await pit.restoring().look()
 
 

@@ -319,7 +319,7 @@ async def test_what_is_approved_cannot_be_lost_and_adopted_anew(
         await link.goes_down("the store has lost what was approved")
     await keeping_redis.hdel(keys.tallies, "approvals")
     async with running(Pit(keeping_redis, SIX), tmp_path) as link:
-        await link.goes_down("approvals stands at 0, the ledger says 1")
+        await link.goes_down("approvals is at 0, the ledger says 1")
         await keeping_redis.hincrby(keys.tallies, "approvals", 1)
         await link.goes_down("the store has lost what was approved")
         await approve(link)
@@ -336,7 +336,7 @@ async def test_what_is_written_into_the_store_is_not_approved(
     for field, value in (("digest", filed.digest), ("text", filed.text)):
         await keeping_redis.hset(pit.store.keys.approved, field, value)
     async with running(pit, tmp_path) as link:
-        await link.goes_down("what the store holds as approved is not what ledger entry 1 says")
+        await link.goes_down("the store's approved configuration is not the one in ledger entry 1")
         await approve(link)
         await link.comes_up()
 

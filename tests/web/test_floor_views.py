@@ -201,7 +201,7 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
     await expect(said).to_contain_text("added or taken off")
     await dialog(sue).get_by_text("Take off the meter").click()
     await dialog(sue).get_by_label("Dollars and cents").fill("2,000")
-    await expect(dialog(sue)).to_contain_text("The meter holds $1,123.62, no more")
+    await expect(dialog(sue)).to_contain_text("The meter holds only $1,123.62")
     await dialog(sue).get_by_label("Dollars and cents").fill("$23.5")
     await expect(dialog(sue)).to_contain_text("$1,123.62 → $1,100.12")
     await answer(sue, "Propose")

@@ -9,7 +9,7 @@
 --       9 its terms from now on   10 the digest of all terms from now on
 --       11 cents that are added to the meter, negative if taken off it; 0 for no amount
 --       12 the meter's cycle at the time of the proposal
---       13 the seed of the terms from now on in micros, 0 where the wager stays the same
+--       13 the seed of the terms from now on in micros, 0 if the wager stays the same
 --       14 their reseed in micros
 --       15 the meter's limit from now on in micros, 0 for none
 --       16 the people who set the actor's PIN lately or do not count as a second person for them

@@ -148,7 +148,7 @@ export const adjust = (link, meter, done) => {
     preview.textContent = cents === null
       ? `${money(meter.amount)} now`
       : after < 0
-        ? `The meter holds ${money(meter.amount)}, no more`
+        ? `The meter holds only ${money(meter.amount)}`
         : `${money(meter.amount)} → ${money(after)}`;
   };
   amount.addEventListener("input", show);
