@@ -395,7 +395,7 @@ async def test_without_a_broker_it_starts_waits_and_ends(outbox: Path) -> None:
         await say_all(agent, "lockout; chips 0; fold 3; dealer 2c 3c 4c; settle")
 
 
-async def test_the_embedded_brokers_address_is_read_anew_before_each_connection(
+async def test_the_embedded_brokers_address_is_read_before_each_connection(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path, tmp_path: Path
 ) -> None:
     url = tmp_path / "broker.url"

@@ -290,7 +290,7 @@ async def test_a_decision_told_while_the_table_was_held_is_not_left_for_the_next
 
 
 @pytest.mark.parametrize("event", ["settle", "void"])
-async def test_what_the_service_refused_is_asked_for_anew_after_a_restart(
+async def test_what_the_service_refused_is_requested_again_after_a_restart(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
 ) -> None:
     async with live_agent(mosquitto.url, outbox) as agent:

@@ -111,7 +111,7 @@ async def test_a_refusal_is_answered_and_shown_and_the_round_goes_on(
     assert (await say(agent, "settle")).ok
 
 
-async def test_a_line_without_confirm_is_sent_as_ever(
+async def test_a_line_without_confirm_is_sent_without_a_confirmation(
     agent: Agent, service: ScriptedService
 ) -> None:
     await entered_differently(agent)

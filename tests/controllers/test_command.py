@@ -184,7 +184,7 @@ def refused(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_mistakes_of_its_user_are_told_plainly(tmp_path: Path) -> None:
+def test_errors_of_its_user_are_reported_plainly(tmp_path: Path) -> None:
     config = str(floor_file(tmp_path, "mqtt://user:secret@127.0.0.1:1"))
     status, errors = refused("T-9", "--config", config, "--events")
     assert (status, "no table T-9" in errors) == (1, True)
@@ -207,7 +207,7 @@ def test_without_an_embedded_broker_it_says_what_to_start(tmp_path: Path) -> Non
     assert (status, "pitlink serve" in errors) == (1, True)
 
 
-def test_a_damaged_outbox_is_told_plainly(tmp_path: Path) -> None:
+def test_a_damaged_outbox_is_reported_plainly(tmp_path: Path) -> None:
     config = str(floor_file(tmp_path, "mqtt://127.0.0.1:1"))
     outbox = tmp_path / "torn.sqlite"
     outbox.write_bytes(b"SQLite format 3\x00" + b"\x07" * 5000)

@@ -75,7 +75,7 @@ def test_what_went_to_the_service_is_not_taken_back(what: str) -> None:
     assert caught.value.code == "bad_event"
 
 
-def test_a_collected_hand_that_was_entered_is_taken_back_beside_its_fold() -> None:
+def test_a_collected_hand_can_be_taken_back_while_its_fold_stays() -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; hand 3 As Ks Qs; fold 3; retract hand 3")
     assert (table.state.cards_at(3), table.state.folded) == (None, (3,))

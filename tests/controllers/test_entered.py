@@ -105,7 +105,7 @@ def test_a_regular_fold_is_no_hand_entered_differently() -> None:
 
 
 @pytest.mark.parametrize("last", ["settle", "void"])
-def test_what_is_told_fits_into_an_event_however_often_cards_are_taken_back(last: str) -> None:
+def test_the_report_fits_into_an_event_however_often_cards_are_taken_back(last: str) -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; hand 4 Td 9d 8d; dealer 5c 6c 7c; hand 3 2h 3h 4h")
     reason = "\N{EM DASH}" * 200

@@ -49,7 +49,7 @@ def test_the_same_beat_again_is_no_life() -> None:
     assert code_of(heartbeat, 10.1) == "link_down"
 
 
-def test_a_restarted_controller_counts_anew() -> None:
+def test_a_restarted_controller_counts_from_the_start() -> None:
     heartbeat = Heartbeat()
     heartbeat.hear(beat(7000), retained=False, now_s=10.0)
     heartbeat.hear(beat(1), retained=False, now_s=20.0)

@@ -147,7 +147,7 @@ def test_the_chips_counted_are_the_chip_wagers_accepted() -> None:
 
 @pytest.mark.section("649a.8(b)")
 @pytest.mark.parametrize("count", [0, 2])
-def test_a_wrong_count_is_refused_and_stays_in_sight_until_the_right_one(count: int) -> None:
+def test_a_wrong_count_is_refused_and_stays_visible_until_the_right_one(count: int) -> None:
     table = HandTable()
     table.say_all("wager 1 progressive; lockout")
     answer = table.say_short(f"chips {count}")

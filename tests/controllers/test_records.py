@@ -88,7 +88,7 @@ def told_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_round_settled_again_comes_to_the_same_lines(seed: int) -> None:
+def test_a_round_settled_again_has_the_same_lines(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(100):
         record, lines = told_and_settled(rng)
@@ -98,7 +98,7 @@ def test_a_round_settled_again_comes_to_the_same_lines(seed: int) -> None:
         assert msgspec.json.encode(settle_line(again.round)) == again.settlement
 
 
-def test_a_line_of_another_sum_is_told_as_different() -> None:
+def test_a_line_with_another_amount_is_reported_as_different() -> None:
     rng = random.Random(11)
     changed = 0
     for _ in range(100):
@@ -114,7 +114,7 @@ def test_a_line_of_another_sum_is_told_as_different() -> None:
     assert changed > 20
 
 
-def test_a_round_that_cannot_be_settled_is_told_as_different() -> None:
+def test_a_round_that_cannot_be_settled_is_reported_as_different() -> None:
     record, _ = told_and_settled(random.Random(3))
     broken = replace(record, told={**record.told, "dealer": ["As"]})
     again = settle_again(broken, {})

@@ -19,7 +19,7 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
         yield service
 
 
-async def test_what_a_bot_tells_is_what_the_service_was_told(
+async def test_the_events_of_a_bot_reach_the_service_unchanged(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
     rounds: list[RoundPlayed] = []

@@ -52,7 +52,7 @@ def test_boxes_joined_after_lock_out_are_one_patrons_in_the_result() -> None:
 
 
 @pytest.mark.reading("T9")
-def test_what_the_service_was_told_at_lock_out_is_the_name_of_boxes_joined_later() -> None:
+def test_positions_joined_later_have_the_name_reported_at_lock_out() -> None:
     table = HandTable()
     join(table, 3)
     table.say_all("wager 3 progressive; wager 4 progressive; lockout; chips 2")
@@ -62,7 +62,7 @@ def test_what_the_service_was_told_at_lock_out_is_the_name_of_boxes_joined_later
 
 
 @pytest.mark.reading("T9")
-def test_a_patron_that_a_device_gave_is_that_of_all_the_boxes_joined_with_his() -> None:
+def test_a_patron_from_a_device_is_that_of_all_joined_positions() -> None:
     table = HandTable()
     table.say("wager", position=4, wager="progressive", amount=100, patron="Ann")
     table.say_all("wager 3 progressive")

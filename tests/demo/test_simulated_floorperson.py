@@ -59,7 +59,7 @@ class Shut:
         raise ActError("inoperable", "the store does not answer")
 
 
-async def test_a_store_that_is_away_is_told_a_few_times_and_not_with_every_look() -> None:
+async def test_an_unreachable_store_is_reported_a_few_times_and_not_at_every_check() -> None:
     desk = Shut()
     with capture_logs() as logs:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:

@@ -34,7 +34,7 @@ def refusal(words: list[str]) -> str:
     return "" if done.exit_code == 0 else done.output
 
 
-def test_each_command_is_taken_as_it_stands() -> None:
+def test_each_command_is_accepted_as_written() -> None:
     commands = list(typed())
     refused = {f"{where}: {words}": why for where, words in commands if (why := refusal(words))}
     assert len(commands) > 12

@@ -63,7 +63,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         client.close()
 
 
-def test_where_there_is_nothing_to_copy_it_says_so(tmp_path: Path) -> None:
+def test_it_reports_that_there_is_nothing_to_copy(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none")
     done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
     assert done.returncode == 1

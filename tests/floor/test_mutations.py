@@ -95,7 +95,7 @@ def test_any_value_is_taken_or_refused_with_its_line(text: str) -> None:
     "number",
     [n for n, line in enumerate(FLOOR.split("\n"), 1) if re.fullmatch(r"\w+ = .+[^\[]", line)],
 )
-def test_a_value_of_no_type_that_fits_is_told_on_its_own_line(number: int) -> None:
+def test_a_value_of_a_wrong_type_is_reported_with_its_line(number: int) -> None:
     lines = FLOOR.split("\n")
     key = lines[number - 1].split(" = ")[0]
     lines[number - 1] = f"{key} = 07:32:00"

@@ -96,7 +96,7 @@ def test_every_path_is_the_floor_files(
 
 
 @pytest.mark.parametrize("command", READING, ids=" ".join)
-def test_a_store_that_was_never_opened_is_told_and_not_begun(
+def test_a_store_that_was_never_opened_is_reported_and_not_created(
     home: Path, elsewhere: Path, command: tuple[str, ...]
 ) -> None:
     config = str(home / "floor.toml")

@@ -295,7 +295,7 @@ class TestWhole:
         with pytest.raises(FloorError, match=r"floor\.toml:1: this cannot be read as TOML"):
             parse_floor(text, "floor.toml")
 
-    def test_the_first_of_several_mistakes_is_told(self) -> None:
+    def test_the_first_of_several_errors_is_reported(self) -> None:
         text = FLOOR.replace("positions = 7", "positions = 8").replace("T-3", "T-1")
         with pytest.raises(FloorError, match=":38: "):
             parse_floor(text)
@@ -330,7 +330,7 @@ class TestFile:
         with pytest.raises(FloorError, match=r"floor\.toml:38: "):
             read_floor(path)
 
-    def test_another_encoding_is_told_with_its_line(self, tmp_path: Path) -> None:
+    def test_another_encoding_is_reported_with_its_line(self, tmp_path: Path) -> None:
         path = tmp_path / "floor.toml"
         path.write_bytes(FLOOR.replace("One Dollar", "Dollar à un").encode("latin-1"))
         with pytest.raises(FloorError, match=r"floor\.toml:14: the file is not UTF-8"):
@@ -372,7 +372,7 @@ def test_names_and_certificates_of_the_pages_are_refused_with_the_reason(
     assert str(refused.value).startswith(f"floor.toml:{line}: ")
 
 
-def test_the_certificate_lies_beside_the_floor_file(tmp_path: Path) -> None:
+def test_the_certificate_is_next_to_the_floor_file(tmp_path: Path) -> None:
     path = tmp_path / "floor.toml"
     lines = 'certificate = "pit.pem"\nprivate_key = "/etc/pit.key"\nhosts = ["pit.example"]\n'
     path.write_text(FLOOR.replace("data =", f"{lines}data =", 1))

@@ -30,7 +30,7 @@ SMALL: Final = settings(
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-async def test_a_target_stands_its_share(target: Target) -> None:
+async def test_a_target_survives_its_share(target: Target) -> None:
     share = shares(INPUTS, [*TARGETS.values()])[target.name]
     tally = await fuzz(target, share, seed=0)
     assert tally.inputs == share > 10
@@ -50,7 +50,7 @@ def test_any_round_is_settled_or_refused(random: Random) -> None:
 
 @SMALL
 @given(st.binary(max_size=80) | st.text(max_size=40).map(lambda text: text.encode()))
-def test_any_bytes_are_stood(data: bytes) -> None:
+def test_any_bytes_are_survived(data: bytes) -> None:
     check_event(data)
     check_status(data)
     check_topic(data)
@@ -70,7 +70,7 @@ async def test_a_copy_that_is_refused_in_its_batch_is_found(
         await fuzz(TARGETS["intake"], 200, 0)
 
 
-async def test_an_input_that_is_not_stood_is_told_with_its_number() -> None:
+async def test_an_input_that_fails_is_reported_with_its_number() -> None:
     def check(data: bytes) -> None:
         assert b"void" not in data
 

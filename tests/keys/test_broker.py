@@ -220,7 +220,7 @@ async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["pitlink/main/A-1", "table.A-1"])
-async def test_nobody_is_thrown_out_by_who_uses_his_client_id(
+async def test_nobody_is_disconnected_by_another_user_of_their_client_id(
     broker: SecuredMosquitto, keys: Path, name: str
 ) -> None:
     own, foreign = believing(keys, party=A1), believing(keys, party=A2)
@@ -283,7 +283,7 @@ def test_nothing_is_said_in_the_clear(broker: SecuredMosquitto, keys: Path, list
     assert not is_let_in(port, None, username=A1.username, password=password)
 
 
-def test_a_broker_that_is_not_ours_is_not_spoken_to(broker: SecuredMosquitto, keys: Path) -> None:
+def test_no_client_connects_to_a_foreign_broker(broker: SecuredMosquitto, keys: Path) -> None:
     """A client trusts the floor's authority alone, and only for the host that it asked for."""
     home = keys / A1.place
     system = ssl.create_default_context()

@@ -123,7 +123,7 @@ def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_pa
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_what_root_writes_anew_its_server_can_read(mine: Path, floor: Floor) -> None:
+def test_what_root_rewrites_its_server_can_read(mine: Path, floor: Floor) -> None:
     """A directory that was given to mosquitto belongs to mosquitto completely."""
     for path in (mine / "broker", *(mine / "broker").iterdir()):
         os.chown(path, 65_534, 65_534)
@@ -324,7 +324,7 @@ def test_hosts_of_the_floor_file_and_of_the_options(tmp_path: Path) -> None:
     ("days", "holds", "warns", "said"),
     [(-1, False, False, "expired on"), (20, False, True, "in 19 days"), (90, True, False, "first")],
 )
-def test_expiry_is_told_in_time(
+def test_expiry_is_reported_in_time(
     tmp_path: Path,
     floor: Floor,
     monkeypatch: pytest.MonkeyPatch,
@@ -344,7 +344,7 @@ def test_expiry_is_told_in_time(
     assert len(found) == (1 if holds else 9)
 
 
-def test_an_open_secret_is_told(mine: Path) -> None:
+def test_an_open_secret_is_reported(mine: Path) -> None:
     path = mine / "services" / "1" / "redis-password"
     path.chmod(0o640)
     (found,) = check_keys(mine)

@@ -169,7 +169,7 @@ async def test_a_bundle_of_an_earlier_release_goes_on_with_its_list(
 
 
 @pytest.mark.parametrize("bundle", ["new", "earlier"])
-async def test_a_bundle_and_a_list_of_two_releases_are_told(
+async def test_a_bundle_and_a_list_of_two_releases_are_reported(
     listed_before: SecuredRedis, store: SecuredRedis, mine: Path, tmp_path: Path, bundle: str
 ) -> None:
     """Nobody can sign in then. The books are still checked."""
@@ -188,7 +188,7 @@ async def test_a_bundle_and_a_list_of_two_releases_are_told(
     assert "operators' log" not in found
 
 
-async def test_a_books_user_that_may_read_people_is_told(
+async def test_a_books_user_that_may_read_people_is_reported(
     keys: Path, mine: Path, tmp_path: Path
 ) -> None:
     acl = mine / "redis" / "users.acl"

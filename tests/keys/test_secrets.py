@@ -86,7 +86,7 @@ def given(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["address", "environment"])
-def test_what_is_refused_is_told_without_what_it_was_refused_for(
+def test_a_refusal_is_reported_without_the_secret(
     tmp_path: Path, keys: Path, broker: SecuredMosquitto, locked_redis: RedisServer, source: str
 ) -> None:
     """Broker and Redis refuse the password. Service, table and commands report that without it."""

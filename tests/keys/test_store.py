@@ -306,14 +306,14 @@ def test_what_was_written_is_there_after_a_restart(keys: Path) -> None:
             assert there == 3
 
 
-def test_a_redis_that_is_not_ours_is_not_spoken_to(keys: Path, store: SecuredRedis) -> None:
+def test_no_client_connects_to_a_foreign_redis(keys: Path, store: SecuredRedis) -> None:
     """The client trusts the floor's authority alone."""
     system = ssl.get_default_verify_paths().cafile
     with client(keys, store, ssl_ca_certs=system) as wrong, pytest.raises(NotConnected):
         wrong.ping()
 
 
-def test_the_house_s_own_users_stay(keys: Path) -> None:
+def test_the_operators_own_users_stay(keys: Path) -> None:
     """Users that an operator added to the file are still there after it is written again."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"

@@ -127,7 +127,7 @@ def test_the_service_comes_back_when_the_broker_does(pit: Pit) -> None:
     eventually(pit.service.ready, what="the service ready again")
 
 
-def test_nothing_of_the_keys_is_told(pit: Pit, keys: Path) -> None:
+def test_nothing_of_the_keys_is_shown(pit: Pit, keys: Path) -> None:
     """No log and no page contains a password or a private key."""
     secrets = [
         path

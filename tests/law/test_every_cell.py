@@ -149,7 +149,7 @@ def test_a_cell_of_the_data_is_printed(place: Place) -> None:
     assert PRINT.get(place, "") == DATA[place]
 
 
-def test_no_cell_stands_twice_in_the_data() -> None:
+def test_no_cell_is_in_the_data_twice() -> None:
     assert len(DATA) == len(DATA_CELLS)
 
 
@@ -160,7 +160,7 @@ def test_every_name_of_the_print_is_one_place_in_its_table() -> None:
 
 
 @pytest.mark.parametrize("subsection", sorted({place.subsection for place in PRINT}))
-def test_hands_stand_in_the_order_of_the_print(subsection: str) -> None:
+def test_hands_have_the_order_of_the_print(subsection: str) -> None:
     """The test compares the last column, which alone has every hand of a divided table."""
     last = max(place.letter or "" for place in PRINT if place.subsection == subsection)
     printed, data = (

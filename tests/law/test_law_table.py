@@ -12,20 +12,20 @@ SUBSECTIONS = (PRINTED / "subsections.txt").read_text(encoding="utf-8").split()
 """Every subsection and paragraph of .6, .7, .11, .12 and .13 of the three chapters, as printed."""
 
 
-def test_every_subsection_stands_in_a_table_or_a_list_once() -> None:
+def test_every_subsection_is_in_a_table_or_a_list_once() -> None:
     stands = Counter([row.subsection for row in TABLE.rows])
     stands.update(TABLE.listed)
     assert [cite for cite in SUBSECTIONS if not stands[cite]] == []
     assert [cite for cite, times in stands.items() if times > 1] == []
 
 
-def test_nothing_else_stands_there() -> None:
+def test_nothing_else_is_there() -> None:
     stands = {row.subsection for row in TABLE.rows} | set(TABLE.listed)
     assert stands - set(SUBSECTIONS) == set()
     assert TABLE.unread == ()
 
 
-def test_subsections_stand_in_their_order() -> None:
+def test_subsections_are_in_order() -> None:
     for cites in ([row.subsection for row in TABLE.rows], list(TABLE.listed)):
         assert cites == sorted(cites, key=SUBSECTIONS.index)
 
@@ -63,7 +63,7 @@ def test_the_sections_are_whole() -> None:
         ("679a.12(e)", "649a.12(e)", False),
     ],
 )
-def test_what_a_mark_stands_for(mark: str, subsection: str, *, stands: bool) -> None:
+def test_subsections_that_a_mark_covers(mark: str, subsection: str, *, stands: bool) -> None:
     assert stands_for(mark, subsection) is stands
 
 

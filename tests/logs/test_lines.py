@@ -44,7 +44,7 @@ def spoken(form: str, level: str) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_every_line_is_an_object_whoever_speaks() -> None:
+def test_every_line_is_an_object_from_every_source() -> None:
     """Ours, a library's, a warning of Python's, an exception, and the error that ends a process."""
     said: list[dict[str, Any]] = [json.loads(line) for line in spoken("", "info")]
     assert [(line["level"], line["event"], line.get("message")) for line in said[:2]] == [

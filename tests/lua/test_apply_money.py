@@ -223,7 +223,7 @@ async def test_void_takes_off_exactly_what_the_round_added(books: Books) -> None
 
 
 @pytest.mark.reading("void")
-async def test_void_after_a_reseed_is_borne_by_the_house(books: Books) -> None:
+async def test_void_after_a_reseed_is_charged_to_the_house(books: Books) -> None:
     """T-2 wins the whole meter while T-1's round is open: the new cycle is not touched."""
     await books.accept(wagers(1), wagers(1, table="T-2"))
     await books.accept(result(2, share(claim="T-2-2-1"), takes=[take(100)], basis=1, table="T-2"))
@@ -237,7 +237,7 @@ async def test_void_after_a_reseed_is_borne_by_the_house(books: Books) -> None:
 
 
 @pytest.mark.reading("void")
-async def test_void_where_the_meter_holds_less_than_was_added_leaves_it_at_nothing(
+async def test_void_of_more_than_the_meter_holds_leaves_it_at_zero(
     books: Books,
 ) -> None:
     await books.accept(wagers(1))

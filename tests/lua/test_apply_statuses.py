@@ -287,7 +287,7 @@ async def test_terms_that_were_never_opened_are_not_taken_for_open(books: Books)
     ],
     ids=["wagers", "void", "result"],
 )
-async def test_accepted_of_each_kind_is_counted_once_and_repeated_word_for_word(
+async def test_accepted_of_each_kind_is_counted_once_and_repeated_byte_for_byte(
     books: Books, step: ScriptStep
 ) -> None:
     if step.kind == "wagers":

@@ -34,7 +34,7 @@ async def _refused(books: Books, status: str, *, replaces: str = "", first: bool
 
 
 @pytest.mark.duty("D12")
-async def test_what_is_approved_stands_in_the_ledger_whole(books: Books) -> None:
+async def test_the_ledger_has_the_whole_approved_configuration(books: Books) -> None:
     assert await ApprovalBook(books.store).current() is None
     await _approve(books)
     entry = await books.last_entry()

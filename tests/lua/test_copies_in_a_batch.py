@@ -31,7 +31,7 @@ OTHER = "f" * 32
         pytest.param([], void(1), id="refused by the script"),
     ],
 )
-async def test_copies_get_the_first_reply_word_for_word_and_move_nothing(
+async def test_copies_get_the_first_reply_byte_for_byte_and_move_nothing(
     books: Books, before: list[ScriptStep], step: ScriptStep
 ) -> None:
     for earlier in before:

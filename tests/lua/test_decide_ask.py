@@ -104,7 +104,7 @@ async def test_a_confirmed_event_carries_who_confirmed_and_uses_it_up(books: Boo
     assert await books.redis.exists(books.keys.asks) == 0
 
 
-async def test_a_refused_event_is_told_who_refused_and_why_once(books: Books) -> None:
+async def test_a_refused_event_gets_once_who_refused_and_why(books: Books) -> None:
     await asked(books)
     await decide(books, "refuse_correction")
     answer = await books.one(void(3))

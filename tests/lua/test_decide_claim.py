@@ -278,7 +278,7 @@ async def test_wins_are_indexed_by_meter_and_once_more_as_meter_awards(books: Bo
 
 
 @pytest.mark.parametrize("field", ["amount", "state"])
-async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
+async def test_claim_that_its_account_does_not_match_is_not_decided(
     books: Books, field: str
 ) -> None:
     """An altered amount is not paid, and a paid claim set back to waiting is not paid twice."""
@@ -294,7 +294,7 @@ async def test_claim_that_its_account_does_not_bear_out_is_not_decided(
 
 @pytest.mark.duty("D11")
 @pytest.mark.parametrize("act", ["validate", "reject"])
-async def test_table_is_told_again_of_what_is_decided_however_many_it_won_since(
+async def test_table_is_sent_each_decision_again_however_many_it_won_since(
     books: Books, act: Act
 ) -> None:
     """A claim that waited long is in its list once it is decided: a table may have been away."""
@@ -309,7 +309,7 @@ async def test_table_is_told_again_of_what_is_decided_however_many_it_won_since(
         assert state.claims == ("T-1-8-1", "T-1-9-1", CLAIM), "and there once"
 
 
-async def test_table_is_told_again_of_the_last_claims_only(books: Books) -> None:
+async def test_table_is_sent_only_the_last_claims_again(books: Books) -> None:
     await _win(books)
     many = [f"T-1-{number}-1" for number in range(10, 74)]
     await books.redis.hset(books.keys.table("T-1"), "claims", " ".join(many))

@@ -48,7 +48,7 @@ async def test_meter_rises_to_its_limit_and_no_further(
     assert await books.transfers() == [one for one in told if one[2]]
 
 
-async def test_meter_at_its_limit_rises_no_more_and_its_reserve_goes_on(books: Books) -> None:
+async def test_meter_at_its_limit_stays_and_its_reserve_still_rises(books: Books) -> None:
     await books.accept(
         wagers(1, added(100, limit=LIMIT)),
         result(2, basis=1),
@@ -139,7 +139,7 @@ async def test_rejected_win_goes_back_to_the_limit_and_the_rest_to_the_overflow(
     assert risen - before + over == held
 
 
-async def test_void_after_the_overflow_went_to_a_new_cycle_is_the_houses_to_bear(
+async def test_void_after_the_overflow_went_to_a_new_cycle_is_charged_to_the_house(
     books: Books,
 ) -> None:
     await books.accept(

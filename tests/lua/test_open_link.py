@@ -107,7 +107,7 @@ async def test_second_open_changes_nothing(books: Books) -> None:
     assert await books.keyspace() == before
 
 
-async def test_workers_that_open_at_once_seed_once(redis: Redis) -> None:
+async def test_workers_that_open_together_seed_once(redis: Redis) -> None:
     await asyncio.gather(*(Books(redis).store.open(f"worker {number}") for number in range(8)))
     assert (await Books(redis).accounts())["meter:progressive"] == SEED
     assert (await Books(redis).store.snapshot()).last_entry == 2
@@ -180,7 +180,7 @@ async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given:
         await Books(books.redis, link).store.open("service")
 
 
-async def test_new_meter_beside_one_that_differs_is_not_seeded(redis: Redis) -> None:
+async def test_new_meter_next_to_one_that_differs_is_not_seeded(redis: Redis) -> None:
     """Everything is checked before anything is written, even if the new meter comes first."""
     await Books(redis, link_of(ONE_METER)).store.open("service")
     before = await Books(redis).keyspace()
@@ -188,7 +188,7 @@ async def test_new_meter_beside_one_that_differs_is_not_seeded(redis: Redis) -> 
     assert await Books(redis).keyspace() == before
 
 
-async def test_state_is_refused_where_the_terms_are_not_those_opened(books: Books) -> None:
+async def test_state_is_refused_if_the_terms_are_not_those_opened(books: Books) -> None:
     await books.store.state()
     await books.redis.hset(books.keys.meters, "terms", "altered")
     with pytest.raises(TermsError):

@@ -142,7 +142,7 @@ def test_loader_refuses_a_fragment_that_comes_twice(
         load_script("act")
 
 
-async def test_redis_that_has_forgotten_its_scripts_is_told_them_again(redis: Redis) -> None:
+async def test_redis_that_has_forgotten_its_scripts_gets_them_again(redis: Redis) -> None:
     books = Books(redis)
     await books.store.open("service")
     await redis.script_flush()

@@ -46,7 +46,7 @@ async def test_closed_days_are_written_and_what_is_older_leaves_redis(kept: Kept
     assert live.seal == spanning.seal
 
 
-async def test_it_goes_on_day_by_day_and_does_nothing_twice(kept: Kept) -> None:
+async def test_it_continues_day_by_day_and_does_nothing_twice(kept: Kept) -> None:
     await kept.week(2)
     await kept.run()
     again = await kept.run()
@@ -84,7 +84,7 @@ async def test_decided_wins_leave_with_their_day_and_what_is_looked_at_stays(kep
     assert (await kept.audit()).balanced
 
 
-async def test_a_running_audit_goes_on_when_the_beginning_leaves(kept: Kept) -> None:
+async def test_a_running_audit_continues_when_the_beginning_leaves(kept: Kept) -> None:
     """It reads what it has already covered again, from the checkpoint."""
     await kept.week()
     audit, early, late = (LinkAudit(kept.pit.store) for _ in range(3))

@@ -62,7 +62,7 @@ async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
 
 @pytest.mark.duty("D17")
 @pytest.mark.parametrize("lost", [slice(0, 3), slice(1, 3), slice(2, 3)])
-async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
+async def test_a_file_that_is_lost_while_redis_has_its_day_is_reported(
     kept: Kept, lost: slice
 ) -> None:
     """The ledger says that the day was archived. No later file would show the loss."""
@@ -77,7 +77,7 @@ async def test_a_file_that_is_lost_while_redis_has_its_day_still_is_told(
 
 
 @pytest.mark.duty("D17")
-async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> None:
+async def test_a_checkpoint_that_was_changed_or_is_missing_is_found(kept: Kept) -> None:
     """A checkpoint that was changed, or is missing, is found."""
     await kept.week()
     await kept.run()
@@ -93,7 +93,7 @@ async def test_books_carried_over_that_were_changed_are_found(kept: Kept) -> Non
 
 
 @pytest.mark.duty("D17")
-async def test_a_file_written_anew_with_every_digest_put_right_is_not_the_one_archived(
+async def test_a_rewritten_file_with_correct_digests_is_not_the_one_archived(
     kept: Kept,
 ) -> None:
     """The ledger kept the digest of the original file."""
@@ -140,7 +140,7 @@ async def test_an_audit_without_the_archive_says_that_it_is_not_whole(
     assert (await kept.audit()).balanced
 
 
-async def test_an_archive_that_is_not_there_is_not_begun_anew(kept: Kept, tmp_path: Path) -> None:
+async def test_a_missing_archive_is_not_created_again(kept: Kept, tmp_path: Path) -> None:
     await kept.week(2)
     await kept.run()
     await kept.week(1)
@@ -174,7 +174,7 @@ async def test_files_that_are_lost_are_written_again_as_they_were(
     assert (await kept.run(live_days, lost=True)).written == [], "and nothing twice"
 
 
-async def test_days_that_are_nowhere_are_told_and_the_archive_goes_on_beside_them(
+async def test_days_that_are_nowhere_are_reported_and_the_archive_continues_without_them(
     kept: Kept, tmp_path: Path
 ) -> None:
     await kept.week(4)

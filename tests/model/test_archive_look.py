@@ -73,7 +73,7 @@ async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
     assert (await _look(kept, noted))[1] == wrong
 
 
-async def test_a_whole_archive_that_is_gone_is_told(kept: Kept) -> None:
+async def test_a_whole_archive_that_is_gone_is_reported(kept: Kept) -> None:
     await kept.week()
     for file in (await kept.run()).written:
         file.path.unlink()

@@ -119,7 +119,7 @@ async def test_what_corrects_nothing_needs_nobody(pit: Pit) -> None:
     assert reply.status == "accepted"
 
 
-async def test_another_makers_agent_is_served_as_ever_unless_the_floor_file_says_otherwise(
+async def test_another_makers_agent_needs_no_confirmation_unless_the_floor_file_says_so(
     pit: Pit,
 ) -> None:
     await opened(pit)
@@ -217,7 +217,7 @@ async def test_a_confirmation_goes_with_its_round_whatever_ends_it(pit: Pit) -> 
     assert code(await void(pit)) == "unconfirmed"
 
 
-async def test_a_refusal_is_told_once_with_who_and_why(pit: Pit) -> None:
+async def test_a_refusal_is_reported_once_with_who_and_why(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
     await refuse(pit, "The cards are on the table")
@@ -275,7 +275,7 @@ async def test_the_second_decision_is_told_who_was_first(pit: Pit) -> None:
     assert [one["kind"] for one in await pit.entries()].count("confirm_correction") == 1
 
 
-async def test_many_decide_at_once_and_one_counts(pit: Pit) -> None:
+async def test_many_decide_together_and_one_counts(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
     ask = (await the_ask(pit)).ask

@@ -79,7 +79,7 @@ async def test_a_name_altered_with_all_digests_put_right_is_found_by_the_mark(
     )
 
 
-async def test_a_ledger_that_goes_on_after_a_rewriting_is_found_all_the_same(
+async def test_a_ledger_that_continues_after_a_rewriting_is_still_found(
     played: Pit, mark: LedgerMark
 ) -> None:
     await rewrite(played, Alter(1, b"at", b"2026-01-01T00:00:00.000Z"))
@@ -107,7 +107,7 @@ async def test_an_entry_put_in_at_the_end_is_found(played: Pit) -> None:
     assert problems[0].startswith(f"entry {number} is not as it was written")
 
 
-async def test_a_digest_that_was_taken_out_is_told(played: Pit) -> None:
+async def test_a_digest_that_was_removed_is_reported(played: Pit) -> None:
     await rewrite(
         played,
         lambda entry, fields: {k: v for k, v in fields.items() if entry != 3 or k != b"chain"},
@@ -116,7 +116,7 @@ async def test_a_digest_that_was_taken_out_is_told(played: Pit) -> None:
     assert "entry 3 has no digest" in (await played.audit()).problems
 
 
-async def test_a_head_that_is_not_the_last_entrys_is_told(played: Pit) -> None:
+async def test_a_head_that_is_not_the_last_entrys_is_reported(played: Pit) -> None:
     """Otherwise the next entry would follow no entry."""
     await played.redis.hset(played.store.keys.meters, "chain", "0" * 40)
     (problem,) = (await played.audit()).problems

@@ -197,7 +197,7 @@ async def _won_next(pit: Pit) -> ClaimRow:
     return next(row for row in await pit.desk.waiting() if not row.only_envy)
 
 
-async def test_envy_is_paid_once_though_several_confirm_it_at_once(pit: Pit) -> None:
+async def test_envy_is_paid_once_though_several_confirm_it_together(pit: Pit) -> None:
     row = await _won(pit)
     await pit.decide(row.claim, "validate")
     acts = (

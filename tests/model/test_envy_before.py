@@ -69,7 +69,7 @@ async def test_win_of_before_is_paid_without_its_envy(before: Pit) -> None:
     assert (await before.accounts())["paid"] == paid + row.amount * CENT
 
 
-async def test_books_go_on_with_envy_that_is_owed(before: Pit) -> None:
+async def test_books_continue_with_envy_that_is_owed(before: Pit) -> None:
     await before.round(
         {1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, table="T-2", round_id="R3"
     )  # fmt: skip

@@ -174,7 +174,7 @@ async def test_search_that_cannot_be_is_refused(pit: Pit, asked: dict[str, str],
 
 
 @pytest.mark.reading("T10")
-async def test_envy_of_a_meter_that_the_holder_did_not_wager_on_hangs_on_his_first_win(
+async def test_envy_of_a_meter_without_a_wager_depends_on_the_holders_first_win(
     pit: Pit,
 ) -> None:
     """The hand brings Envy anyway. A person who rejects the hand must be asked about it."""

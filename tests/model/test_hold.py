@@ -88,7 +88,7 @@ async def test_another_table_plays_on(pit: Pit) -> None:
     assert _code(await pit.wagers({1: PROGRESSIVE}, table="T-2")) == "accepted"
 
 
-async def test_a_refusal_is_repeated_word_for_word_when_the_table_is_open_again(pit: Pit) -> None:
+async def test_a_refusal_is_repeated_byte_for_byte_when_the_table_is_open_again(pit: Pit) -> None:
     """A worker that never saw the refusal repeats it too. The next seq is accepted."""
     (claim,) = await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
     payload = event_bytes(

@@ -36,7 +36,7 @@ def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -
 
 
 @pytest.mark.duty("D19")
-async def test_an_entry_beside_another_does_not_hold_the_audit_up(pit: Pit) -> None:
+async def test_an_entry_with_the_number_of_another_does_not_stop_the_audit(pit: Pit) -> None:
     """It has the last entry's number with another sequence, which any writer can add."""
     redis = pit.redis
     last = (await pit.store.snapshot()).last_entry
@@ -49,7 +49,7 @@ async def test_an_entry_beside_another_does_not_hold_the_audit_up(pit: Pit) -> N
 
 
 @pytest.mark.parametrize("data", [b'{"link":"\xff","entries":1}', b"\xff", b'{"x":' + DEEP, b""])
-def test_a_mark_of_any_bytes_is_told(tmp_path: Path, data: bytes) -> None:
+def test_a_mark_of_any_bytes_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "marks" / "pit.ledger-mark.json"
     path.parent.mkdir()
     path.write_bytes(data)

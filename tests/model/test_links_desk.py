@@ -196,7 +196,7 @@ async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -
     assert (await pit.audit()).balanced
 
 
-async def test_two_who_confirm_at_once_move_the_money_once(pit: Pit) -> None:
+async def test_two_who_confirm_together_move_the_money_once(pit: Pit) -> None:
     change = Adjustment(meter=PROGRESSIVE, amount=500, reason="malfunction")
     proposed = await pit.links_desk.propose(LINK, "sue", change)
     outcomes = await asyncio.gather(
@@ -243,7 +243,7 @@ async def test_nothing_is_done_on_an_inoperable_link(pit: Pit) -> None:
     assert (await _standing(pit)).state == "inoperable"
 
 
-async def test_unknown_proposal_is_told(pit: Pit) -> None:
+async def test_unknown_proposal_is_reported(pit: Pit) -> None:
     for act in (
         pit.links_desk.confirm(LINK, "P-1", "sue"),
         pit.links_desk.withdraw(LINK, "P-1", "sue"),
@@ -300,7 +300,7 @@ async def test_rounds_in_hand_are_named_by_their_tables(pit: Pit) -> None:
         ("rounds", "0", "the store counts 0 rounds in hand, the ledger 1"),
     ],
 )
-async def test_audit_finds_a_link_that_stands_otherwise_than_its_ledger(
+async def test_audit_finds_a_link_whose_state_differs_from_its_ledger(
     pit: Pit, field: str, value: str, *, said: str
 ) -> None:
     await pit.wagers({1: PROGRESSIVE})
@@ -309,7 +309,7 @@ async def test_audit_finds_a_link_that_stands_otherwise_than_its_ledger(
     assert said in " ".join((await pit.audit()).problems)
 
 
-async def test_act_that_was_done_is_told_as_done_though_displays_are_not(
+async def test_act_that_was_done_is_reported_as_done_though_displays_fail(
     pit: Pit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: str) -> None:

@@ -202,7 +202,7 @@ async def test_not_one_event_is_answered_once_redis_syncs_no_write_any_more(
 
 @pytest.mark.duty("D10")
 @pytest.mark.usefixtures("unwatched")
-async def test_no_decision_is_told_once_redis_syncs_no_write_any_more(link: Running) -> None:
+async def test_no_decision_is_reported_once_redis_syncs_no_write_any_more(link: Running) -> None:
     await _at_rest(link)
     await link.service.keep_mark()
     await link.pit.redis.config_set("appendfsync", "everysec")
@@ -297,7 +297,7 @@ async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> 
     assert await keyspace(link.pit.redis) == {}
 
 
-async def test_link_that_goes_on_while_it_is_audited_stays_up(
+async def test_link_that_plays_while_it_is_audited_stays_up(
     link: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mark advances while the ledger is replayed. That does not mean that entries were lost."""
@@ -366,7 +366,7 @@ async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
     assert await link.pit.meter(PROGRESSIVE) == held
 
 
-async def test_meters_are_told_again_as_they_are_when_the_link_is_back(link: Running) -> None:
+async def test_present_meters_are_published_when_the_link_is_back(link: Running) -> None:
     await move_balance(link.pit, "meter:progressive", 1)
     await link.goes_down("+1")
     await move_balance(link.pit, "meter:progressive", -1)

@@ -97,14 +97,14 @@ async def test_only_a_fresh_beat_of_another_that_operates_the_link_counts() -> N
     assert others.operate
 
 
-async def test_who_begins_to_listen_cannot_tell_yet() -> None:
+async def test_a_new_listener_does_not_know_yet() -> None:
     others = OtherServices()
     others.listen_first()
     assert others.may_operate
     assert not others.operate
 
 
-async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
+async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other's last heartbeat does not prove that it continues. The final report stays."""
@@ -134,7 +134,7 @@ async def test_of_two_that_stop_at_once_each_says_that_the_link_is_inoperable(
         assert link.meter(PROGRESSIVE).state == "inoperable"
 
 
-async def test_an_operable_link_tells_its_meters_anew_where_another_says_that_it_cannot(
+async def test_an_operable_link_publishes_its_meters_again_if_another_reports_it_inoperable(
     pit: Pit, tmp_path: Path
 ) -> None:
     """The retained meter values may be the other's last report."""

@@ -68,7 +68,7 @@ def _wagers(pit: Pit, names: str, *, table: str = "T-1") -> Wagers:
 @pytest.mark.reading("T19")
 @pytest.mark.reading("T20")
 @pytest.mark.section("649a.12(i)(3)")
-async def test_reading_draws_every_round_where_the_fraction_is_one(redis: Redis) -> None:
+async def test_reading_draws_every_round_if_the_fraction_is_one(redis: Redis) -> None:
     pit = await _pit(redis, 1, 1)
     for number in range(40):
         reply = await pit.wagers({1: BONUS}, round_id=f"R{number}")
@@ -79,7 +79,7 @@ async def test_reading_draws_every_round_where_the_fraction_is_one(redis: Redis)
 
 
 @pytest.mark.reading("draws")
-async def test_reading_draws_never_where_the_fraction_is_nought(redis: Redis) -> None:
+async def test_reading_draws_never_if_the_fraction_is_zero(redis: Redis) -> None:
     for magic, lucky in ((0, 1), (1, 0)):
         await redis.flushall()
         pit = await _pit(redis, magic, lucky)
@@ -92,7 +92,7 @@ async def test_reading_draws_never_where_the_fraction_is_nought(redis: Redis) ->
 
 
 @pytest.mark.reading("draws")
-async def test_reading_draws_none_where_none_is_offered(pit: Pit) -> None:
+async def test_reading_draws_none_if_none_is_offered(pit: Pit) -> None:
     reply = await pit.wagers({1: BONUS})
     assert reply.draw is None
     assert '"draw":null' in (await pit.entries())[-1]["reply"]

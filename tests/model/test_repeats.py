@@ -61,7 +61,7 @@ async def _answer(pit: Pit, payload: bytes, worker: int) -> bytes:
         pytest.param([], event_bytes(1, "wagers", "R1", odd=1, **BETS), "unknown_field", id="odd"),
     ],
 )
-async def test_repeat_gets_the_first_reply_word_for_word_and_moves_nothing(
+async def test_repeat_gets_the_first_reply_byte_for_byte_and_moves_nothing(
     pair: Pit, before: list[bytes], payload: bytes, said: str
 ) -> None:
     for earlier in before:
@@ -113,7 +113,7 @@ async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_book
 
 
 @pytest.mark.parametrize("make", [_wagers, _void, _result])
-async def test_event_at_many_workers_at_once_is_counted_once(
+async def test_event_at_many_workers_together_is_counted_once(
     redis: Redis, make: Callable[[int], bytes]
 ) -> None:
     pit = Pit(redis, workers=6)

@@ -162,7 +162,7 @@ async def test_asset_is_held_against_the_approved_floor_file(pit: Pit) -> None:
     assert await problems(pit) == (f"claim {PAID}: asset is '999', the ledger says '104211'",)
 
 
-async def test_audit_that_goes_on_names_what_was_altered_since(played: Pit) -> None:
+async def test_running_audit_names_what_was_altered_since(played: Pit) -> None:
     """This is the running service's audit, which began before the claims were decided."""
     audit = LinkAudit(played.store)
     assert (await audit.run(again=10)).balanced

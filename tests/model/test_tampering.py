@@ -172,7 +172,7 @@ async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> Non
 
 
 @pytest.mark.parametrize("field", [b"transfers", b"event", b"kind"])
-async def test_entry_that_cannot_be_read_is_told(played: Pit, field: bytes) -> None:
+async def test_entry_that_cannot_be_read_is_reported(played: Pit, field: bytes) -> None:
     number = await entry_of(played, "wagers")
 
     def alter(entry: int, fields: Fields) -> Fields:
@@ -188,7 +188,7 @@ async def test_a_table_that_has_left_the_floor_leaves_balanced_books(played: Pit
     assert (await LinkAudit(LinkStore(played.redis, link)).run()).balanced
 
 
-async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
+async def test_entry_of_an_unknown_kind_is_reported(played: Pit) -> None:
     number = await entry_of(played, "seed")
     await rewrite(
         played, lambda entry, fields: fields | {b"kind": b"gift"} if entry == number else fields
@@ -197,7 +197,7 @@ async def test_entry_of_an_unknown_kind_is_told(played: Pit) -> None:
     assert problem == f"entry {number} cannot be read: its kind b'gift' is unknown"
 
 
-async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None:
+async def test_running_audit_finds_what_was_done_since(played: Pit) -> None:
     audit = LinkAudit(played.store)
     assert (await audit.run()).balanced
     await played.void(table="T-2", round_id="R3")
@@ -208,7 +208,7 @@ async def test_audit_that_goes_on_finds_what_was_done_since(played: Pit) -> None
     assert (await audit.run()).balanced, "the balance is as it was again"
 
 
-async def test_audit_that_goes_on_reads_what_it_has_passed_bit_by_bit(played: Pit) -> None:
+async def test_running_audit_reads_what_it_has_passed_bit_by_bit(played: Pit) -> None:
     audit, key = LinkAudit(played.store), played.store.keys.ledger
     assert (await audit.run(again=2)).balanced
     await rewrite(
@@ -223,7 +223,7 @@ async def test_audit_that_goes_on_reads_what_it_has_passed_bit_by_bit(played: Pi
     assert problem.startswith("the ledger ends at entry 0")
 
 
-async def test_a_ledger_that_ends_too_early_is_missed_by_an_audit_that_goes_on(played: Pit) -> None:
+async def test_a_running_audit_notices_a_ledger_that_ends_too_early(played: Pit) -> None:
     audit = LinkAudit(played.store)
     last = (await audit.run()).entries
     await played.redis.xdel(played.store.keys.ledger, f"{last}-0")

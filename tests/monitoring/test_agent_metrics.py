@@ -103,9 +103,7 @@ async def test_an_event_that_is_not_answered_waits_and_ages(
     assert read(told(agent), "wagers_total") == 1
 
 
-async def test_each_state_of_a_table_is_one_of_those_told(
-    agent: Agent, service: ScriptedService
-) -> None:
+async def test_each_state_of_a_table_is_exported(agent: Agent, service: ScriptedService) -> None:
     service.settlement = HAND_PAY
     await say_all(agent, ROUND)
     text = told(agent)

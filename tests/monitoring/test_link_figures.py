@@ -178,7 +178,7 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         assert told("audits_total", "differs") > 0
 
 
-async def test_a_turn_tells_how_long_its_first_message_had_waited() -> None:
+async def test_a_turn_reports_how_long_its_first_message_waited() -> None:
     waits: list[float] = []
     arrivals = Arrivals(took=waits.append)
     clock_s = iter((10.0, 11.0, 14.0))

@@ -87,7 +87,7 @@ def test_wagers_count_what_they_are_and_what_they_add() -> None:
     assert read(metrics, "pitlink_table_wagered_cents_total", "pit-2", "TCP-09") == 600
 
 
-def test_events_refusals_wins_amounts_and_steps_are_told() -> None:
+def test_events_refusals_wins_amounts_and_steps_are_exported() -> None:
     metrics = made()
     metrics.play.count_event("tcp-main", "wagers", "accepted")
     metrics.play.count_event("tcp-main", "wagers", "accepted", 4)

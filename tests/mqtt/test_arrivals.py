@@ -120,7 +120,7 @@ async def test_a_socket_that_never_runs_dry_leaves_the_loop_its_turns() -> None:
         assert max(sizes) < 100_000 // 2
 
 
-def test_a_warning_is_told_a_few_times_then_seldom_with_its_number() -> None:
+def test_a_warning_is_logged_a_few_times_then_seldom_with_its_number() -> None:
     now_s = 0.0
     seldom = ThrottledLog(lambda: now_s)
     assert [seldom.due("a") for _ in range(7)] == [0, 0, 0, 0, 0, None, None]

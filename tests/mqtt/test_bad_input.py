@@ -240,7 +240,7 @@ def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: 
         topic.tell(b"", retain=True)
 
 
-def test_bad_input_beside_good_holds_nobody_up(stand: Stand) -> None:
+def test_bad_input_next_to_good_delays_nobody(stand: Stand) -> None:
     """While one table sends junk without end, another gets its answers."""
     bad, good = stand.table(), stand.table()
     for _ in range(20):

@@ -39,7 +39,7 @@ async def test_a_socket_that_was_closed_meanwhile_is_not_watched(
     assert not client._disconnected.done()
 
 
-async def test_no_socket_is_watched_where_it_was_closed_by_another_thread() -> None:
+async def test_no_socket_is_watched_that_another_thread_has_closed() -> None:
     found, client = trouble(), BrokerClient("127.0.0.1")
     client._on_socket_register_write(client._client, None, None)
     await asyncio.sleep(0.01)
@@ -80,7 +80,7 @@ async def nothing_is_left(server: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("in_thread", [True, False])
-async def test_a_connection_that_is_given_up_leaves_nothing(
+async def test_a_canceled_connection_leaves_nothing(
     silent: socket.socket, monkeypatch: pytest.MonkeyPatch, *, in_thread: bool
 ) -> None:
     """It is canceled while its thread still connects, or while it waits for the broker's answer."""

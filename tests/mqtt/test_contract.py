@@ -131,7 +131,7 @@ class TestReplies:
             {"type": "hello", "last_seq": 2, "open_round": None},
         ]
 
-    def test_repeats_are_word_for_word_even_from_a_new_service(
+    def test_repeats_are_byte_for_byte_even_from_a_new_service(
         self, stand: Stand, table: Asker
     ) -> None:
         """This holds for every kind of reply, and nothing counts again."""
@@ -350,7 +350,7 @@ class TestJackpots:
         assert rejected["amount"] == hit["amount"]
         assert rejected["meter_after"] == hit["meter_after"] + hit["amount"]
 
-    def test_a_hello_has_the_final_ones_told_again(self, stand: Stand, table: Asker) -> None:
+    def test_a_hello_brings_the_final_ones_again(self, stand: Stand, table: Asker) -> None:
         """A table that missed a claim's final decision receives it; it gets no waiting claim."""
         claim = self.claim_of(win_the_meter(table, 1))
         self.told(stand, claim["claim"], "hit")

@@ -74,7 +74,7 @@ async def test_an_agent_notices_it_locks_out_and_comes_back(
         assert await agent.wait_live(WITHIN_S)
 
 
-async def test_an_agent_gives_up_a_broker_that_accepts_and_stays_silent(
+async def test_an_agent_leaves_a_broker_that_accepts_and_stays_silent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     silent: list[asyncio.StreamWriter] = []

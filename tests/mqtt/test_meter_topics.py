@@ -38,7 +38,9 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Service:
     return Service(monkeypatch)
 
 
-def test_a_service_that_hears_nothing_publishes_each_change_at_once(service: Service) -> None:
+def test_a_service_that_receives_nothing_publishes_each_change_immediately(
+    service: Service,
+) -> None:
     for version in (1, 2, 3):
         assert service.wait_s(value(version)) == 0.0
         service.says(value(version))
@@ -62,7 +64,7 @@ def test_what_the_books_say_after_it_was_heard_is_published_though_it_is_lower(
     assert service.wait_s(value(10)) == 0.0
 
 
-def test_a_topic_that_has_the_value_is_not_told_it_again(service: Service) -> None:
+def test_a_value_that_the_topic_has_is_not_published_again(service: Service) -> None:
     service.hears(value(10), retained=True)
     assert service.wait_s(value(10)) is None
     assert service.wait_s(value(10, "pending")) == 0.0
@@ -132,7 +134,7 @@ def test_a_late_value_of_another_is_overtaken_by_ours_on_its_way(service: Servic
     assert service.wait_s(value(13)) == 0.0
 
 
-def test_another_that_says_inoperable_is_answered_at_once(service: Service) -> None:
+def test_another_that_says_inoperable_is_answered_immediately(service: Service) -> None:
     assert service.hears(value(12, "inoperable"))
     assert service.wait_s(value(12)) == 0.0
 

@@ -74,7 +74,7 @@ def test_each_is_restarted_once_in_turn(probes: Probes) -> None:
     assert (status, restarted) == (0, ["restart a", "restart b"]), said
 
 
-def test_nothing_is_restarted_where_one_is_not_ready(probes: Probes) -> None:
+def test_nothing_is_restarted_if_one_is_not_ready(probes: Probes) -> None:
     (probes.home / "b").unlink()
     status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
     assert (status, restarted) == (1, [])
@@ -82,7 +82,7 @@ def test_nothing_is_restarted_where_one_is_not_ready(probes: Probes) -> None:
 
 
 @pytest.mark.parametrize("act", ['rm "$(dirname "$0")/$2"', "exit 4"])
-def test_the_next_is_left_alone_where_one_does_not_come_back(probes: Probes, act: str) -> None:
+def test_the_next_is_left_alone_if_one_does_not_come_back(probes: Probes, act: str) -> None:
     probes.restart_with(act)
     status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
     assert (status, restarted) == (1, ["restart a"])
@@ -90,7 +90,7 @@ def test_the_next_is_left_alone_where_one_does_not_come_back(probes: Probes, act
 
 
 @pytest.mark.parametrize("services", [[], ["a=http://x"], ["a", "b"]])
-def test_wrong_usage_is_told(probes: Probes, services: list[str]) -> None:
+def test_wrong_usage_is_reported(probes: Probes, services: list[str]) -> None:
     status, said, restarted = probes.run(*services)
     assert (status, restarted) == (2, [])
     assert "UNIT=URL" in said

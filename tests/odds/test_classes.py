@@ -53,7 +53,7 @@ def test_hands_that_no_renaming_makes_alike_are_of_two_classes() -> None:
     assert classes[2] not in classes[:2]
 
 
-def test_the_longest_suit_is_told() -> None:
+def test_the_longest_suit_is_counted() -> None:
     found = hand_classes(4)
     for cards, most in zip(found.cards.tolist(), found.in_a_suit.tolist(), strict=True):
         suits = [card % 4 for card in cards]

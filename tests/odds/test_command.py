@@ -110,7 +110,7 @@ def test_a_progressive_in_json_has_what_the_contract_promises(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_everything_is_told_at_once(run: Run) -> None:
+def test_everything_is_listed_together(run: Run) -> None:
     found = listed(run("--json"))
     names = {(entry["game"], entry["wager"]) for entry in found}
     assert len(found) == 71
@@ -219,7 +219,7 @@ def test_draws_may_be_given(run: Run) -> None:
     assert entry["positions"] == 4
 
 
-def test_a_floor_is_told_by_its_own_choices(run: Run, tmp_path: Path) -> None:
+def test_a_floor_is_shown_with_its_own_choices(run: Run, tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(FLOOR)
     found = listed(
@@ -272,7 +272,7 @@ def test_a_floor_file_and_draws_contradict_each_other(run: Run, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("wagers", [["progressive"], ["five_card_hand_bonus_dealer"]])
-def test_a_plot_is_drawn_beside_what_is_printed(
+def test_a_plot_is_drawn_besides_the_printed_table(
     wagers: list[str], run: Run, tmp_path: Path
 ) -> None:
     plot = tmp_path / "edge.png"
@@ -326,7 +326,7 @@ def test_a_plot_that_cannot_be_written_is_refused(run: Run, tmp_path: Path) -> N
     assert error.exit_status == 2
 
 
-def test_counts_are_kept_in_the_cache_directory_unless_told_not_to(
+def test_counts_are_kept_in_the_cache_directory_by_default(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "other"

@@ -132,7 +132,9 @@ def test_suits_by_name_matter_only_where_five_or_all_are_of_one(ranking: str, si
 @pytest.mark.parametrize(
     ("ranking", "groups"), [("three_card", (3,)), ("prime", (3, 3)), ("aces", (5,))]
 )
-def test_as_many_steps_are_told_of_as_were_announced(ranking: str, groups: tuple[int, ...]) -> None:
+def test_as_many_steps_are_reported_as_were_announced(
+    ranking: str, groups: tuple[int, ...]
+) -> None:
     told: list[int] = []
     count_hands(ranking, groups, told.append)
     assert sum(told) == steps_of_hands(ranking, groups)

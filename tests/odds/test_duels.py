@@ -67,13 +67,13 @@ def test_three_against_three_is_every_deal_once(three_against_three: Duel) -> No
     assert set(everyone.not_qualified) == {0}
 
 
-def test_as_many_steps_are_told_of_as_were_announced() -> None:
+def test_as_many_steps_are_reported_as_were_announced() -> None:
     told: list[int] = []
     count_duel("three_card", 3, 3, told.append, queen_qualifies=True)
     assert sum(told) == steps_of_duel(3, 3)
 
 
-def test_examples_have_the_strength_they_stand_for(three_against_three: Duel) -> None:
+def test_examples_have_the_strength_that_they_illustrate(three_against_three: Duel) -> None:
     found = three_against_three
     assert set(found.examples) == set(found.strength)
     for strength, cards in found.examples.items():

@@ -114,7 +114,7 @@ def test_what_is_whole_but_something_else_is_counted_again(
     assert Enumerator(shelf).get(counting.enumeration) == HandDeals({"pair": 1})
 
 
-def test_a_directory_that_cannot_be_is_told_of_once(tmp_path: Path, notices: list[str]) -> None:
+def test_an_impossible_directory_is_reported_once(tmp_path: Path, notices: list[str]) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("no directory")
     enumerator = Enumerator(CountCache(in_the_way / "here", notices.append))
@@ -137,7 +137,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_put_in_place(
     assert len(notices) == 1
 
 
-def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
+def test_a_change_of_the_ranking_or_counting_code_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A changed byte in one of those modules, or a new module among the rankings, is other code."""
@@ -168,7 +168,7 @@ def test_the_code_of_the_rankings_and_of_the_counting_is_told_apart(
         code_digest.cache_clear()
 
 
-def test_what_is_begun_is_told(tmp_path: Path, notices: list[str]) -> None:
+def test_what_has_begun_is_reported(tmp_path: Path, notices: list[str]) -> None:
     begun: list[tuple[str, int]] = []
     done: list[int] = []
 

@@ -64,7 +64,7 @@ def columns(text: str) -> list[tuple[list[str], list[str]]]:
         ("three_card_prime", "prime"),
     ],
 )
-def test_each_edge_stands_under_its_paytable_and_nothing_is_cut(
+def test_each_edge_is_under_its_paytable_and_nothing_is_cut(
     game: str, wager: str, width: int, shown: Shown, counted: Enumerator
 ) -> None:
     text = shown(game, wager, width)
@@ -84,14 +84,14 @@ def percent_of(entry: OddsEntry) -> str:
     return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
 
 
-def test_every_paytables_edge_is_told_exactly(shown: Shown, counted: Enumerator) -> None:
+def test_every_paytables_edge_is_shown_exactly(shown: Shown, counted: Enumerator) -> None:
     for game, wager in (("three_card_prime", "ante"), ("three_card_poker", "pair_plus")):
         text = shown(game, wager)
         for entry in entries(counted, game, wager):
             assert f" {entry.house_edge} " in text.replace("\n", " \n")
 
 
-def test_what_is_paid_beside_has_a_column(shown: Shown, counted: Enumerator) -> None:
+def test_additional_payments_have_a_column(shown: Shown, counted: Enumerator) -> None:
     text = shown("three_card_prime", "ante")
     line = next(line for line in text.splitlines() if "mini-royal" in line)
     assert "10 to 1" in line
@@ -107,7 +107,7 @@ def test_a_game_that_rank_alone_does_not_decide_says_what_that_costs(shown: Show
     assert "The best by the rank" not in shown("three_card_poker", "ante")
 
 
-def test_folding_and_sharing_are_told(shown: Shown, counted: Enumerator) -> None:
+def test_folding_and_sharing_are_shown(shown: Shown, counted: Enumerator) -> None:
     folding = shown("three_card_poker", "five_card_progressive")
     assert "For a player who folds by the optimal strategy: 51.3602% at the seed" in folding
     assert "$185,635.80" in folding
@@ -121,7 +121,7 @@ def test_folding_and_sharing_are_told(shown: Shown, counted: Enumerator) -> None
     ]  # fmt: skip
 
 
-def test_draws_by_which_the_house_loses_are_told_plainly(shown: Shown) -> None:
+def test_draws_by_which_the_house_loses_are_shown_plainly(shown: Shown) -> None:
     text = shown("three_card_poker", "five_card_hand_bonus", draws=DrawOdds(5, 2))
     assert "the house loses at the seed: draw less often" in text
     assert "the house loses" not in shown("three_card_poker", "five_card_hand_bonus")

@@ -243,14 +243,14 @@ def test_what_each_outcome_is_worth() -> None:
 
 @pytest.mark.section("679a.12(a)")
 @pytest.mark.reading("P7")
-def test_every_unit_of_play_is_paid_where_the_dealer_does_not_qualify() -> None:
+def test_every_unit_of_play_is_paid_if_the_dealer_does_not_qualify() -> None:
     """This shows if Play may be more than the Ante, which no chapter allows yet."""
     main = msgspec.structs.replace(load("679a").main, times=(1, 3))
     best = play_best(main, (), small_duel(higher=[0], not_qualified=[100]))
     assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
 
 
-def test_the_smaller_wager_is_made_where_two_are_equal() -> None:
+def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
     best = play_best(load("682a").main, (), small_duel(higher=[50, 100]))
     assert best.times.tolist() == [1, FOLD]
     assert best.average_wager == Fraction(3, 2)

@@ -230,7 +230,7 @@ async def test_every_answer_of_a_panel_has_the_security_headers(panel: PanelStan
         (b'{"event": "lockout"' + b" " * 5000 + b"}", 413, "request_entity_too_large"),
     ],
 )
-async def test_what_is_no_event_or_is_not_taken_is_told_so(
+async def test_an_invalid_or_refused_event_gets_an_answer(
     panel: PanelStand, body: bytes, status: int, code: str
 ) -> None:
     async with panel.client() as client:

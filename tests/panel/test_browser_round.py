@@ -175,7 +175,7 @@ async def test_a_win_that_is_rejected_is_not_paid(
     await expect(hand.button("Next round")).to_be_visible()
 
 
-async def test_why_is_told_on_demand_and_stays_told(
+async def test_the_reason_is_shown_on_demand_and_stays_visible(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
     service.settlement = JACKPOT

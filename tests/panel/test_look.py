@@ -237,7 +237,7 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
 
 @pytest.mark.section("649a.13")
 @pytest.mark.section("649a.7(d)(7)")
-def test_what_goes_back_is_told_by_position_in_chips_and_credit() -> None:
+def test_returned_wagers_are_shown_by_position_in_chips_and_credit() -> None:
     lit = "wager 5 five_card_hand_bonus; wager 3 progressive; wager 5 progressive"
     view = view_of(played(f"{lit}; lockout; void"))
     assert view.returned is not None
@@ -255,7 +255,7 @@ def test_what_goes_back_is_told_by_position_in_chips_and_credit() -> None:
     ]  # fmt: skip
 
 
-def test_a_refused_lock_out_tells_what_goes_back_and_why_and_nothing_of_other_wagers() -> None:
+def test_a_refused_lock_out_shows_returned_wagers_with_the_reason_and_no_others() -> None:
     table = played("wager 6 five_card_hand_bonus")
     error = ErrorDetail(code="link_closed", message="closed for the night")
     table.replies.append(Reply(seq=1, status="refused", error=error))

@@ -157,7 +157,7 @@ async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
 
 
 @pytest.mark.slow
-async def test_events_may_come_beside_the_panel_and_standard_output_is_theirs(
+async def test_events_may_come_besides_the_panel_and_standard_output_is_theirs(
     stand: Stand, page: Page
 ) -> None:
     arguments = ("table", "S-1", "--config", str(stand.service.config), "--panel", "--events")
@@ -175,7 +175,7 @@ async def test_events_may_come_beside_the_panel_and_standard_output_is_theirs(
 
 
 @pytest.mark.slow
-def test_interrupted_it_ends_well_and_a_taken_port_is_told_plainly(stand: Stand) -> None:
+def test_interrupted_it_ends_well_and_an_occupied_port_is_reported_plainly(stand: Stand) -> None:
     port = free_port()
     with paneled(stand.service, port) as (table, _):
         config = str(stand.service.config)

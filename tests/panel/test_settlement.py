@@ -70,7 +70,7 @@ def states(found: SettledRound) -> list[str]:
 
 @pytest.mark.section("649a.11(c)")
 @pytest.mark.reading("G1")
-def test_the_lines_stand_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_brings() -> None:
+def test_the_lines_are_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_brings() -> None:
     view = settled_view(settled())
     assert [turn.position for turn in view.turns] == [5, 3, 1]
     assert [[each.position for each in turn.lines] for turn in view.turns] == [
@@ -84,7 +84,7 @@ def test_the_lines_stand_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_
 @pytest.mark.section("649a.11(c)(7)(iii)")
 @pytest.mark.section("649a.11(c)(8)(ii)")
 @pytest.mark.section("649a.11(c)(9)(iii)")
-def test_nothing_that_waits_for_a_floorperson_is_paid_before_he_has_decided() -> None:
+def test_nothing_that_waits_for_a_floorperson_is_paid_before_the_decision() -> None:
     assert states(settled()) == ["nothing", "hand_pay", "wait", "wait", "wait", "credit", "wait"]
     validated = settled(C0="validated", C1="validated", C2="validated")
     assert states(validated) == ["nothing", "hand_pay", "pay", "pay", "credit", "credit", "pay"]
@@ -117,7 +117,7 @@ def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> N
     assert shown(alone)[6].state == "pay", "no win of position 1 waits"
 
 
-def test_each_position_is_told_what_it_gets_now_and_what_waits() -> None:
+def test_each_position_shows_what_it_gets_now_and_what_waits() -> None:
     due = settled_view(settled()).due
     assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in due] == [
         (5, 0, 0, 10_500, 0),
@@ -131,7 +131,7 @@ def test_each_position_is_told_what_it_gets_now_and_what_waits() -> None:
     ]
 
 
-def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
+def test_lines_are_shown_in_words_and_the_bonuses_by_their_kind() -> None:
     found = shown(settled())
     assert [each.kind for each in found[2:]] == ["envy", "wager", "wager", "magic_card", "envy"]
     assert (found[1].hand, found[1].percent) == ("Straight flush", 100)
@@ -153,7 +153,7 @@ def test_lines_are_told_in_words_and_the_bonuses_by_their_kind() -> None:
         ("five_of_six_progressive", "649a.11(c)(9)(iv)"),
     ],
 )
-def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) -> None:
+def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str) -> None:
     claim = ClaimOpened(claim="C0", position=3, item=item, amount=5000)
     kept = SettledRound(round="R1", lines=(), claims=(claim,))
     state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
@@ -168,7 +168,7 @@ def test_what_holds_the_table_is_told_with_its_subsection(item: str, rule: str) 
     assert "documents" in held.told
 
 
-def test_a_claim_that_only_an_older_version_knew_is_told_all_the_same() -> None:
+def test_a_claim_that_only_an_older_version_knew_is_still_shown() -> None:
     (held,) = held_views(TableState(phase=Phase.HELD, held=("C9",)))
     assert (held.claim, held.position) == ("C9", None)
 
@@ -180,7 +180,7 @@ def test_a_wager_whose_chips_were_collected_at_lock_out_leaves_nothing_to_collec
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")
-def test_the_lines_that_a_floorperson_decides_about_are_told_apart() -> None:
+def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
     for decided in ({}, {"C0": "validated", "C1": "rejected", "C2": "paid"}):
         view = settled_view(settled(**decided))
         assert [(each.position, each.item) for each in view.claimed] == [

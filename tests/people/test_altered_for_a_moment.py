@@ -200,7 +200,7 @@ async def test_administrators_and_commands_are_taken_for_what_they_are(staffed: 
     assert await problems(staffed) == ()
 
 
-def test_what_an_earlier_release_wrote_is_taken_as_it_stands() -> None:
+def test_what_an_earlier_release_wrote_is_accepted_unchanged() -> None:
     """Entries of that release do not name the PIN of a sign-in, or the account."""
     due = ExpectedUsers()
     for number, entry in enumerate([

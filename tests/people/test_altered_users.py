@@ -81,13 +81,13 @@ async def test_inserted_administrator_is_named(staffed: Register) -> None:
     )
 
 
-async def test_inserted_user_beside_the_list_can_not_sign_in(staffed: Register) -> None:
+async def test_inserted_user_who_is_not_in_the_list_can_not_sign_in(staffed: Register) -> None:
     """Only the list can be audited without a scan of all keys."""
     await insert_administrator(staffed, listed=False)
     assert await staffed.refused("Eve", PIN) == "wrong_name_or_pin"
 
 
-async def test_session_of_a_user_beside_the_list_does_not_hold(staffed: Register) -> None:
+async def test_session_of_a_user_who_is_not_in_the_list_is_invalid(staffed: Register) -> None:
     opened = await staffed.sign_in("Ann", WRONG)
     assert await staffed.whose(opened.token) is not None
     await staffed.redis.zrem(staffed.keys.users, "ann")
@@ -163,7 +163,7 @@ async def test_log_that_was_shortened_with_its_head_is_behind_its_mark(
     assert told.startswith(f"the operators' log holds {found.entries - 1} entries and has held ")
 
 
-async def test_audit_that_goes_on_finds_what_was_altered_since(staffed: Register) -> None:
+async def test_running_audit_finds_what_was_altered_since(staffed: Register) -> None:
     audit = LogAudit(staffed.redis)
     before = await audit.run(again=100)
     assert before.problems == ()

@@ -127,7 +127,7 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
         (("pin", "Ada"), "12345", 1, "6 to 12 digits"),
     ],
 )
-def test_what_cannot_be_is_told_in_a_line_and_changes_nothing(
+def test_invalid_input_is_reported_in_a_line_and_changes_nothing(
     floor: Path, words: tuple[str, ...], pin: str, status: int, told: str
 ) -> None:
     add_ada(floor)
@@ -151,7 +151,7 @@ def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(
     assert (row["added_by"], row["pin_by"]) == (us, us)
 
 
-def test_a_store_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_store_is_reported(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(_floor(f"unix://{tmp_path}/none.sock", tmp_path))
     done = user(floor, "list")
@@ -209,7 +209,7 @@ def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) ->
     assert listed(floor) == [("Ada", "administrator", True)]
 
 
-def test_whom_it_adds_beside_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
+def test_a_user_added_next_to_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     port = free_port()
     broker = f"mqtt://127.0.0.1:{free_port()}"
@@ -233,7 +233,7 @@ def answers(address: str) -> bool:
         return False
 
 
-def test_role_that_there_is_not_is_said_and_not_taken_for_a_store_that_is_away(
+def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
     floor: Path,
 ) -> None:
     """A holder of the store's credential wrote it."""

@@ -200,7 +200,7 @@ async def test_log_that_can_not_be_read_is_shown(
     await eventually_async(is_shown, what="that it cannot be read")
 
 
-async def test_log_whose_head_is_gone_is_audited_at_once(
+async def test_log_whose_head_is_gone_is_audited_immediately(
     register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the head, the mark misses entries that are written and removed again."""

@@ -166,7 +166,7 @@ async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Regis
     assert (found.entries, found.problems) == (3, ())
 
 
-async def test_no_more_is_told_than_helps(register: Register) -> None:
+async def test_no_more_is_reported_than_helps(register: Register) -> None:
     for _ in range(PROBLEMS_MAX + 5):
         await register.people.log.note("service_started", by="service")
     await rewrite(register, lambda rows: [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])

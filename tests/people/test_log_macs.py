@@ -240,7 +240,7 @@ async def test_what_follows_a_forged_entry_in_one_step_is_not_a_way_in(staffed: 
     assert len(await problems(staffed)) == 1
 
 
-async def test_services_and_commands_write_at_once(redis: Redis) -> None:
+async def test_services_and_commands_write_together(redis: Redis) -> None:
     """Each continues from the other's head. No entry is lost, and all are valid."""
     crowd = [people_with(redis, FIRST) for _ in range(4)]
     await crowd[0].add("Flo")
@@ -396,7 +396,7 @@ async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_
     assert "its head names another secret" in problem
 
 
-async def test_log_is_written_on_where_the_keys_were_lost(staffed: Register) -> None:
+async def test_log_is_continued_if_the_keys_were_lost(staffed: Register) -> None:
     """Entries under the lost keys are accepted once somebody has recorded this in Redis."""
     anew = people_with(staffed.redis, SECOND)
     with pytest.raises(UsersError):
@@ -443,7 +443,7 @@ async def test_truncated_and_forged_log_is_behind_its_mark(
     sorted(Path("meters/users/scripts").glob("*.lua")),
     ids=lambda path: path.stem,
 )
-def test_whatever_notes_something_looks_at_the_head_before_it_writes(script: Path) -> None:
+def test_every_writer_reads_the_head_before_it_writes(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     if "\nnote(" not in text and " note(" not in text:
         return

@@ -79,7 +79,7 @@ async def test_a_pin_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:
     assert not await pins.matches("314158", kept[0])
 
 
-async def test_without_a_kept_pin_as_much_is_reckoned_and_nothing_matches(
+async def test_without_a_stored_pin_as_much_is_calculated_and_nothing_matches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pins = PinHashing(time_cost=1, memory_kib=8)
@@ -104,7 +104,7 @@ async def test_what_is_kept_wrongly_matches_no_pin() -> None:
     assert not await pins.matches("314159", "314159")
 
 
-async def test_hashes_are_reckoned_beside_the_loop_two_at_once_and_a_queue_has_an_end(
+async def test_hashes_are_calculated_outside_the_loop_two_at_a_time_with_a_limited_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pins = PinHashing(time_cost=1, memory_kib=8)

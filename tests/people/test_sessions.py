@@ -77,7 +77,7 @@ async def test_signing_out_ends_the_session_and_is_logged_once(staffed: Register
     assert [what for what, _, _ in await staffed.told()].count("sign_out") == 1
 
 
-async def test_a_session_ends_where_the_clock_was_set_back(staffed: Register) -> None:
+async def test_a_session_ends_if_the_clock_was_set_back(staffed: Register) -> None:
     """Redis would let it idle for as long as the clock went back. A small change is tolerated."""
     opened = await staffed.sign_in()
     await earlier(staffed, opened.token, "touched", -50_000)
@@ -86,7 +86,7 @@ async def test_a_session_ends_where_the_clock_was_set_back(staffed: Register) ->
     assert await staffed.whose(opened.token) is None
 
 
-async def test_an_idle_session_ends_and_one_in_use_goes_on(staffed: Register) -> None:
+async def test_an_idle_session_ends_and_one_in_use_continues(staffed: Register) -> None:
     token = (await staffed.sign_in()).token
     key = session_key(staffed, token)
     assert IDLE_MS - 5_000 < await staffed.redis.pttl(key) <= IDLE_MS
@@ -113,7 +113,7 @@ async def test_no_session_outlives_its_longest_life_however_busy(staffed: Regist
     assert await staffed.redis.exists(session_key(staffed, token)) == 0
 
 
-async def test_a_wrong_name_and_a_wrong_pin_are_told_alike(staffed: Register) -> None:
+async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(staffed: Register) -> None:
     told = []
     for name, pin in (("Flo", WRONG), ("Ghost", PIN), ("Flo", ""), ("no name/at all", PIN)):
         with pytest.raises(UsersError) as refused:
@@ -195,7 +195,7 @@ async def test_the_twentieth_failure_locks_an_address_out_and_being_right_does_n
     assert (await staffed.told())[-2] == ("locked_out", "", "")
 
 
-async def test_many_guesses_at_once_are_no_way_round_the_count(
+async def test_many_guesses_together_do_not_evade_the_count(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_at = 0
@@ -215,7 +215,7 @@ async def test_many_guesses_at_once_are_no_way_round_the_count(
     assert set(codes) <= {"wrong_name_or_pin", "locked_out", "busy"}
 
 
-async def test_many_who_are_right_at_once_are_never_locked_out(register: Register) -> None:
+async def test_many_correct_sign_ins_together_are_never_locked_out(register: Register) -> None:
     names = [f"Flo {at}" for at in range(30)]
     for name in names:
         await register.add(name)
@@ -234,7 +234,7 @@ async def test_many_who_are_right_at_once_are_never_locked_out(register: Registe
     assert "sign_in_refused" not in [what for what, _, _ in await register.told()]
 
 
-async def test_who_is_turned_away_before_his_pin_was_looked_at_has_not_failed(
+async def test_a_refusal_before_the_pin_was_checked_does_not_count_as_a_failure(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def busy(*_: object) -> bool:
@@ -277,7 +277,7 @@ async def test_from_many_addresses_a_name_is_locked_for_new_devices_alone(
     assert await staffed.sign_in(device=hers, client="192.0.2.1")
 
 
-async def test_a_device_that_has_signed_in_before_may_try_where_others_are_locked_out(
+async def test_a_device_that_has_signed_in_before_may_try_while_others_are_locked_out(
     staffed: Register,
 ) -> None:
     hers = new_device()
@@ -341,7 +341,7 @@ async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register
 
 
 @pytest.mark.parametrize("act", ["pin", "enable", "unlock"])
-async def test_a_lock_out_of_a_name_ends_when_an_administrator_lets_him_in_again(
+async def test_a_lock_out_of_a_name_ends_when_an_administrator_unlocks_it(
     staffed: Register, act: str
 ) -> None:
     users = staffed.people.users

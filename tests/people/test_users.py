@@ -21,7 +21,7 @@ async def code_of(doing: object) -> str:
     return refused.value.code
 
 
-async def test_a_user_is_added_once_in_whatever_case(register: Register) -> None:
+async def test_a_user_is_added_once_in_any_case(register: Register) -> None:
     users = register.people.users
     row = await users.add(" Zoë ", Role.AUDITOR, PIN, BY_COMMAND)
     assert (row.name, row.role, row.enabled) == ("Zoë", Role.AUDITOR, True)
@@ -48,7 +48,7 @@ async def test_users_are_listed_by_name(register: Register) -> None:
     assert [row.name for row in await register.people.users.rows()] == ["adam", "Bob", "Zoë"]
 
 
-async def test_a_disabled_user_cannot_sign_in_and_his_session_ends(register: Register) -> None:
+async def test_a_disabled_user_cannot_sign_in_and_their_session_ends(register: Register) -> None:
     await register.add("Flo")
     opened = await register.sign_in()
     users = register.people.users
@@ -73,7 +73,7 @@ async def test_another_pin_ends_the_sessions_and_the_old_pin(register: Register)
     assert (await register.sign_in("Flo", WRONG)).person.name == "Flo"
 
 
-async def test_nobody_disables_himself_nor_the_last_administrator(register: Register) -> None:
+async def test_nobody_disables_themselves_or_the_last_administrator(register: Register) -> None:
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
     users = register.people.users
@@ -99,7 +99,7 @@ async def test_of_two_who_disable_each_other_one_stays(register: Register) -> No
     assert sum(row.enabled for row in await users.rows()) == 1
 
 
-async def test_whom_nobody_knows_is_told(register: Register) -> None:
+async def test_an_unknown_user_is_reported(register: Register) -> None:
     users = register.people.users
     assert await code_of(users.disable("Ghost", BY_COMMAND)) == "unknown_user"
     assert await code_of(users.enable("Ghost", BY_COMMAND)) == "unknown_user"
@@ -158,7 +158,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
         assert secret not in everything
 
 
-async def test_a_role_that_there_is_not_is_told_as_the_stores_failure(register: Register) -> None:
+async def test_an_unknown_role_in_the_store_is_reported_as_its_failure(register: Register) -> None:
     """Somebody wrote it into Redis. Its user cannot sign in, and nothing else fails."""
     people = register.people
     await register.add("Flo")

@@ -32,7 +32,7 @@ async def _three_days(shop: Shop) -> tuple[str, str]:
 
 
 @pytest.mark.duty("D19")
-async def test_an_archived_day_is_told_as_it_was_while_it_was_live(make_shop: MakeShop) -> None:
+async def test_an_archived_day_has_the_same_report_as_a_live_one(make_shop: MakeShop) -> None:
     shop = make_shop("2026-11-20 12:00")
     await _three_days(shop)
     live = await shop.all_days()
@@ -43,7 +43,7 @@ async def test_an_archived_day_is_told_as_it_was_while_it_was_live(make_shop: Ma
     assert archived[3].first_entry == live[3].first_entry
 
 
-async def test_a_ledger_without_its_first_day_goes_on_from_the_books_at_its_close(
+async def test_a_ledger_without_its_first_day_continues_from_the_books_at_its_close(
     make_shop: MakeShop,
 ) -> None:
     """Waiting claims and open rounds are known by their amounts, not by their history."""

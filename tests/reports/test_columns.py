@@ -16,12 +16,12 @@ _TOLD: Final = frozenset(
 _POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "paid")
 
 
-def test_every_column_and_flow_is_told() -> None:
+def test_every_column_and_flow_is_described() -> None:
     named = {*FIGURE_COLUMNS, *WIN_COLUMNS, *(flow.value for flow in Flow), *_POTS}
     assert named - _TOLD == set()
 
 
-async def test_every_figure_is_told(make_shop: MakeShop) -> None:
+async def test_every_figure_is_described(make_shop: MakeShop) -> None:
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round(positions=2)

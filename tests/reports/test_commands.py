@@ -247,7 +247,7 @@ async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
         (["table", "T-9"], 1, "there is no table T-9"),
     ],
 )
-async def test_wrong_input_is_told_plainly(
+async def test_wrong_input_is_reported_plainly(
     floor_file: Path, asked: list[str], status: int, said: str
 ) -> None:
     done = await _report(floor_file, *asked)
@@ -267,13 +267,13 @@ async def test_what_does_not_hold_is_said_and_is_the_status(floor_file: Path, re
     assert not json.loads(rows.stdout)["holds"]
 
 
-async def test_a_file_that_cannot_be_written_is_told(floor_file: Path) -> None:
+async def test_a_file_that_cannot_be_written_is_reported(floor_file: Path) -> None:
     done = await _report(floor_file, "day", "--csv", f"{floor_file}/no.csv")
     assert isinstance(done.exception, UserError), done.output
     assert "no.csv: cannot be written" in str(done.exception)
 
 
-def test_a_store_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
+def test_an_unreachable_store_is_reported(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(FLOOR + section_text("[service]", redis="unix:///nowhere"))
     done = run_pitlink("report", "day", "--config", str(floor), cwd=tmp_path)

@@ -41,7 +41,7 @@ def test_long_list_has_every_row_once_and_column_titles_on_each_page() -> None:
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_cell_that_is_longer_than_a_page_goes_on_with_the_next(wide: bool) -> None:  # noqa: FBT001
+def test_cell_that_is_longer_than_a_page_continues_on_the_next(wide: bool) -> None:  # noqa: FBT001
     columns = [COLUMNS[2], *(numbers(str(number)) for number in range(12))]
     told = " ".join(f"word-{number}" for number in range(400))
     section = ReportSection("Acts", columns, [(told, *["1"] * 12), ("next", *["2"] * 12)])
@@ -77,7 +77,7 @@ def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
         "\x00\x01\x07\x1b[2J\x9b31m\u202etxt",
     ],
 )
-def test_text_is_set_as_it_is_wherever_it_stands(told: str) -> None:
+def test_text_is_printed_unchanged_in_every_place(told: str) -> None:
     """Markup has no effect, and no stored text prevents a report."""
     section = ReportSection(told, COLUMNS, [(told, "$1", told)], note=told)
     text = _one_line(_report(section, facility=told, name=told))

@@ -63,7 +63,9 @@ async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: Mak
     assert "explained" not in clean
 
 
-async def test_a_variance_of_what_is_owed_for_envy_is_told_in_dollars(make_shop: MakeShop) -> None:
+async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(
+    make_shop: MakeShop,
+) -> None:
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.pit.round({1: PROGRESSIVE}, {1: "2h 4d 9s", 3: ROYAL})
@@ -119,7 +121,7 @@ async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes
         await redis.xadd(ledger, fields, id=at)  # type: ignore[arg-type]
 
 
-async def test_the_open_day_is_told_so_far_and_not_signed(make_shop: MakeShop) -> None:
+async def test_the_open_day_is_reported_so_far_and_not_signed(make_shop: MakeShop) -> None:
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.round()

@@ -130,7 +130,7 @@ def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     assert pit.meters() != was
 
 
-def test_mistakes_are_told_in_words(tmp_path: Path) -> None:
+def test_errors_are_reported_in_words(tmp_path: Path) -> None:
     config = write_floor(
         tmp_path, broker=f"mqtt://127.0.0.1:{free_port()}", redis="redis://127.0.0.1:1", port=1
     )

@@ -98,7 +98,7 @@ async def run_a_while(pit: Pit, data: Path) -> None:
 
 
 @pytest.mark.usefixtures("soon")
-async def test_store_written_anew_is_the_one_that_was_and_goes_on(
+async def test_rewritten_store_equals_the_one_before_and_continues(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
     pit = Pit(keeping_redis)

@@ -240,7 +240,7 @@ async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(
     assert (await pit.audit()).problems == ()
 
 
-async def test_an_older_file_than_the_archive_is_written_anew(pit: KeptPit) -> None:
+async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> None:
     await play(pit, 1, 2)
     older = await Kept.of(pit.redis)
     await pit.void(table="T-2", round_id="open-2")
@@ -303,7 +303,7 @@ async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> Non
 
 
 @pytest.mark.duty("D7")
-async def test_what_comes_out_otherwise_is_told_and_not_smoothed_over(pit: KeptPit) -> None:
+async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit: KeptPit) -> None:
     """Two tables win the meter, and the clocks of the tables show the opposite order."""
     copy = await Copy.of(pit)
     for table in ("T-1", "T-2"):
@@ -325,7 +325,7 @@ async def test_what_comes_out_otherwise_is_told_and_not_smoothed_over(pit: KeptP
 
 
 @pytest.mark.parametrize("missing", ["lost", "begun anew", "torn"])
-async def test_a_missing_outbox_is_told_and_must_be_given_up_by_name(
+async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
 ) -> None:
     copy = await Copy.of(pit)
@@ -391,7 +391,7 @@ async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
         await pit.restoring().look()
 
 
-async def test_an_outbox_is_read_with_what_its_killed_agent_left_beside_it(
+async def test_an_outbox_is_read_with_the_journal_of_its_killed_agent(
     pit: KeptPit, tmp_path: Path
 ) -> None:
     """The outbox and its journal are left unchanged."""
@@ -456,7 +456,7 @@ async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None
         await pit.restoring().look()
 
 
-async def test_a_store_that_is_written_half_is_never_taken_for_one(
+async def test_a_store_that_is_written_halfway_is_never_mistaken_for_a_whole_one(
     pit: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The meters are written last. If writing stops at any key, the restoring starts again."""

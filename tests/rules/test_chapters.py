@@ -157,7 +157,7 @@ def test_the_three_chapters_load_by_their_games() -> None:
 @pytest.mark.section("649a.7(d)")
 @pytest.mark.section("679a.7(d)")
 @pytest.mark.section("682a.7(d)")
-def test_the_wagers_of_each_chapter_stand_in_the_order_in_which_they_are_settled() -> None:
+def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
     def wagers(game: str) -> list[str]:
         return list(table_rules(chapters()[game], {}).placings)
 

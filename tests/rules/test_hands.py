@@ -206,7 +206,7 @@ def plain_three_card_place(hand: tuple[Card, ...]) -> tuple[int, list[int]]:
 @pytest.mark.section("679a.6(c)")
 @pytest.mark.reading("G4")
 @pytest.mark.reading("P9")
-def test_all_three_card_hands_stand_in_the_plain_order() -> None:
+def test_all_three_card_hands_are_in_the_plain_order() -> None:
     """Sorted by strength they are sorted for the simple judge too, and both have the same ties."""
     hands = sorted(combinations(DECK, 3), key=three_card_strength)
     for lower, higher in pairwise(hands):

@@ -65,7 +65,7 @@ def test_a_command_gets_its_arguments(
         ("misuse", 2, "pitlink: no such table\n"),
     ],
 )
-def test_a_users_mistake_is_told_plainly(
+def test_a_users_error_is_reported_plainly(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     command: str,

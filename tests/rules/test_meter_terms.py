@@ -260,7 +260,7 @@ def test_reading_t22_the_five_card_hand_bonus_is_offered_at_any_amount_of_whole_
         (HAND_BONUS, "B", "649a.12(i)(1) has one paytable"),
     ],
 )
-def test_a_paytable_is_chosen_where_there_is_a_choice_and_nowhere_else(
+def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(
     kind: MeterKind, paytable: str | None, reason: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):

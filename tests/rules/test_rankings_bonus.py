@@ -220,7 +220,7 @@ ACES = (
         ("five_prime", "all_five_same_color four_same_color mixed"),
     ],
 )
-def test_the_hands_of_a_ranking_stand_highest_first(name: str, hands: str) -> None:
+def test_the_hands_of_a_ranking_are_highest_first(name: str, hands: str) -> None:
     assert [hand.value for hand in RANKINGS[name].hands] == hands.split()
 
 

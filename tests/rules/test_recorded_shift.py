@@ -155,7 +155,7 @@ def play() -> Books:
 @pytest.mark.reading("T8")
 @pytest.mark.reading("T14")
 @pytest.mark.section("649a.12(e)(4)")
-def test_the_shift_comes_to_what_an_independent_sum_says() -> None:
+def test_the_shift_equals_an_independent_sum() -> None:
     expected = json.loads((SHIFT / "expected.json").read_text())
     books = play()
     assert {

@@ -210,7 +210,7 @@ def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
 
 
 @pytest.mark.reading("T28")
-def test_a_void_round_takes_nothing_off_a_reserve_that_it_was_not_told() -> None:
+def test_a_void_round_takes_nothing_off_an_unknown_reserve() -> None:
     meters = {"five_card_hand_bonus": {"wager": 100, "amount": 1_200_000}}
     settled, _ = settle(
         changed(

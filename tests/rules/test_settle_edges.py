@@ -72,7 +72,7 @@ def test_reading_f10_a_card_exposed_before_the_raise_needs_no_dealers_hand() -> 
 
 
 @pytest.mark.section("679a.13(d)")
-def test_a_wager_that_stands_needs_its_cards_though_the_dealers_was_exposed() -> None:
+def test_a_live_wager_needs_its_cards_though_the_dealers_was_exposed() -> None:
     with pytest.raises(RoundError) as refused:
         settled(
             PRIME,
@@ -200,6 +200,8 @@ def test_no_sum_leaves_53_bits(fields: dict[str, Any], code: str) -> None:
         ("three_card_poker", {"pairplus": 1}, "is pair_plus meant?"),
     ],
 )
-def test_a_name_that_is_nearly_right_is_told(game: str, wagers: dict[str, int], words: str) -> None:
+def test_a_name_that_is_nearly_right_is_suggested(
+    game: str, wagers: dict[str, int], words: str
+) -> None:
     with pytest.raises(RoundError, match=words[:-1]):
         settled({**POKER, "game": game}, at(1, "As Ks Qs", wagers), dealer=["2c", "7d", "9h"])

@@ -144,7 +144,7 @@ async def test_two_services_operate_only_on_the_floor_file_that_is_approved(
         assert row.approved_by == "tim"
 
 
-async def test_of_two_that_start_at_once_the_slower_adopts_nothing(keeping_redis: Redis) -> None:
+async def test_of_two_that_start_together_the_slower_adopts_nothing(keeping_redis: Redis) -> None:
     """It had read that nothing was approved yet, and opens the books under no other file."""
     quick, slow = (Pit(keeping_redis, text) for text in (FLOOR, THIRD))
     slower = Configuration(slow.floor, slow.store)
@@ -307,7 +307,7 @@ async def test_a_long_ledger_of_before_approvals_is_looked_through_in_several_ch
 
 
 @pytest.mark.duty("D10")
-async def test_what_is_approved_cannot_be_lost_and_adopted_anew(
+async def test_a_lost_approval_is_not_replaced_by_adoption(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
     """This holds under an operating link and at the next start."""

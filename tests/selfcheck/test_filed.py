@@ -61,7 +61,9 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
         ),
     ],
 )  # fmt: skip
-def test_what_bears_on_money_is_told_in_words(before: str, after: str, told: str) -> None:
+def test_changes_that_concern_money_are_described_in_words(
+    before: str, after: str, told: str
+) -> None:
     assert before in FLOOR
     changed = filed(FLOOR.replace(before, after, 1))
     assert changed.digest != filed().digest

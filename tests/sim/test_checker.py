@@ -64,7 +64,7 @@ def line(redis_server: RedisServer) -> Iterator[Redis]:
         yield client
 
 
-def test_where_nothing_was_written_nothing_is_read(checked: Checked, line: Redis) -> None:
+def test_if_nothing_was_written_nothing_is_read(checked: Checked, line: Redis) -> None:
     before = checked.checks
     assert checked.check(times=3) is None
     assert checked.checks == before
@@ -73,14 +73,16 @@ def test_where_nothing_was_written_nothing_is_read(checked: Checked, line: Redis
     assert checked.checks == before + 1
 
 
-def test_a_balance_that_changed_without_an_entry_is_found_at_once(
+def test_a_balance_that_changed_without_an_entry_is_found_immediately(
     checked: Checked, line: Redis
 ) -> None:
     line.hincrby("pitlink:{model}:accounts", "meter:high", 10_000)
     assert "all accounts sum to 10000" in (checked.check() or "")
 
 
-def test_what_the_audit_alone_holds_is_found_soon(checked: Checked, line: Redis) -> None:
+def test_a_difference_that_only_the_audit_finds_is_found_soon(
+    checked: Checked, line: Redis
+) -> None:
     line.zadd("pitlink:{model}:acts", {"77": 77})
     for written in range(AUDIT_EVERY):
         line.set("another", written)
@@ -89,5 +91,5 @@ def test_what_the_audit_alone_holds_is_found_soon(checked: Checked, line: Redis)
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_can_be_put_into_the_code_as_it_is(defect: str) -> None:
+def test_every_defect_can_be_put_into_the_present_code(defect: str) -> None:
     assert broken_code(defect)

@@ -18,7 +18,7 @@ from tests.servers import RedisServer
 from tests.sim.floor import simulated_floor
 
 
-async def test_a_link_whose_floor_file_is_approved_stands_as_its_ledger_says(
+async def test_a_link_whose_floor_file_is_approved_has_the_state_of_its_ledger(
     redis_server: RedisServer, tmp_path: Path
 ) -> None:
     async with Redis.from_url(redis_server.url) as redis:

@@ -21,7 +21,7 @@ def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.duty("D11")
-def test_whatever_befalls_the_floor_no_cent_is_lost_and_all_goes_on() -> None:
+def test_under_all_faults_no_cent_is_lost_and_play_continues() -> None:
     run = simulation("--seed", "1", "--seeds", "3", "--steps", "150")
     assert run.returncode == 0, run.stdout
     assert run.stdout.endswith("all held\n")
@@ -37,7 +37,7 @@ def test_the_same_seed_is_the_same_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("defect", ["no reply is kept", "a copy in the same batch is refused"])
-def test_a_defect_is_found_and_the_seed_that_finds_it_is_told(defect: str) -> None:
+def test_a_defect_is_found_and_the_seed_that_finds_it_is_shown(defect: str) -> None:
     run = simulation("--seed", "1", "--steps", "100", "--break", defect)
     assert run.returncode == 1
     assert "FAILED:" in run.stdout

@@ -46,7 +46,7 @@ async def test_meters_lists_the_fields_of_the_contract_and_no_reserve(stand: Sta
     assert response.headers["cache-control"] == "no-store"
 
 
-async def test_stream_tells_first_the_page_version_then_all_that_is_current(stand: Stand) -> None:
+async def test_stream_sends_first_the_page_version_then_all_that_is_current(stand: Stand) -> None:
     stand.put(112_362, 7)
     stand.put(720_000, 3, link="pit-2")
     stand.hit()
@@ -61,7 +61,7 @@ async def test_stream_tells_first_the_page_version_then_all_that_is_current(stan
     assert (told[5].data["link"], told[5].data["table"]) == ("tcp-main", "TCP-03")
 
 
-async def test_stream_tells_what_changes_and_never_a_lower_version(stand: Stand) -> None:
+async def test_stream_sends_what_changes_and_never_a_lower_version(stand: Stand) -> None:
     stand.put(1000, 7)
     async with listening(stand.url) as events:
         assert (await events.next_of("meter")).data["version"] == 7
@@ -70,7 +70,7 @@ async def test_stream_tells_what_changes_and_never_a_lower_version(stand: Stand)
         assert (await events.next_of("meter")).data["version"] == 8
 
 
-async def test_stream_tells_the_controller_again_and_again(stand: Stand) -> None:
+async def test_stream_sends_the_controller_again_and_again(stand: Stand) -> None:
     async with listening(stand.url, "/api/v1/meters/stream?link=pit-2") as events:
         beats = [(await events.next_of("controller")).data for _ in range(3)]
     assert {beat["link"] for beat in beats} == {"pit-2"}
@@ -100,7 +100,7 @@ async def test_one_stream_too_many_is_turned_away(
     assert (response.status_code, error_of(response)) == (503, "too_many_streams")
 
 
-async def test_a_claim_is_shown_in_full_to_whoever_may_see_it(staffed: Stand) -> None:
+async def test_a_claim_is_shown_in_full_to_those_who_may_see_it(staffed: Stand) -> None:
     async with staffed.signed_in("Flo") as flo:
         listed = await flo.get("/api/v1/claims")
         shown = await flo.get("/api/v1/claims/c1")
@@ -118,7 +118,7 @@ async def test_a_claim_is_validated_by_one_and_paid_by_another(staffed: Stand) -
         assert (paid.status_code, paid.json()["slip"]) == (200, "S-17")
 
 
-async def test_of_two_who_press_at_once_one_decides_and_both_are_told_who(staffed: Stand) -> None:
+async def test_of_two_who_press_together_one_decides_and_both_see_who(staffed: Stand) -> None:
     async with staffed.signed_in("Flo") as flo, staffed.signed_in("Finn") as finn:
         pressed = [each.post("/api/v1/claims/c1/validate") for each in (flo, finn)]
         first, second = sorted(await asyncio.gather(*pressed), key=lambda each: each.status_code)
@@ -359,7 +359,7 @@ async def test_what_is_not_json_is_refused(staffed: Stand) -> None:
     assert staffed.claims.acts == []
 
 
-async def test_a_defect_is_told_without_its_text(
+async def test_a_defect_is_reported_without_its_text(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail() -> list[ClaimRow]:
@@ -436,6 +436,6 @@ async def test_every_answer_has_the_security_headers(stand: Stand, path: str) ->
     assert "server" not in headers
 
 
-async def test_an_unknown_path_is_told_as_every_error(stand: Stand) -> None:
+async def test_an_unknown_path_has_the_form_of_every_error(stand: Stand) -> None:
     response = await stand.get("/nowhere")
     assert (response.status_code, error_of(response)) == (404, "not_found")

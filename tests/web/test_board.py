@@ -100,7 +100,7 @@ def test_a_link_whose_beat_has_stopped_is_not_among_the_links() -> None:
     assert board.links() == []
 
 
-async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
+async def test_a_watch_of_a_silent_link_does_not_get_its_last_heartbeat() -> None:
     clock = Clock()
     board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
@@ -109,7 +109,7 @@ async def test_a_watch_of_a_silent_link_is_not_told_its_last_beat() -> None:
     assert [type(each) for each in await taken(board.follow())] == [MeterRow]
 
 
-async def test_a_watch_is_told_first_all_that_is_current() -> None:
+async def test_a_watch_first_gets_all_that_is_current() -> None:
     board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     board.put_controller("tcp-main", beat())
@@ -126,7 +126,7 @@ async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
     assert [each.amount for each in await taken(watch) if isinstance(each, MeterRow)] == [10_000]
 
 
-async def test_a_watch_of_one_link_is_told_nothing_of_another() -> None:
+async def test_a_watch_of_one_link_gets_nothing_of_another() -> None:
     board = DisplayState()
     board.put_meter(row(700, 1, floor=THE_FLOOR, link="pit-2"))
     watch = board.follow("tcp-main")
@@ -183,7 +183,7 @@ async def test_paid_is_news_no_longer_than_validated_was() -> None:
     assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, JackpotRow)] == [0]
 
 
-async def test_a_decision_told_once_more_is_no_news() -> None:
+async def test_a_repeated_decision_is_no_news() -> None:
     """A table that reconnects is told its decided claims again. Displays know them already."""
     board = DisplayState()
     watch = board.follow()
@@ -195,7 +195,7 @@ async def test_a_decision_told_once_more_is_no_news() -> None:
     assert board.validated() == []
 
 
-async def test_a_rejection_is_told_and_leaves_nothing() -> None:
+async def test_a_rejection_is_reported_and_leaves_nothing() -> None:
     board = DisplayState()
     board.put_jackpot("tcp-main", jackpot())
     watch = board.follow()
@@ -232,7 +232,7 @@ def test_validated_hits_count_among_those_that_the_board_holds(
     assert [hit.claim for hit in board.validated()] == ["c47", "c48", "c49"]
 
 
-async def test_a_reader_is_told_how_long_ago_the_controller_spoke() -> None:
+async def test_a_reader_gets_the_age_of_the_last_heartbeat() -> None:
     """Thus a display that has just connected keeps a number no longer than the others."""
     clock = Clock()
     board = DisplayState(clock)

@@ -86,7 +86,7 @@ async def test_an_award_in_the_same_cycle_is_shown_too(page: Page, stand: Stand)
     await shows(page, "$1,361.11")
 
 
-async def test_reduced_motion_is_honoured(browser: Browser, stand: Stand) -> None:
+async def test_reduced_motion_is_honored(browser: Browser, stand: Stand) -> None:
     stand.put(112_362, 1)
     page = await browser.new_page(reduced_motion="reduce")
     await opened(page, stand)
@@ -257,7 +257,7 @@ async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
     assert await was_not_reloaded(page)
 
 
-async def test_a_meter_made_anew_is_shown_though_its_version_is_lower(
+async def test_a_meter_of_a_restarted_service_is_shown_though_its_version_is_lower(
     page: Page, stand: Stand
 ) -> None:
     stand.put(151_234, 500)
@@ -328,7 +328,7 @@ async def test_the_page_asks_nobody_else(page: Page, stand: Stand) -> None:
     assert refused == []
 
 
-async def test_a_meter_that_goes_on_at_another_wager_says_so(page: Page, stand: Stand) -> None:
+async def test_a_meter_that_continues_at_another_wager_says_so(page: Page, stand: Stand) -> None:
     """The wager is a parameter that people may change while the link is closed (duty D3)."""
     stand.put(112_362, 1)
     await page.goto(f"{stand.url}/signage")

@@ -77,7 +77,7 @@ async def test_bytes_that_come_one_by_one_win_no_time(hasty: Stand) -> None:
         dripping.cancel()
 
 
-async def test_a_stream_goes_on_far_beyond_the_time_for_a_request(
+async def test_a_stream_continues_far_beyond_the_time_for_a_request(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 1.0)
@@ -121,7 +121,7 @@ async def test_who_has_said_all_and_reads_on_is_no_trouble(stand: Stand) -> None
     assert (await stand.get("/healthz")).status_code == 200
 
 
-async def test_where_all_places_are_taken_the_longest_silent_gives_his_up(
+async def test_if_all_places_are_taken_the_longest_silent_client_loses_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server_module, "room_for_connections", lambda: 8)
@@ -137,7 +137,7 @@ async def test_where_all_places_are_taken_the_longest_silent_gives_his_up(
     await stand.stop()
 
 
-async def test_where_all_places_are_in_use_the_next_is_turned_away_until_one_is_free(
+async def test_if_all_places_are_in_use_the_next_is_turned_away_until_one_is_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server_module, "room_for_connections", lambda: 2)

@@ -92,7 +92,7 @@ async def test_a_refusal_says_why(room: FloorRoom) -> None:
     assert room.stand.asks.acts == [(ASK.ask, "refuse_correction", "Sue", "The cards were dealt")]
 
 
-async def test_what_the_table_withdrew_meanwhile_is_told(room: FloorRoom) -> None:
+async def test_what_the_table_withdrew_meanwhile_is_reported(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Flo")
     await press(card_of(page, ASK), "Confirm")

@@ -33,7 +33,7 @@ async def test_who_signs_in_is_named_and_may_sign_out(room: FloorRoom) -> None:
     await check_dark(page, room)
 
 
-async def test_a_wrong_pin_and_a_wrong_name_are_told_alike(room: FloorRoom) -> None:
+async def test_a_wrong_pin_and_a_wrong_name_show_the_same_message(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
     for name in ("Flo", "Nobody"):
@@ -44,7 +44,7 @@ async def test_a_wrong_pin_and_a_wrong_name_are_told_alike(room: FloorRoom) -> N
     await expect(page.locator(".who")).to_contain_text("Flo")
 
 
-async def test_a_name_that_is_locked_out_is_told_until_when(room: FloorRoom) -> None:
+async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
     button = page.get_by_role("button", name="Sign in", exact=True)
@@ -72,7 +72,7 @@ async def test_a_name_and_a_pin_are_asked_for(room: FloorRoom) -> None:
     await expect(page.get_by_role("alert")).to_have_text("Your PIN is needed.")
 
 
-async def test_a_service_that_is_away_is_told(room: FloorRoom) -> None:
+async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
     await page.context.set_offline(True)

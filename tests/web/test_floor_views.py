@@ -216,7 +216,7 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
     await expect(meter(sue).locator(".amount")).to_have_text("$1,100.12")
 
 
-async def test_a_proposal_decided_meanwhile_is_told(room: FloorRoom) -> None:
+async def test_a_proposal_decided_meanwhile_is_reported(room: FloorRoom) -> None:
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links")
     await press(meter(sue), "Adjust")
     await dialog(sue).get_by_text("+ Add to the meter").click()
@@ -233,7 +233,7 @@ async def test_a_proposal_decided_meanwhile_is_told(room: FloorRoom) -> None:
     assert [what for what, *_ in room.stand.links.done] == ["propose", "withdraw"]
 
 
-async def test_what_was_done_with_a_link_is_told(room: FloorRoom) -> None:
+async def test_what_was_done_with_a_link_is_shown(room: FloorRoom) -> None:
     """Duty D17: the acts are listed with who did them."""
     for number in range(30):
         await room.stand.links.close("tcp-main", "Sue", f"reason {number}")
@@ -257,7 +257,7 @@ async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: 
     await expect(sealed.last).to_contain_text("Operators' log sealed at entry 34: 0b570b57")
 
 
-async def test_voids_after_cards_and_hands_entered_again_are_told(room: FloorRoom) -> None:
+async def test_voids_after_cards_and_hands_entered_again_are_shown(room: FloorRoom) -> None:
     desk = room.stand.links
     desk.note_of_table("tcp-main", "result", "TCP-01", "round R1: position 3 As Ks Qs, taken back")
     desk.note_of_table("tcp-main", "void", "TCP-02", "round R2: Misdeal; entered: dealer 2c 3c 4c")
@@ -365,7 +365,7 @@ async def test_an_answer_for_a_view_that_was_left_is_no_error(
     assert room.errors == []
 
 
-async def test_a_floor_file_is_approved_only_where_it_can_be_and_by_whom_it_may(
+async def test_a_floor_file_is_approved_only_if_possible_and_by_those_who_may(
     room: FloorRoom,
 ) -> None:
     barred = msgspec.structs.replace(UNAPPROVED, barred="put meter high back into the floor file")

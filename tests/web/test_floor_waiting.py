@@ -151,7 +151,7 @@ async def test_escape_decides_nothing_and_gives_the_focus_back(room: FloorRoom) 
     assert acts_of(room) == []
 
 
-async def test_the_focus_comes_back_to_a_win_that_was_drawn_anew(room: FloorRoom) -> None:
+async def test_the_focus_returns_to_a_win_that_was_redrawn(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Validate")
     await expect(dialog(page)).to_be_visible()
@@ -216,7 +216,7 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     assert room.stand.claims.acts[-1] == ("c1", "pay", "Finn", None, "PS-00412", False)
 
 
-async def test_two_who_press_at_once_get_one_outcome_and_see_whose(room: FloorRoom) -> None:
+async def test_two_who_press_together_get_one_outcome_and_see_whose(room: FloorRoom) -> None:
     pages = [await room.signed_in("Flo"), await room.signed_in("Finn")]
     for page in pages:
         await press(claim_card(page, CLAIM), "Validate")
@@ -283,7 +283,7 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     await expect(claim_card(page, earlier)).to_have_count(0)
 
 
-async def test_no_answer_is_told_as_what_it_is(room: FloorRoom) -> None:
+async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     page = await room.page()
     await page.clock.install()
     await room.sign_in(page, "Flo")
@@ -306,7 +306,7 @@ async def old(page: Page) -> None:
     await expect(page.locator(".line")).to_contain_text("What you see may be old")
 
 
-async def test_a_lost_connection_is_told_and_found_again(room: FloorRoom) -> None:
+async def test_a_lost_connection_is_reported_and_restored(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await expect(page.locator(".claim")).to_have_count(2)
     await expect(page.locator(".line")).to_be_hidden()

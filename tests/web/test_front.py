@@ -123,14 +123,14 @@ async def test_a_browser_whose_name_was_rebound_to_us_reads_and_does_nothing(
     assert staffed.claims.acts == []
 
 
-def test_a_panel_is_known_by_its_port_too_save_where_a_proxy_has_its_own() -> None:
+def test_a_panel_is_known_by_its_port_too_except_behind_a_proxy() -> None:
     names = HostNames("10.0.0.7", 8090, ["pit.example"], any_port=False)
     assert all(map(names.include, ("10.0.0.7:8090", "localhost:8090", "pit.example")))
     assert not any(map(names.include, ("10.0.0.7:1", "10.0.0.7", "localhost:80", "x:8090")))
     assert HostNames("10.0.0.7", 443, any_port=False).include("10.0.0.7")
 
 
-async def test_the_stream_tells_a_foreign_page_nothing(staffed: Stand) -> None:
+async def test_a_foreign_page_gets_nothing_from_the_stream(staffed: Stand) -> None:
     """The browser hides the stream from a foreign page, and does not send the session's cookie."""
     headers = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
     async with staffed.signed_in("Dana") as dana:
@@ -199,7 +199,7 @@ async def test_plain_http_says_nothing_of_https_and_a_proxy_that_ends_it_does(st
     assert proxied.headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_a_certificate_that_cannot_be_used_is_told_with_its_file(
+def test_a_certificate_that_cannot_be_used_is_reported_with_its_file(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     chain, key = written(authority, tmp_path)

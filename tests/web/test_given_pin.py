@@ -99,7 +99,7 @@ async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
     assert (await stand.people.log.page(None, 1))[0].what == "sign_in_refused"
 
 
-async def test_a_pin_is_generated_and_told_once(stand: Stand) -> None:
+async def test_a_pin_is_generated_and_shown_once(stand: Stand) -> None:
     async with stand.signed_in("Ada") as ada:
         new = await ada.post("/api/v1/users", {"name": "Zoe", "role": "dealer"})
         again = await ada.post("/api/v1/users/Zoe/pin", {})

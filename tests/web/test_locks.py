@@ -50,7 +50,7 @@ async def test_a_stranger_who_tries_again_and_again_locks_nobody_else_out(stand:
         assert (await sign_in(stand, HERS)).status_code == 200
 
 
-async def test_many_at_once_from_one_address_lock_that_address_alone(stand: Stand) -> None:
+async def test_many_together_from_one_address_lock_that_address_alone(stand: Stand) -> None:
     names = [f"Nobody {at}" for at in range(4)] + ["Flo"] * 8
     for _ in range(3):
         await asyncio.gather(*(sign_in(stand, STRANGER, WRONG, name=name) for name in names))
@@ -58,7 +58,7 @@ async def test_many_at_once_from_one_address_lock_that_address_alone(stand: Stan
     assert (await sign_in(stand, HERS)).status_code == 200
 
 
-async def test_a_device_that_has_signed_in_tries_on_where_strangers_have_locked_it(
+async def test_a_device_that_has_signed_in_may_try_while_strangers_have_locked_the_name(
     stand: Stand,
 ) -> None:
     """For example behind a proxy that hides addresses, so all clients seem to have the same one."""

@@ -90,7 +90,7 @@ async def test_however_its_path_is_written(stand: Stand) -> None:
 
 
 @pytest.mark.parametrize("agent", [False, True], ids=["service", "agent"])
-async def test_with_a_token_it_is_for_whoever_shows_it(stand: Stand, *, agent: bool) -> None:
+async def test_with_a_token_it_is_for_everybody_who_shows_it(stand: Stand, *, agent: bool) -> None:
     """This holds from any address. This machine is no exception, because a proxy may run on it."""
     good = {"Authorization": f"Bearer {TOKEN}"}
     async with serving(stand, TOKEN, agent=agent) as url, httpx.AsyncClient() as client:
@@ -139,7 +139,7 @@ async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> 
     assert told == [status]
 
 
-def test_the_token_is_in_a_file_that_lies_beside_the_floor_file(tmp_path: Path) -> None:
+def test_the_token_is_in_a_file_next_to_the_floor_file(tmp_path: Path) -> None:
     path = tmp_path / "floor.toml"
     path.write_text(FLOOR.replace("data =", 'metrics_token = "token"\ndata =', 1))
     service = read_floor(path).service

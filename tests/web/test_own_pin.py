@@ -36,7 +36,7 @@ async def set_by_ada(stand: Stand, *names: str) -> None:
             assert (answer.status_code, answer.json()["pin_by"]) == (200, "Ada")
 
 
-async def test_a_pin_of_ones_own_is_chosen_and_the_session_goes_on(stand: Stand) -> None:
+async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stand) -> None:
     async with stand.signed_in("Flo") as flo, stand.signed_in("Flo") as elsewhere:
         wrong = await flo.post("/api/v1/me/pin", {"pin": "000001", "new_pin": OWN})
         assert (wrong.status_code, error_of(wrong)) == (403, "wrong_pin")
@@ -88,7 +88,9 @@ async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) 
     await expect(page.locator(".who")).to_contain_text("Dana")
 
 
-async def test_whose_pin_one_administrator_set_is_told_at_the_payment(room: FloorRoom) -> None:
+async def test_a_pin_set_by_the_same_administrator_is_reported_at_the_payment(
+    room: FloorRoom,
+) -> None:
     await set_by_ada(room.stand, "Flo", "Finn")
     async with room.stand.signed_in("Finn", ADAS) as finn:
         await finn.post("/api/v1/me/pin", {"pin": ADAS, "new_pin": OWN})

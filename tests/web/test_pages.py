@@ -98,7 +98,7 @@ async def test_a_closed_link_shows_its_number_and_that_it_is_closed(stand: Stand
     assert "parameters" not in text
 
 
-async def test_a_closed_meter_says_so_while_its_link_goes_on(stand: Stand) -> None:
+async def test_a_closed_meter_says_so_while_its_link_operates(stand: Stand) -> None:
     stand.put(112_362, 7, state="closed")
     stand.put(500_000, 3, meter="five_card_hand_bonus")
     page = Reader((await stand.get("/signage/tcp-main")).text)

@@ -153,7 +153,7 @@ async def test_a_link_that_there_is_not_is_refused(stand: Stand) -> None:
 
 
 @pytest.mark.duty("D1")
-async def test_a_paytable_that_was_changed_is_told_as_it_is_now(stand: Stand) -> None:
+async def test_a_changed_paytable_is_shown_in_its_present_form(stand: Stand) -> None:
     stand.board.put_terms(with_paytable(stand, "B"))
     assert Tables((await stand.get(PAYS)).text).of["progressive"] == rows(PROGRESSIVE_B)
 

@@ -71,7 +71,7 @@ async def test_what_is_no_honest_request_is_refused_and_nothing_after_it_is_read
     assert (await stand.get("/healthz")).status_code == 200
 
 
-async def test_a_length_beside_chunks_is_no_second_request(stand: Stand) -> None:
+async def test_a_length_together_with_chunks_is_no_second_request(stand: Stand) -> None:
     async with raw(stand.port) as client:
         client.send(post(_JSON, _CHUNKED, "Content-Length: 4", body=b"0\r\n\r\n"), _SMUGGLED)
         head = await client.head()
@@ -149,7 +149,7 @@ async def test_a_body_beyond_the_bound_is_refused_before_it_is_all_there(
         assert b" 413 " in await client.head()
 
 
-async def test_who_leaves_amid_a_body_leaves_nothing_behind(
+async def test_a_client_that_leaves_within_a_body_leaves_nothing_behind(
     staffed: Stand, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(20):

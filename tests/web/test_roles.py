@@ -230,7 +230,7 @@ def test_every_route_states_who_may_use_it_and_is_in_the_table() -> None:
     assert None not in stated.values()
 
 
-def test_the_rights_of_the_roles_are_those_of_the_house() -> None:
+def test_the_rights_of_the_roles_are_those_of_the_table() -> None:
     written = {role: {Right(each) for each in words.split()} for role, words in RIGHTS_OF.items()}
     assert written == RIGHTS
     assert {role.value for role in STAFF.values()} == {role.value for role in Role}

@@ -14,7 +14,7 @@ from tests.web.events import listening
 from tests.web.stand import Stand
 
 
-async def test_a_port_in_use_is_told_with_its_address() -> None:
+async def test_a_port_in_use_is_reported_with_its_address() -> None:
     stand = Stand()
     app = stand.app()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -24,7 +24,7 @@ async def test_a_port_in_use_is_told_with_its_address() -> None:
 
 
 @pytest.mark.parametrize("host", ["no such host", "203.0.113.7"])
-async def test_an_address_that_is_not_ours_is_told(host: str) -> None:
+async def test_an_address_of_another_machine_is_reported(host: str) -> None:
     stand = Stand()
     app = stand.app()
     with pytest.raises(UserError, match="cannot serve pages at http://"):
@@ -86,7 +86,7 @@ async def test_a_reader_that_leaves_is_forgotten() -> None:
     await stand.stop()
 
 
-async def test_it_starts_again_on_the_same_port_at_once() -> None:
+async def test_it_starts_again_on_the_same_port_immediately() -> None:
     stand = Stand()
     for _ in range(3):
         await stand.start()

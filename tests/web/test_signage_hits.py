@@ -105,7 +105,7 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
     await shows(page, "$1,000.25")
 
 
-async def test_paid_after_validated_begins_nothing_anew(page: Page, stand: Stand) -> None:
+async def test_paid_after_validated_starts_no_new_celebration(page: Page, stand: Stand) -> None:
     await page.clock.install()
     stand.put(100_000, 5)
     await opened(page, stand)

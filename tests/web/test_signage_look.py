@@ -52,7 +52,7 @@ def logo_section(path: Path, body: bytes) -> str:
     return f'[signage]\nlogo = "{path}"\n'
 
 
-async def test_the_page_has_the_facility_s_colours_and_words(page: Page) -> None:
+async def test_the_page_has_the_facility_s_colors_and_words(page: Page) -> None:
     """There is no inline style, because the page's policy forbids it."""
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))
@@ -150,7 +150,7 @@ def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) ->
 
 
 @pytest.mark.parametrize(("name", "reason"), [("none.svg", "No such file"), (".", "directory")])
-def test_a_logo_that_is_not_there_is_told(tmp_path: Path, name: str, reason: str) -> None:
+def test_a_missing_logo_is_reported(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(UserError, match=f"cannot be read: .*{reason}"):
         read_logo(Branding(logo=str(tmp_path / name)))
 
@@ -177,7 +177,9 @@ def test_another_look_is_another_version(section: str) -> None:
         ("#1b1464", "#ffffff", "#ff6600"),
     ],
 )
-def test_whatever_is_made_of_the_colours_can_be_read(ground: str, ink: str, accent: str) -> None:
+def test_everything_in_the_facility_s_colors_can_be_read(
+    ground: str, ink: str, accent: str
+) -> None:
     """This holds for the extreme permitted colors, on the background and on its shade."""
     colours = f'ground = "{ground}"\nink = "{ink}"\naccent = "{accent}"'
     floor = parse_floor(f"{FLOOR}\n[signage]\n{colours}")

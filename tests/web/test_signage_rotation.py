@@ -28,14 +28,14 @@ def put_all(stand: Stand, version: int = 1) -> None:
             stand.put(112_362 + version, version, link=link.id, meter=meter.meter_id)
 
 
-async def test_what_fits_is_shown_at_once(page: Page, stand: Stand) -> None:
+async def test_what_fits_is_shown_together(page: Page, stand: Stand) -> None:
     put_all(stand)
     await opened(page, stand)
     await expect(page.locator(".meter:visible")).to_have_count(3)
     await expect(page.locator(".pause")).to_be_hidden()
 
 
-async def test_links_take_turns_where_the_floor_file_says_so(page: Page) -> None:
+async def test_links_take_turns_if_the_floor_file_says_so(page: Page) -> None:
     async with standing(LINKS) as stand:
         put_all(stand)
         await opened(page, stand)
@@ -60,7 +60,7 @@ async def test_a_meter_that_comes_into_view_shows_what_is_current(page: Page) ->
         await shows(page, "$2,000.00", OTHER, within_s=1)
 
 
-async def test_a_hit_brings_its_meter_up_at_once(page: Page) -> None:
+async def test_a_hit_brings_its_meter_up_immediately(page: Page) -> None:
     async with standing('[signage]\nrotate = "meters"\nrotate_seconds = 600') as stand:
         put_all(stand)
         await opened(page, stand)
@@ -140,7 +140,7 @@ async def test_a_phone_scrolls_instead(browser: Browser) -> None:
         await expect(page.locator(".meter:visible")).to_have_count(3)
 
 
-async def test_a_screen_that_changes_is_shared_out_anew(page: Page) -> None:
+async def test_a_screen_that_changes_is_divided_again(page: Page) -> None:
     async with standing(floor=CROWDED) as stand:
         put_all(stand)
         await opened(page, stand)

@@ -20,7 +20,7 @@ def stand(staffed: Stand) -> Stand:
     return staffed
 
 
-async def test_signing_in_tells_who_one_is_and_sets_a_cookie_for_this_host_alone(
+async def test_signing_in_returns_the_user_and_sets_a_cookie_for_this_host_alone(
     stand: Stand,
 ) -> None:
     answer = await stand.try_to_sign_in("flo")
@@ -58,7 +58,7 @@ async def test_a_new_sign_in_has_a_new_token_and_the_old_one_is_of_no_use(stand:
         assert (await flo.get("/api/v1/me")).status_code == 401
 
 
-async def test_wrong_names_and_pins_are_told_alike_and_then_locked_out(stand: Stand) -> None:
+async def test_wrong_names_and_pins_get_the_same_answer_and_then_a_lock_out(stand: Stand) -> None:
     told = []
     for _ in range(5):
         for name in ("Flo", "Ghost"):
@@ -138,7 +138,7 @@ async def test_only_our_own_pages_may_act(
         assert stand.claims.acts == []
 
 
-async def test_a_proxy_that_does_not_say_that_it_ends_https_is_told_how(stand: Stand) -> None:
+async def test_a_proxy_that_does_not_announce_https_gets_instructions(stand: Stand) -> None:
     proxied = {"Host": "pit.example", "Origin": "https://pit.example"}
     answer = await stand.try_to_sign_in(**proxied)
     assert (answer.status_code, error_of(answer)) == (403, "foreign_origin")
@@ -202,7 +202,7 @@ async def test_a_session_ends_when_nothing_is_done_and_a_page_by_itself_does_not
     assert stand.claims.acts == []
 
 
-async def test_whoever_is_disabled_can_do_nothing_more(stand: Stand) -> None:
+async def test_a_disabled_user_can_do_nothing_more(stand: Stand) -> None:
     async with stand.signed_in("Ada") as ada, stand.signed_in("Flo") as flo:
         assert (await flo.get("/api/v1/me")).status_code == 200
         assert (await ada.post("/api/v1/users/Flo/disable")).status_code == 200
@@ -248,7 +248,7 @@ async def test_a_store_that_fails_lets_nobody_in(stand: Stand) -> None:
     await nowhere.stop()
 
 
-async def test_the_stream_tells_of_changes_at_once_and_as_they_come(stand: Stand) -> None:
+async def test_the_stream_sends_changes_immediately_as_they_come(stand: Stand) -> None:
     async with (
         stand.signed_in("Dana") as dana,
         stand.signed_in("Flo") as flo,
