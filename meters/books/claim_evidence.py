@@ -69,9 +69,19 @@ class _ApprovedFloor(msgspec.Struct, frozen=True):
     tables: dict[str, _ApprovedTable] = {}
 
 
-_FILED: Final = msgspec.json.Decoder(_ApprovedFloor)
+_FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
 DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
 _APPROVAL: Final = msgspec.json.Decoder(_Approval)
+
+
+def approved_assets(event: bytes | str) -> dict[str, str]:
+    """The asset number of each table in an approved floor file, empty if it has none.
+
+    Raises:
+        msgspec.DecodeError: the entry is no approval, or its text is no floor file.
+    """
+    floor = _FLOOR.decode(_APPROVAL.decode(event).text)
+    return {table: approved.asset for table, approved in floor.tables.items()}
 
 
 @dataclass
@@ -128,10 +138,10 @@ class Evidence:
         Raises:
             msgspec.DecodeError: the event is not an approval.
         """
-        for table, filed in _FILED.decode(_APPROVAL.decode(event).text).tables.items():
+        for table, asset in approved_assets(event).items():
             known = self.assets.setdefault(table, [])
-            if filed.asset not in known[-1:]:
-                known.append(filed.asset)
+            if asset not in known[-1:]:
+                known.append(asset)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
         """Return the differences between a claim and the entries.

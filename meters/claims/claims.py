@@ -161,17 +161,7 @@ class Claims:
                 decided = await self._carry(store, record, act, decision, setters)
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
-        log.info(
-            "claim decided",
-            link=record.link,
-            table=record.table,
-            round=record.round,
-            claim=claim,
-            act=act,
-            by=actor,
-            amount_cents=decided.amount_cents,
-            entry=decided.entry,
-        )
+        _log_decision(record, act, actor, decided.amount_cents, decided.entry)
         self._tell(record, self._decision_of(record, decided))
         self._tell_envy(record, after)
         return self._rows.row(after)
@@ -220,17 +210,7 @@ class Claims:
                 raise ActError(error.status, _REFUSED[error.status]) from None
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
-        log.info(
-            "envy decided",
-            link=record.link,
-            table=record.table,
-            round=record.round,
-            claim=claim,
-            act=act,
-            by=actor,
-            amount_cents=sum(owed.amount for owed in record.envy),
-            entry=entry,
-        )
+        _log_decision(record, act, actor, sum(owed.amount for owed in record.envy), entry)
         self._tell_envy(record, after)
         return self._rows.row(after)
 
@@ -348,6 +328,25 @@ def _envy_decision(
 def _limit_cents(store: LinkStore, meter_id: str) -> int:
     """Return a meter's limit, 0 for none."""
     return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
+
+
+def _log_decision(
+    record: ClaimRecord, act: Act | EnvyAct, actor: str, amount_cents: int, entry: int
+) -> None:
+    decision_log = log.bind(
+        link=record.link,
+        table=record.table,
+        round=record.round,
+        claim=record.claim,
+        act=act,
+        by=actor,
+        amount_cents=amount_cents,
+        entry=entry,
+    )
+    if act in {"pay_envy", "reject_envy"}:
+        decision_log.info("envy decided")
+    else:
+        decision_log.info("claim decided")
 
 
 def _why_not(record: ClaimRecord, act: Act, error: WrongStateError) -> str:

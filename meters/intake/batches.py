@@ -425,44 +425,24 @@ class LinkIntake:
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log cards entered before a void or a result, and cards dealt twice."""
-        table, of, seq = one.known.table.id, one.step.round, one.step.seq
-        entry, hands, by = answer.entry, count_hands(one.entered), answer.confirmed_by
+        table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
+        if not hands and answer.elsewhere is None:
+            return
+        round_log = self._log.bind(
+            table=table, round=one.step.round, seq=one.step.seq, entry=answer.entry
+        )
         if hands and not by:
             outcome.counts.unconfirmed(table)
         if hands and one.event_type == "void":
             outcome.counts.void_after_cards(table)
-            self._log.info(
-                "round void after cards",
-                table=table,
-                round=of,
-                seq=seq,
-                entry=entry,
-                hands=hands,
-                confirmed_by=by or None,
-            )
+            round_log.info("round void after cards", hands=hands, confirmed_by=by or None)
         elif hands:
             outcome.counts.reentered(table, hands)
-            self._log.info(
-                "hands entered again",
-                table=table,
-                round=of,
-                seq=seq,
-                entry=entry,
-                hands=hands,
-                confirmed_by=by or None,
-            )
+            round_log.info("hands entered again", hands=hands, confirmed_by=by or None)
         if answer.elsewhere is not None:
             other_table, other_entry = answer.elsewhere
             outcome.counts.dealt_twice()
-            self._log.warning(
-                "cards dealt twice",
-                table=table,
-                round=of,
-                seq=seq,
-                entry=entry,
-                other_table=other_table,
-                other_entry=other_entry,
-            )
+            round_log.warning("cards dealt twice", other_table=other_table, other_entry=other_entry)
 
     def _tell_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
         self._log.info(

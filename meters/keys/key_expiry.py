@@ -2,7 +2,7 @@
 
 import datetime
 import ipaddress
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -101,26 +101,19 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
     """Warn if the services on this machine do not share the tables' events by one secret."""
-    names: set[str | None] = set()
-    for directory in sorted((keys / SERVICES).glob("*/")):
-        path = directory / EVENT_GROUP_FILE
-        try:
-            names.add(read_secret(path) if path.exists() else None)
-        except UserError as error:
-            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
-    if None in names:
-        seen = (
+    found: set[tuple[str, ...]] = set()
+    yield from _read_secrets(keys, EVENT_GROUP_FILE, lambda path: [read_secret(path)], found)
+    if () in found:
+        yield _services_warning(
             f"a service has no {EVENT_GROUP_FILE}, its keys are of an earlier release:"
             " run `pitlink keys` and copy services/"
         )
-        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
-    elif len(names) > 1:
-        seen = (
+    elif len(found) > 1:
+        yield _services_warning(
             f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once,"
             " and who signed in at one service has not at another: copy the whole of services/ from"
             " where `pitlink keys` was run"
         )
-        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
 
 
 def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
@@ -131,34 +124,42 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
         if not (directory / REDIS_PEOPLE_PASSWORD_FILE).exists()
     ]
     if lacking:
-        seen = (
+        yield _services_warning(
             f"{', '.join(lacking)}: no {REDIS_PEOPLE_PASSWORD_FILE}, the keys are of an earlier"
             " release: whoever has a service's password at Redis can change users and the"
             " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
             " the services"
         )
-        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
 
 
 def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
     """Warn if the services here do not have the same secrets for the operators' log."""
     found: set[tuple[str, ...]] = set()
-    for place in sorted((keys / SERVICES).glob("*/")):
-        path = place / LOG_SECRETS_FILE
-        try:
-            found.add(tuple(read_secrets(path)) if path.exists() else ())
-        except UserError as error:
-            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
+    yield from _read_secrets(keys, LOG_SECRETS_FILE, read_secrets, found)
     if () in found:
-        seen = (
+        yield _services_warning(
             f"a service has no {LOG_SECRETS_FILE}, its keys are of an earlier release: whoever has"
             " Redis's password for people can add entries to the operators' log; run"
             " `pitlink keys`, copy the whole of services/, and restart the services"
         )
-        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
     elif len(found) > 1:
-        seen = (
+        yield _services_warning(
             f"not all have the same {LOG_SECRETS_FILE}, so nobody signs in at who has the earlier:"
             " copy the whole of services/ from where `pitlink keys` was run"
         )
-        yield KeyFinding("keys services", holds=False, seen=seen, warns=True)
+
+
+def _read_secrets(
+    keys: Path, name: str, read: Callable[[Path], Sequence[str]], found: set[tuple[str, ...]]
+) -> Iterator[KeyFinding]:
+    """Add to ``found`` each service's secrets from its file ``name``, none if it has no file."""
+    for directory in sorted((keys / SERVICES).glob("*/")):
+        path = directory / name
+        try:
+            found.add(tuple(read(path)) if path.exists() else ())
+        except UserError as error:
+            yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=str(error))
+
+
+def _services_warning(seen: str) -> KeyFinding:
+    return KeyFinding("keys services", holds=False, seen=seen, warns=True)

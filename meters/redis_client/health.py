@@ -46,13 +46,21 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
         pipe.evalsha(sha, len(keys), *keys, *args)
         for name in _KEEPING:
             pipe.config_get(name)
-        # A single error is raised, because the pipeline's own error would repeat the whole batch.
-        answers = await pipe.execute(raise_on_error=False)
+        answers = await _answers(pipe)
+    _raise_unless_synced(answers[1:])
+    return answers[0]
+
+
+async def _answers(pipe: Pipeline) -> list[Any]:
+    """Execute a pipeline and raise its first error.
+
+    The pipeline's own error would repeat the whole batch.
+    """
+    answers: list[Any] = await pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    _raise_unless_synced(answers[1:])
-    return answers[0]
+    return answers
 
 
 async def must_keep(redis: Redis) -> None:
@@ -125,11 +133,7 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        # A single error is raised, because the pipeline's own error would repeat the whole batch.
-        answers = await pipe.execute(raise_on_error=False)
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise answer
+        answers = await _answers(pipe)
     count = len(_NEEDED)
     return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:]))
 

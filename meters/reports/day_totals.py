@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import METER_OF_ITEM, Line
-from meters.books.approvals import Approval
+from meters.books.claim_evidence import approved_assets
 from meters.books.entered_cards import count_hands, entered_in_text
 from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
 from meters.books.ledger_replay import Replay
@@ -27,20 +27,6 @@ _TOLD: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
     "confirm_correction", "refuse_correction",
 })  # fmt: skip
-
-
-class _ApprovedTable(msgspec.Struct, frozen=True):
-    """The field of a table in an approved floor file that a report shows."""
-
-    asset: str = ""
-
-
-class _ApprovedFloor(msgspec.Struct, frozen=True):
-    tables: dict[str, _ApprovedTable] = {}
-
-
-_APPROVAL: Final = msgspec.json.Decoder(Approval)
-_FILED: Final = msgspec.json.Decoder(_ApprovedFloor)
 
 
 class LinkTotals:
@@ -176,8 +162,8 @@ class DayTotals:
             figures.rejected_cents += win.cents
 
     def _approved(self, event: bytes) -> None:
-        filed = _FILED.decode(_APPROVAL.decode(event).text)
-        self._memory.assets |= {table: of.asset for table, of in filed.tables.items() if of.asset}
+        named = approved_assets(event).items()
+        self._memory.assets |= {table: asset for table, asset in named if asset}
 
 
 def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:

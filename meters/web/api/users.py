@@ -85,27 +85,21 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users/{name:str}/disable", Right.PEOPLE)
     async def disable_user(
-        name: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Disable a user's sign-in; their sessions end immediately."""
         return await users.disable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/enable", Right.PEOPLE)
     async def enable_user(
-        name: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Let a disabled user sign in again."""
         return await users.enable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/unlock", Right.PEOPLE)
     async def unlock_user(
-        name: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Remove the locks of a user after too many failed attempts."""
         return await users.unlock(name, _doer(request))
