@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from types import TracebackType
 from typing import Final, Self
 
 import paho.mqtt.client as paho
@@ -91,11 +90,6 @@ class Replies:
         self._client.loop_start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._client.disconnect()
         self._client.loop_stop()

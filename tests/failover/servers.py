@@ -4,7 +4,6 @@ import itertools
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any, Final, Self
 
 import redis
@@ -176,12 +175,7 @@ class Watched:
             self._up = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._up.close()
 
 
@@ -251,12 +245,7 @@ class Cluster:
     def _until(check: Any, what: str) -> None:  # noqa: ANN401  (a condition)
         eventually(check, within_s=_UP_WITHIN_S, what=what)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._up.close()
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,7 @@ from meters.floor.identities import Identity, service_identity, table_identity
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
 from tests.keys.clients import believing
 from tests.keys.servers import SecuredMosquitto
+from tests.slow_wire import slow_wire
 from tests.waiting import LONG_S
 
 PARTIES: Final = (
@@ -27,38 +27,6 @@ BEGUN_BYTES: Final = 100
 """Bytes sent at the beginning: less than the broker's first part of a handshake."""
 STEP_S: Final = 1.25 * FIRST_ANSWER_WITHIN_S
 NEVER_S: Final = 100_000
-
-
-@contextlib.asynccontextmanager
-async def busy(broker: SecuredMosquitto) -> AsyncIterator[int]:
-    """Yield a port that begins each handshake immediately and delays the rest."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def carry(
-        source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, slowly: bool
-    ) -> None:
-        with contextlib.suppress(OSError), contextlib.closing(sink):
-            if slowly:
-                sink.write(await source.read(BEGUN_BYTES))
-            while True:
-                await asyncio.sleep(STEP_S if slowly else 0)
-                if not (data := await source.read(1 << 20)):
-                    return
-                sink.write(data)
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, asks = await asyncio.open_connection("127.0.0.1", broker.port)
-        tasks.add(asyncio.create_task(carry(reader, asks, slowly=False)))
-        tasks.add(asyncio.create_task(carry(answers, writer, slowly=True)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def connect(port: int, keys: Path, party: Identity) -> None:
@@ -76,7 +44,9 @@ async def connect(port: int, keys: Path, party: Identity) -> None:
 async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_proxy_may(
     broker: SecuredMosquitto, keys: Path
 ) -> None:
-    async with busy(broker) as port, asyncio.timeout(LONG_S):
+    """The broker begins each at once, and takes long for the rest."""
+    late = slow_wire(broker.port, STEP_S, soon_bytes=BEGUN_BYTES)
+    async with late as port, asyncio.timeout(LONG_S):
         await asyncio.gather(*(connect(port, keys, party) for party in PARTIES))
 
 

@@ -1,8 +1,6 @@
 """A Redis that answers slowly is not gone: a link starts on it and stays operable."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,42 +11,11 @@ from tests.model.pit import Pit
 from tests.model.running import running
 from tests.model.tampering import play_a_while
 from tests.servers import RedisServer, eventually_async
+from tests.slow_wire import slow_wire
 
 ANSWERED_AFTER_S: Final = 0.3
 """Delay of one answer. It is far below the wait of a link for an answer. All answers of a check
 together exceed that wait."""
-
-
-@contextlib.asynccontextmanager
-async def slowed(port: int) -> AsyncIterator[int]:
-    """Yield a port behind which Redis answers late; requests arrive without delay."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def carry(
-        source: asyncio.StreamReader, sink: asyncio.StreamWriter, after_s: float
-    ) -> None:
-        try:
-            while data := await source.read(1 << 20):
-                await asyncio.sleep(after_s)
-                sink.write(data)
-        except OSError:
-            pass
-        finally:
-            sink.close()
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, asks = await asyncio.open_connection("127.0.0.1", port)
-        tasks.add(asyncio.create_task(carry(reader, asks, 0.0)))
-        tasks.add(asyncio.create_task(carry(answers, writer, ANSWERED_AFTER_S)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @pytest.fixture
@@ -67,7 +34,7 @@ async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
         await pit.open()
         await play_a_while(pit)
     async with (
-        slowed(tcp_redis.port) as port,
+        slow_wire(tcp_redis.port, ANSWERED_AFTER_S) as port,
         Redis(port=port) as slow,
         running(Pit(slow), tmp_path) as link,
     ):

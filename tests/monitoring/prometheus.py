@@ -4,7 +4,6 @@ import math
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Final, TypeVar
 
 import httpx
@@ -78,14 +77,9 @@ class Prometheus(Server):
             listed = "".join(f"    - {target}\n" for target in targets)
             (self.home / file).write_text(f"- targets:\n{listed}")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._http.close()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*raised)
 
     def _choose_port(self) -> None:
         self.port = free_port()

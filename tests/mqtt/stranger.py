@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import paho.mqtt.client as paho
@@ -100,12 +99,7 @@ class Ear:
         publish(self._port, self._probe, b"?")
         return bool(self.on(self._probe))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()

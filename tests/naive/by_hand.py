@@ -1,6 +1,7 @@
 """Rounds written in short for the cases that are worked by hand, and lines told in a few words."""
 
 from collections.abc import Callable
+from typing import TypedDict, Unpack
 
 import pytest
 
@@ -42,48 +43,39 @@ def with_fourth(made: Box, card: str) -> Box:
     return made
 
 
-def table(
-    game: str,
-    dealer: str,
-    *boxes: Box,
-    paytables: Paytables | None = None,
-    community: str | None = None,
-    draw: Draw | None = None,
-    meters: dict[str, Meter] | None = None,
-    irregularity: str | None = None,
-) -> Round:
+class Parts(TypedDict, total=False):
+    """What else there may be of a round; the community cards are names between blanks."""
+
+    paytables: Paytables
+    community: str | None
+    draw: Draw
+    meters: dict[str, Meter]
+    irregularity: str | None
+
+
+def table(game: str, dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
     """A round."""
     played: Round = {
         "game": game,
-        "paytables": paytables or {},
+        "paytables": parts.get("paytables", {}),
         "positions": list(boxes),
         "dealer": dealer.split(),
     }
-    if community is not None:
+    if (community := parts.get("community")) is not None:
         played["community"] = community.split()
-    if draw is not None:
-        played["draw"] = draw
-    if meters is not None:
-        played["meters"] = meters
-    if irregularity is not None:
+    if "draw" in parts:
+        played["draw"] = parts["draw"]
+    if "meters" in parts:
+        played["meters"] = parts["meters"]
+    if (irregularity := parts.get("irregularity")) is not None:
         played["irregularity"] = irregularity
     return played
 
 
-def poker(
-    dealer: str,
-    *boxes: Box,
-    paytables: Paytables | None = None,
-    community: str | None = None,
-    draw: Draw | None = None,
-    meters: dict[str, Meter] | None = None,
-    irregularity: str | None = None,
-) -> Round:
+def poker(dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
     """A round of Three Card Poker."""
-    return table(
-        "three_card_poker", dealer, *boxes, paytables=paytables or POKER_PAYTABLES,
-        community=community, draw=draw, meters=meters, irregularity=irregularity,
-    )  # fmt: skip
+    parts.setdefault("paytables", POKER_PAYTABLES)
+    return table("three_card_poker", dealer, *boxes, **parts)
 
 
 def told(line: Line) -> str:

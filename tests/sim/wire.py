@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cache
 from random import Random
-from types import TracebackType
 from typing import Any, Final, Self
 
 import aiomqtt
@@ -216,12 +215,7 @@ class _Carried:
         await self._broker.connect(self._session)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         self._broker.cut(self._session, will=False)
 
     async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
