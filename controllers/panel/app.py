@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
+from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
@@ -154,7 +155,8 @@ def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
 
 
 def _json(body: bytes, status: int) -> Response[bytes]:
-    return Response(body, status_code=status, media_type=MediaType.JSON)
+    shown = escape_in_json(body.decode()).encode()
+    return Response(shown, status_code=status, media_type=MediaType.JSON)
 
 
 def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:

@@ -12,6 +12,7 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
+from bonus.printable import escape_unprintable
 from meters.displays.display_state import TooManyWatchersError
 from meters.floor_api.errors import ActError
 from meters.http.requests import WebRequest
@@ -86,9 +87,10 @@ def refusals(*statuses: int) -> dict[int, ResponseSpec]:
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """Return an error as an API answer."""
+    """Return an error as an API answer, with what it repeats of a request escaped."""
+    shown = msgspec.structs.replace(error, message=escape_unprintable(error.message))
     return Response(
-        ErrorBody(error), status_code=status, media_type=MediaType.JSON, headers=headers
+        ErrorBody(shown), status_code=status, media_type=MediaType.JSON, headers=headers
     )
 
 

@@ -1,5 +1,6 @@
 """A touch does what was meant: no second or late touch counts, and no card of another hand."""
 
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -244,3 +245,34 @@ async def test_what_was_touched_while_the_table_hung_does_not_take_effect_later(
             "aria-pressed", "false"
         )
         await expect(page.locator("#standing")).to_contain_text("Betting open")
+
+
+async def test_look_at_the_last_settlement_while_the_table_goes_on_is_no_error(
+    page: Page, panel: PanelStand, service: ScriptedService
+) -> None:
+    """Between finger down and up a device locks out: no settlement is drawn to scroll to."""
+    await page.clock.install()
+    hand, finger = Hand(page, panel.url), Finger(page, "mouse")
+    await hand.open()
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Kd Qh")
+    await hand.touch("Settle the round", "Next round")
+    await hand.wager("Position 3 Progressive")
+    look = hand.standing("Last settlement")
+    await stop_with_all_standing(page)
+    service.answering = False
+    await finger.down(look)
+    locking = asyncio.create_task(say(panel.agent, "lockout"))
+
+    async def heard() -> bool:
+        waits: bool = await page.evaluate("window.lastView?.unanswered === 'lockout'")
+        return waits
+
+    await eventually_async(heard, within_s=20)
+    await finger.up()
+    await hand.says("Waiting for the service")
+    service.answering = True
+    assert (await locking).ok
+    await hand.says("Settlement of round R1")

@@ -91,3 +91,14 @@ async def test_a_name_to_sign_in_with_is_printable(staffed: Stand) -> None:
     async with httpx.AsyncClient(base_url=staffed.url, timeout=10) as client:
         answer = await client.post("/api/v1/sign-in", json={"name": "Fl\x1bo", "pin": "314159"})
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["signage/%s", "api/v1/meters/stream?link=%s", "api/v1/claims/%s", "%s"]
+)
+async def test_what_an_error_repeats_of_a_request_is_printable(staffed: Stand, path: str) -> None:
+    """Somebody asks with `curl` for an address that was sent to them."""
+    async with staffed.signed_in("Flo") as staff:
+        answer = await staff.client.get("/" + path % "x%C2%9B31m%E2%80%AEy%1B")
+    assert answer.status_code == 404
+    assert answer.text.isprintable(), answer.text

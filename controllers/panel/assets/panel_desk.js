@@ -34,7 +34,7 @@ const lookBack = (view) => view.last === null ? null
   : button("last-settlement", ".small", "Last settlement", () => {
     looksBack = !looksBack;
     draw();
-    if (looksBack) byId("settled-title").scrollIntoView({ block: "start" });
+    if (looksBack) byId("settled-title")?.scrollIntoView({ block: "start" });
   }, { "aria-expanded": String(looksBack) });
 
 const before = (view) => looksBack && view.last !== null ? settledView(view.last) : null;
