@@ -28,11 +28,11 @@ def parse_card(text: str) -> Card:
     >>> parse_card("10d")
     Traceback (most recent call last):
         ...
-    ValueError: '10d' is no card: a rank of 23456789TJQKA, then a suit of cdhs
+    ValueError: '10d' is not a card: write a rank of 23456789TJQKA, then a suit of cdhs
     """
     card = _CARDS.get(text)
     if card is None:
-        raise ValueError(f"{text!r} is no card: a rank of {RANKS}, then a suit of {SUITS}")
+        raise ValueError(f"{text!r} is not a card: write a rank of {RANKS}, then a suit of {SUITS}")
     return card
 
 

@@ -66,7 +66,7 @@ def choice_problem(
             *others, last = choices[VERSION]
             rule = chapter.version[0].rule.rpartition("(")[0]
             versions = f"version {', '.join(others)} or {last}"
-            return f"the tables of {table.rule} go with a version of {rule}: give {versions}"
+            return f"the tables of {table.rule} need a version of {rule}: choose {versions}"
     return None
 
 
@@ -87,21 +87,26 @@ def _mini_royal_problem(
     chosen: Mapping[str, object],
 ) -> str | None:
     if not isinstance(choice, Mapping):
-        return f"{MINI_ROYAL} gives odds for {' or '.join(royals)}"
+        return f"{MINI_ROYAL} has odds for {' or '.join(royals)}"
     for item, times in choice.items():
         royal = royals.get(str(item))
         if royal is None:
             rule = next(iter(royals.values())).rule.rpartition("(")[0]
-            return f"a mini-royal is added to {' or '.join(royals)}, not to {item} ({rule})"
+            return (
+                f"a mini-royal can be added only to {' or '.join(royals)}, not to {item} ({rule})"
+            )
         least = read_times(royal.least, "to")
         if not isinstance(times, int) or times < least:
-            return f"{MINI_ROYAL} pays at least {royal.least} as {item} ({royal.rule})"
+            return f"{MINI_ROYAL} pays at least {royal.least} for {item} ({royal.rule})"
         if times > _ODDS_MAX:
-            return f"{MINI_ROYAL} pays at most {_ODDS_MAX:,} to 1 here, as {item}"
+            return f"{MINI_ROYAL} pays at most {_ODDS_MAX:,} to 1 for {item}"
         for bonus in chapter.main.bonus:
             table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
             if bonus.item == item and table and table.rule != royal.among:
-                return f"a mini-royal is added to {royal.among}, not to {table.rule} (reading T4)"
+                return (
+                    f"a mini-royal can be added only to {royal.among}, not to {table.rule} (reading"
+                    " T4)"
+                )
     return None
 
 

@@ -162,7 +162,7 @@ def _choose(
     rule = paytables[0].rule
     offered = _choices(paytables)
     if not offered:
-        raise ValueError(f"{tables.meter}: {rule} has one paytable, none to choose")
+        raise ValueError(f"{tables.meter}: {rule} has only one paytable: do not choose one")
     letters = " or ".join(offered)
     if choice is None:
         raise ValueError(f"{tables.meter}: a paytable must be chosen, {letters} of {rule}")

@@ -86,7 +86,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         if need not in first:
             raise ChapterError(f"{of}: it needs {need!r}, which is no wager to be placed first")
     if tables.paid_from is PaidFrom.HAND_PAY:
-        raise ChapterError(f"{of}: what is no percentage of a meter is no hand pay")
+        raise ChapterError(f"{of}: only a percentage of a meter is a hand pay")
     if tables.fourth_card and tables.fourth_card.rank not in [*RANKS]:
         raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
 

@@ -72,9 +72,9 @@ def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
 
 
 _TO_WHOM: Final = {
-    "played": "paid whenever the player stays in",
-    "not_lower": "paid where the player's hand is not lower",
-    "lower": "paid where the player's hand is lower",
+    "played": "paid if the player does not fold",
+    "not_lower": "paid if the player's hand is not lower",
+    "lower": "paid if the player's hand is lower",
 }
 
 

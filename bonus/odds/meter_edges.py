@@ -253,18 +253,19 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
         notes.append("For one player with this wager: a percentage is divided among all of them.")
     if tables.forfeited:
         notes.append(
-            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is of a player"
+            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is for a player"
             " who never folds."
         )
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("No hand that it pays is folded under the optimal strategy.")
     if tables.envy:
         notes.append(
-            "Envy Bonuses are those of hands that stay on the table: one that is folded and"
+            "Envy Bonuses are for hands that stay on the table: a hand that is folded and"
             " collected brings none (reading T8)."
         )
     notes.append(
-        "The meter is what the hand is paid from, this round's wagers in it (reading T14)."
+        "The meter is the amount from which the hand is paid. It includes this round's wagers"
+        " (reading T14)."
     )
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
         notes.append("Without a Magic Card or a Lucky Bonus.")

@@ -15,7 +15,7 @@ def main_note(offer: Offer, paytable: Paytable) -> str:
     if paytable.version:
         versions = offer.chapter.version
         rule = versions[0].rule.rpartition("(")[0]
-        notes.append(f"This paytable goes with a version of {rule}.")
+        notes.append(f"This paytable needs a version of {rule}.")
     return " ".join([*notes, *_limit(offer, {offer.chapter.main.odds_rule})])
 
 
@@ -24,13 +24,13 @@ def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
     notes = []
     if offer.tables and offer.tables.forfeited:
         notes.append(
-            f"A player who folds forfeits this wager ({offer.tables.forfeited}); the edge is of"
+            f"A player who folds forfeits this wager ({offer.tables.forfeited}); the edge is for"
             " the paytable alone."
         )
     if sums:
         dollars = offer.wagers_cents[0] // 100
         notes.append(
-            f"The fixed sums make the edge depend on the wager: it is of a ${dollars} wager."
+            f"With fixed sums, the edge depends on the wager: it is for a ${dollars} wager."
         )
     return " ".join([*notes, *_limit(offer, rules)])
 

@@ -28,7 +28,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
     for offer in of_games:
         for name in query.wagers:
             if name in _beside(offer):
-                reason = f"{name} is told with {offer.chapter.main.stake}, which it is a part of"
+                reason = f"{name} is part of {offer.chapter.main.stake}: ask for that wager"
                 raise UserError(reason, exit_status=_WRONG_USAGE)
     of_wagers = _named(of_games, [offer.wager for offer in of_games], query.wagers, "wager")
     letters = [offer.paytable or "" for offer in of_wagers]
@@ -57,7 +57,7 @@ def _named(
 def _refusal(what: str, name: str, known: Iterable[str]) -> str:
     there_is = list(known)
     if not there_is:
-        return f"there is no {what} to choose here, so not {name!r} either"
+        return f"there is no {what} to choose here: leave out {name!r}"
     meant = nearest(name, there_is)
     choices = "" if ": it is one of " in meant else f" There is {', '.join(there_is)}."
     return f"no {what} is called {name!r}{meant}{choices}"

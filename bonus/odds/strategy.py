@@ -138,7 +138,7 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
         nets = {outcome: game.net(duel.hand, outcome, wager) for outcome in OUTCOMES}
         highest = max(int(np.abs(net).max()) for net in nets.values())
         if highest * duel.deals * sum(duel.hands) >= _SUM_BELOW:
-            raise ValueError(f"odds of {highest} to 1 are beyond what can be counted")
+            raise ValueError(f"odds of {highest} to 1 are too high to count")
         worths[wager] = sum(
             (against[outcome] * nets[outcome] for outcome in OUTCOMES),
             start=np.zeros(len(duel.hands), np.int64),

@@ -221,6 +221,6 @@ def turned_up(box: RoundPosition) -> tuple[Card, ...]:
         RoundError: it has no cards.
     """
     if box.cards is None:
-        message = f"the hand of position {box.position} is to be turned up, and has no cards"
+        message = f"the hand of position {box.position} must be turned up, but has no cards"
         raise RoundError("cards_missing", message)
     return box.cards

@@ -45,7 +45,7 @@ def check_wagers(
     for index, box in enumerate(positions):
         if not 1 <= box.position <= positions_max:
             rule = rules.chapter.deal.positions_rule
-            message = f"position {box.position}, where a table has 1 to {positions_max} ({rule})"
+            message = f"position {box.position}: a table has 1 to {positions_max} ({rule})"
             raise RoundError("bad_position", message, f"positions[{index}].position")
         if box.position in seen:
             message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
@@ -65,7 +65,7 @@ def _check_wager(
     placing = rules.placings.get(wager)
     if placing is None:
         meant = nearest(wager, rules.placings)
-        message = f"{wager!r} is no wager of {rules.chapter.game}{meant}"
+        message = f"{wager!r} is not a wager of {rules.chapter.game}{meant}"
         raise RoundError("unknown_wager", message, _field(index, wager))
     if placing.choice:
         message = (
@@ -76,11 +76,11 @@ def _check_wager(
     if placing.meter is not None:
         _check_amount(wager, cents, placing, terms, index)
     elif not 1 <= cents <= WAGER_CENTS_MAX:
-        message = f"{wager} of {cents} cents, where a wager has 1 to {WAGER_CENTS_MAX}"
+        message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
         raise RoundError("bad_amount", message, _field(index, wager))
     if rules.whole and placing.needs and not any(need in box.wagers for need in placing.needs):
         needs = " or ".join(placing.needs)
-        message = f"{wager} without {needs}, to which it is an additional wager ({placing.rule})"
+        message = f"{wager} without {needs}: it is an additional wager ({placing.rule})"
         raise RoundError("wager_missing", message, _field(index, wager))
 
 
@@ -91,7 +91,7 @@ def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index:
         raise RoundError("unknown_meter", message, _field(index, wager))
     wager_cents = terms[kind].wager_cents
     if cents != wager_cents:
-        message = f"{wager} of {cents} cents, where the meter is for {wager_cents} ({placing.rule})"
+        message = f"{wager} of {cents} cents: the meter is for {wager_cents} ({placing.rule})"
         raise RoundError("wrong_amount", message, _field(index, wager))
 
 
@@ -101,16 +101,16 @@ def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: b
     stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
     if box.folded:
         if follow is not None:
-            message = f"a {main.follow} after a fold, which ends the participation ({main.asking})"
+            message = f"a {main.follow} after a fold: a fold ends participation ({main.asking})"
             raise RoundError("after_fold", message, _field(index, main.follow))
         if box.wagers and stake is None:
-            message = f"a fold without an {main.stake}: {main.asking} asks those who placed one"
+            message = f"a fold without an {main.stake}: nothing to fold ({main.asking})"
             raise RoundError("nothing_folded", message, f"positions[{index}].folded")
     if stake is None:
         return
     if follow is None:
         if decided and not box.folded:
-            message = f"an {main.stake} is followed by a {main.follow}, or folded ({main.asking})"
+            message = f"an {main.stake} needs a {main.follow} or a fold ({main.asking})"
             raise RoundError("undecided", message, _field(index, main.follow))
     elif follow not in [times * stake for times in main.times]:
         raise RoundError("wrong_amount", _wrong_follow(main, follow), _field(index, main.follow))
@@ -132,10 +132,8 @@ def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
         cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
             rule = rules.version.rule if rules.version else ""
-            least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "no less"
-            message = (
-                f"{bound.wager} of {cents} cents: the {bound.of} beside it is {least} ({rule})"
-            )
+            least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "at least as high"
+            message = f"{bound.wager} of {cents} cents: its {bound.of} must be {least} ({rule})"
             raise RoundError("wrong_amount", message, _field(index, bound.wager))
 
 
@@ -206,7 +204,7 @@ def _check_dealt(
         raise RoundError("cards_missing", message, "dealer")
     common = played.pair_bonus_community_card
     if placing.fourth_card and box.fourth_card is None and common is None:
-        message = f"{wager}: neither a fourth card nor one for all was dealt ({deal.rule})"
+        message = f"{wager}: the fourth card is missing, its own or the table's ({deal.rule})"
         raise RoundError("cards_missing", message, f"positions[{index}].fourth_card")
 
 

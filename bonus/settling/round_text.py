@@ -130,7 +130,7 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
     for name, meter in text.meters.items():
         field = f"meters.{name}"
         if name not in _METERS:
-            raise RoundError("unknown_meter", f"{name!r} is no meter of {text.game}", field)
+            raise RoundError("unknown_meter", f"{name!r} is not a meter of {text.game}", field)
         kind = MeterKind(name)
         choice = None
         if kind is MeterKind.PROGRESSIVE:

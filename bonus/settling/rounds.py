@@ -101,7 +101,7 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
-        raise RoundError("wrong_cards", f"{len(names)} cards, where {count} are dealt{by}", field)
+        raise RoundError("wrong_cards", f"{len(names)} cards, but {count} are dealt{by}", field)
     return tuple(one_card(name, field) for name in names)
 
 

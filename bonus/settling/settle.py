@@ -142,7 +142,7 @@ def _without_contributions(
         if text.meters[kind].reserve is not None:
             reserve_micros = holdings[kind].reserve_micros - added.reserve_micros
         if amount_micros < 0 or reserve_micros < 0:
-            message = f"{kind} holds less than this round added to it"
+            message = f"{kind} is lower than this round's contributions"
             raise RoundError("bad_meter", message, f"meters.{kind}")
         after[kind] = MeterHolding(amount_micros, reserve_micros)
     return after

@@ -44,7 +44,7 @@ _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
     event=None,
     ok=False,
-    error=ErrorDetail(code="withdrawn", message="the correction is no longer asked for"),
+    error=ErrorDetail(code="withdrawn", message="the correction request was withdrawn"),
 )
 
 
@@ -209,7 +209,7 @@ class Agent:
         fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
         if fault is None and not self._acquainted:
             return DeviceRefusal(
-                "link_down", "the service has not yet said where this table stands"
+                "link_down", "the service has not confirmed this table's state yet"
             )
         return fault
 
@@ -250,7 +250,7 @@ class Agent:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
         if self._asked or self._writer.pending is not None:
             return refused(
-                line, DeviceRefusal("busy", "the table is still busy with what came before")
+                line, DeviceRefusal("busy", "the table is still busy with the previous event")
             )
         return await self._put(_DeviceLine(line, patient=False))
 

@@ -340,7 +340,7 @@ class EventDelivery:
 
 def _passed(reply: Reply, expected: int) -> Reply:
     """Return a refusal of an event whose number the service has used for another event."""
-    message = f"the service has used up the numbers before {expected} for other events"
+    message = f"the service has already used the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)
 

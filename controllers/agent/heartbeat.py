@@ -55,11 +55,13 @@ class Heartbeat:
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
             return DeviceRefusal(
-                "link_down", "the link is down: no beat of the controller has come yet"
+                "link_down", "the link is down: no heartbeat of the controller has arrived yet"
             )
         if now_s - lived_at_s >= self._silence_s:
             silent_s = int(now_s - lived_at_s)
-            return DeviceRefusal("link_down", f"the link is down: no beat for {silent_s} seconds")
+            return DeviceRefusal(
+                "link_down", f"the link is down: no heartbeat for {silent_s} seconds"
+            )
         if last.state != "operable":
             reason = last.reason or "no reason given"
             return DeviceRefusal(last.state, f"the link is {last.state}: {reason}")

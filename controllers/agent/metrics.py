@@ -35,25 +35,29 @@ STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 
 _TABLE: Final = ("link", "table")
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
-    ("broker_connected", "1 while the broker is reached.", lambda one: one.connected),
-    ("playable", "1 while progressive wagers can be taken.", lambda one: one.playable),
-    ("beat_age_seconds", "Since the controller's last beat.", lambda one: one.beat_age_s),
+    ("broker_connected", "1 while the broker is connected.", lambda one: one.connected),
+    ("playable", "1 while progressive wagers can be accepted.", lambda one: one.playable),
+    (
+        "beat_age_seconds",
+        "Seconds since the controller's last heartbeat.",
+        lambda one: one.beat_age_s,
+    ),
     ("unanswered_events", "Events in the outbox without a reply.", lambda one: one.unanswered),
     (
         "unanswered_age_seconds",
-        "How long the oldest of them has had none; 0 where there is none.",
+        "Age of the oldest event without a reply; 0 if there is none.",
         lambda one: one.unanswered_s,
     ),
-    ("waiting_device_events", "Device events not yet taken.", lambda one: one.waiting),
+    ("waiting_device_events", "Device events that are not handled yet.", lambda one: one.waiting),
     ("last_seq", "The number of the table's last event.", lambda one: one.last_seq),
-    ("outbox_bytes", "What the outbox takes on the disk.", lambda one: one.outbox_bytes),
+    ("outbox_bytes", "Size of the outbox on the disk.", lambda one: one.outbox_bytes),
 )
 _COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
-    ("connections", "How often the broker was reached.", lambda one: one.connections),
-    ("beats_missed", "Beats that did not come when due.", lambda one: one.beats_missed),
-    ("repeats", "Events published again unanswered.", lambda one: one.deliveries.repeats),
+    ("connections", "Connections to the broker.", lambda one: one.connections),
+    ("beats_missed", "Heartbeats that did not arrive when due.", lambda one: one.beats_missed),
+    ("repeats", "Events repeated without a reply.", lambda one: one.deliveries.repeats),
     ("wagers", "Progressive wagers accepted.", lambda one: one.accepted.wagers),
-    ("wagered_cents", "Their amounts in cents.", lambda one: one.accepted.wagered_cents),
+    ("wagered_cents", "Sum of those wagers in cents.", lambda one: one.accepted.wagered_cents),
 )
 
 

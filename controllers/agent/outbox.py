@@ -206,14 +206,14 @@ def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
         )
         connection.execute(f"PRAGMA user_version = {_VERSION}")
     elif version != _VERSION:
-        raise OutboxError("it is no outbox of this version")
+        raise OutboxError("it is not an outbox of this version")
     connection.execute("COMMIT")
     check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if check != "ok":
         raise OutboxError(f"it is damaged: {check}")
     row = connection.execute('SELECT link, "table", known_seq FROM place').fetchone()
     if row is None:
-        raise OutboxError("it is damaged: it does not say whose it is")
+        raise OutboxError("it is damaged: it does not name its table")
     if row[:2] != (link, table):
         raise OutboxError(f"it belongs to table {row[1]} of link {row[0]}")
     return int(row[2])

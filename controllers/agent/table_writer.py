@@ -113,7 +113,7 @@ class TableWriter:
             await self.close()
             if self._outbox is None and isinstance(error, OutboxError):
                 raise
-            reason = f"it does not say where the table was: {error}"
+            reason = f"it has no readable state of the table: {error}"
             raise OutboxError(f"outbox {self._outbox_path}: {reason}") from None
         except BaseException:
             await self.close()
@@ -362,7 +362,7 @@ def _money_event(payload: bytes) -> MoneyEvent:
     try:
         event: TableEvent = TABLE_EVENT.decode(payload)
     except UNREADABLE as error:
-        raise OutboxError(f"an event in it is none: {error}") from None
+        raise OutboxError(f"it contains an invalid event: {error}") from None
     if isinstance(event, Hello):
-        raise OutboxError("an event in it is a hello, which has no number")
+        raise OutboxError("it contains a hello, which has no number")
     return event

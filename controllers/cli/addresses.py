@@ -13,5 +13,5 @@ def check_listening_address(option: str, text: str | None) -> None:
     """
     if text is not None and not is_listening_address(text):
         raise typer.BadParameter(
-            f'{option} {text}: it is an address and a port, such as "127.0.0.1:8090"'
+            f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
         )

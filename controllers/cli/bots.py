@@ -18,31 +18,31 @@ def bots(
         list[str] | None,
         typer.Option(
             metavar="TABLE",
-            help="A table at which bots play; all of the floor file unless given. May be given"
-            " several times.",
+            help="A table at which bots play. Repeat it for several tables. Default: all tables of"
+            " the floor file.",
         ),
     ] = None,
     speed: Annotated[
-        float, typer.Option(min=0.1, max=1000, help="How many times as fast as at a real table.")
+        float, typer.Option(min=0.1, max=1000, help="Speed relative to a real table.")
     ] = 1.0,
     for_s: Annotated[
         float | None,
-        typer.Option("--for", min=1, metavar="SECONDS", help="End by itself after so long."),
+        typer.Option("--for", min=1, metavar="SECONDS", help="Stop after this time."),
     ] = None,
     stack_deck: Annotated[
         bool,
-        typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
+        typer.Option("--stack-deck", help="Stack one deck in four, so jackpots are frequent."),
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve all tables' /metrics for Prometheus there."),
+        typer.Option(metavar="HOST:PORT", help="Address of all tables' /metrics for Prometheus."),
     ] = None,
 ) -> None:
-    """Let bots play at the tables of a floor file, at a broker and a service that run already.
+    """Let bots play at the tables of a floor file; its broker and service must be running.
 
-    Each table has a real agent, with its outbox and its keys; what it wagers stands in the ledger.
-    So the floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the time given ends the
-    rounds in hand, and prints how many were played.
+    Each table has a real agent with an outbox and keys, and its wagers stay in the ledger. So the
+    floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
+    bots after their present rounds. The command then prints how many rounds were played.
     """
     check_listening_address("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY

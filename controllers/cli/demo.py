@@ -12,45 +12,46 @@ from controllers.demo.run import DemoOptions, run_demo
 def demo(
     *,
     tables: Annotated[
-        int, typer.Option(min=1, max=99, help="How many tables play, over two links.")
+        int, typer.Option(min=1, max=99, help="Number of tables that play, on two links.")
     ] = 12,
     speed: Annotated[
-        float, typer.Option(min=0.1, max=1000, help="How many times as fast as at a real table.")
+        float, typer.Option(min=0.1, max=1000, help="Speed relative to a real table.")
     ] = 1.0,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Where the pages are, on this machine only.")
+        int, typer.Option(min=1, max=65535, help="Port of the pages, on this machine only.")
     ] = 8080,
     panel_port: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=65535, help="Where the panel is; the port after --port if not given."
-        ),
+        typer.Option(min=1, max=65535, help="Port of the panel. Default: the port after --port."),
     ] = None,
     data: Annotated[
         Path,
-        typer.Option(metavar="DIRECTORY", help="Keeps the meters from one run to the next."),
+        typer.Option(
+            metavar="DIRECTORY", help="Data directory, which keeps the meters between runs."
+        ),
     ] = Path("pitlink-data"),
     for_s: Annotated[
         float | None,
-        typer.Option("--for", min=1, metavar="SECONDS", help="End by itself after so long."),
+        typer.Option("--for", min=1, metavar="SECONDS", help="Stop after this time."),
     ] = None,
     auto_floor: Annotated[
         bool,
         typer.Option(
             "--auto-floor/--no-auto-floor",
-            help="A simulated floorperson validates the wins, or they wait for people.",
+            help="A simulated floorperson validates the wins; otherwise they wait for people.",
         ),
     ] = True,
     stack_deck: Annotated[
         bool,
-        typer.Option("--stack-deck", help="Stack one deck in four, so that jackpots come often."),
+        typer.Option("--stack-deck", help="Stack one deck in four, so jackpots are frequent."),
     ] = False,
 ) -> None:
-    """Run a whole simulated floor on this machine: signage, the floorpersons' page, a panel.
+    """Run a complete simulated floor on this machine: signage, the floor page, a panel.
 
-    Starts a broker, a Redis and the service, bot tables of all three games, and one table that is
-    yours to deal at. It prints the addresses, and as whom to sign in. Ctrl-C, or the time given,
-    ends it and prints a summary. Exit status 0 where the ledger balances.
+    It starts a broker, a Redis server, the service, bot tables of all three games, and one table at
+    which you deal. It prints the addresses and the names for signing in. Ctrl-C or the end of the
+    time stops it and prints a summary. The exit status is 0 if the ledger balances and a second
+    settlement of every round has the same result.
     """
     options = DemoOptions(
         tables,

@@ -27,31 +27,29 @@ def table(
     events: Annotated[
         bool,
         typer.Option(
-            "--events", help="Take device events from standard input, one JSON object a line."
+            "--events", help="Read device events from standard input, one JSON object per line."
         ),
     ] = False,
     panel: Annotated[
         bool,
-        typer.Option("--panel", help="Serve the dealer's panel, until Ctrl-C or SIGTERM."),
+        typer.Option("--panel", help="Serve the dealer's panel until Ctrl-C or SIGTERM."),
     ] = False,
     at: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where the panel is served.")
+        str, typer.Option(metavar="HOST:PORT", help="Address of the panel.")
     ] = "127.0.0.1:8090",
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve /metrics for Prometheus there."),
+        typer.Option(metavar="HOST:PORT", help="Address of /metrics for Prometheus."),
     ] = None,
     outbox: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="The table's outbox; DATA/tables/TABLE.sqlite unless given."
-        ),
+        typer.Option(metavar="FILE", help="The table's outbox. Default: DATA/tables/TABLE.sqlite."),
     ] = None,
     renew_panel_key: Annotated[
         bool,
         typer.Option(
             "--renew-panel-key",
-            help="Replace the panel's key, which ends all its sessions; by itself, and no more.",
+            help="Replace the panel's key and end all its sessions. It can be used alone.",
         ),
     ] = False,
     log: LogOption = None,
@@ -59,19 +57,19 @@ def table(
 ) -> None:
     """Run the agent of one table.
 
-    With --panel its dealer's page is served; the address that opens it is printed, with a key that
-    is kept in DATA/tables/TABLE.panel-key. A tablet that it opened stays open for 30 days, and for
-    30 more when the address is opened again. Where the key may be known to others, or a tablet is
-    lost: --renew-panel-key, and start the agent again.
+    With --panel, it serves the dealer's page and prints the address that opens it. The address
+    contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the address
+    can use the panel for 30 days; opening it again starts another 30 days. If others may know the
+    key, or a tablet is lost, use --renew-panel-key and restart the agent.
 
-    Prometheus reads /metrics of the panel, or where --metrics says.
+    Prometheus reads /metrics of the panel, or the address of --metrics.
 
-    With --events each device event is answered on standard output with one line of JSON, and what
-    else there is to tell goes to standard error. It ends at the end of input, with status 1 where
-    an event was refused.
+    With --events, each device event is answered on standard output with one line of JSON. All other
+    messages go to standard error. The command ends at the end of input. The exit status is 1 if an
+    event was refused.
 
-    The outbox keeps what was accepted: an agent that is killed and started again goes on where it
-    was.
+    The outbox stores what was accepted, so an agent that is killed and restarted continues where it
+    stopped.
     """
     if renew_panel_key:
         _renew_panel_key(table, config)
@@ -96,4 +94,4 @@ def _renew_panel_key(table: str, config: Path) -> None:
     if floor.find_table(table) is None:
         raise UserError(f"{config}: there is no table {table}")
     renew_panel_key(panel_key_path(floor, table))
-    print_text(f"{table}: the panel has another key, once its agent is started again")
+    print_text(f"{table}: the panel has a new key; restart its agent to use it")

@@ -29,7 +29,7 @@ def show_addresses(
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
     console.print(
         f"\nA simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
-        f" in {stack_every} is stacked, so that jackpots can be seen.",
+        f" in {stack_every} is stacked, so jackpots occur.",
     )
 
 
@@ -41,13 +41,13 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
         ": demonstration only.",
         sep="",
     )
-    waits = "Wins wait for you: two people validate and pay what is paid by hand."
+    waits = "Wins wait for you. A hand pay needs two people: one validates it, and another pays it."
     if auto_floor_after_s is not None:
         waits = (
-            f"A simulated floorperson validates what has waited for {auto_floor_after_s:.0f} s, and"
-            " another pays (--no-auto-floor leaves it to you)."
+            f"A simulated floorperson validates a win after {auto_floor_after_s:.0f} s, and another"
+            " pays it (with --no-auto-floor, you do it)."
         )
-    console.print(f"{waits} Ctrl-C ends it all.\n")
+    console.print(f"{waits}Ctrl-C stops the demonstration.\n")
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
@@ -107,9 +107,9 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
     """Print whether the second settlement of every round was the same, and the files' paths."""
     settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
     if rounds.different:
-        console.print(f"{settled}: {rounds.different:,} CAME OUT DIFFERENTLY.", style="bold red")
+        console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")
     else:
-        console.print(f"{settled}, and came out the same.", style="green")
+        console.print(f"{settled}, with the same results.", style="green")
     console.print(
         f"  pitlink settle < {quote(str(data / ROUNDS_FILE))}"
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",

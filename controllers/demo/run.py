@@ -267,7 +267,7 @@ def _alone_in(data: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
-                f"a demonstration runs on {data} already: end it, or give another with --data"
+                f"another demonstration uses {data}: stop it, or choose another with --data"
             ) from None
         yield
 

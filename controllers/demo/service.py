@@ -207,7 +207,7 @@ def check_port(port: int, option: str) -> None:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {error}"
-        raise UserError(f"port {port} {reason}; give another with {option}") from None
+        raise UserError(f"port {port} {reason}; choose another with {option}") from None
 
 
 def _ending_with_us(command: list[str]) -> list[str]:

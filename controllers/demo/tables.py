@@ -53,8 +53,8 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
     floor = read_floor(config)
     if not floor.facility.demonstration:
         raise UserError(
-            f"{config} does not say `demonstration = true` under [facility], and bots play at no"
-            " other floor: what they wager stands in the ledger for ever"
+            f"{config} does not say `demonstration = true` under [facility]. Bots may play only on"
+            " such a floor, because their wagers stay in the ledger"
         )
     chosen = _chosen(floor, options.tables)
     books = TableBooks()

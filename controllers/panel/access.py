@@ -25,10 +25,10 @@ _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000
 _SET_BACK_S: Final = 60
 _WHAT_TO_DO: Final = (
-    "This panel opens with the address that its agent prints at its start, "
-    "http://HOST:PORT/?key=..., for 30 days. Ask whoever looks after the tables for it.\n"
+    "This tablet cannot use the panel yet. Open the address that the table's agent prints at its "
+    "start, http://HOST:PORT/?key=... It is valid for 30 days. Ask a technician for it.\n"
 )
-_TOO_MANY: Final = "Too many wrong keys came from here: try again in a minute.\n"
+_TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute.\n"
 
 
 def panel_key(path: Path) -> str:
@@ -50,7 +50,7 @@ def panel_key(path: Path) -> str:
             with os.fdopen(descriptor, "w") as file:
                 file.write(key + "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"the panel's key {path} cannot be kept: {error}") from None
+        raise UserError(f"the panel's key {path} cannot be read or written: {error}") from None
     if not key:
         raise UserError(f"the panel's key {path} is empty: remove the file for a new one")
     return key

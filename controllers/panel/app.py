@@ -106,7 +106,7 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
     @get("/api/v1/table/stream", sync_to_thread=False)
     def follow_view(request: WebRequest) -> Stream:
         if feed.streams >= STREAMS_MAX:
-            raise HTTPException("too many tablets follow this table", status_code=503)
+            raise HTTPException("too many tablets show this table", status_code=503)
         session = access.session_of(request)
         shown = _counted(feed, version, lambda: access.holds(session))
         return Stream(shown, media_type="text/event-stream")
@@ -143,7 +143,7 @@ def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
         answer = await touch.submit(line)
         feed.refresh()
         if answer is None:
-            message = "taken; still waiting for the service, and not to be pressed again"
+            message = "accepted, and waiting for the service: do not press again"
             waiting = PendingAnswer(name_in(line), waiting=True, message=message)
             return _json(msgspec.json.encode(waiting), 202)
         if answer.ok:

@@ -116,7 +116,7 @@ def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> H
     validated = decided == "validated"
     message = "waits for a floorperson to validate it"
     if validated:
-        message = "validated by the floor; its documents are still to be done"
+        message = "validated; its documents are not done yet"
     return HeldView(
         claim=claim,
         position=opened.position if opened else None,
@@ -155,9 +155,9 @@ def _line_view(settled: SettledRound, number: int) -> LineView:
 
 def _why(line: Line) -> list[str]:
     if line.outcome is not Outcome.PAID:
-        return [f"{line.rule}: what this wager pays."]
+        return [f"{line.rule}: the payouts of this wager."]
     kind = METER_OF_ITEM[line.item]
-    why = [f"{line.rule}: what this hand pays."]
+    why = [f"{line.rule}: the payout of this hand."]
     if line.percent:
         why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
     if line.envy_of is not None:
@@ -165,7 +165,7 @@ def _why(line: Line) -> list[str]:
     elif line.item in (Item.MAGIC_CARD, Item.LUCKY_BONUS):
         why.append("649a.11(c)(8)(iii): credited to the player's game account.")
     else:
-        why.append(f"{_VALIDATED[kind]}: which wins a floorperson validates.")
+        why.append(f"{_VALIDATED[kind]}: the wins that a floorperson validates.")
     if line.paid_from is PaidFrom.HAND_PAY:
         why.append(
             f"{_STAYS[kind]}: not paid at the table; the cards stay until the documents are done."

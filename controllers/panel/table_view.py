@@ -146,23 +146,23 @@ def _closed_view(
         return None
     # A closed link accepts no wagers but continues the open rounds.
     closed = fault.code == "closed"
-    then = "Wagers that are lit may be taken back."
+    then = "Lit wagers may be withdrawn."
     if unanswered is not None:
-        then = "What is on its way goes on"
+        then = "The event that was sent is completed"
         then += "." if closed else " when the link is back."
     elif state.phase in {Phase.LOCKED, Phase.DEALT}:
-        then = "This round goes on: enter it. "
+        then = "This round continues: enter it. "
         then += "It is settled now." if closed else "It is settled when the link is back."
     elif state.phase is Phase.HELD:
         when = "when the documents are done" if closed else _RELEASED
         then = f"The table is released {when}."
     elif state.phase is Phase.LOCKED_OUT:
-        then = "Call a floorperson: the round is to be void."
+        then = "Call a floorperson: the round must be voided."
     title = _TITLES.get(fault.code, "Shut")
     reason = fault.message
     if fault.code == "link_down":
         # The text omits the seconds, which would change the page every second.
-        reason = "no sign of life comes from the progressive controller"
+        reason = "no heartbeat arrives from the progressive controller"
     reason = f"{reason[:1].upper()}{reason[1:]}"
     return ClosedView(code=fault.code, title=title, reason=reason, then=then)
 

@@ -54,7 +54,7 @@ class PanelEvents:
                 await self._turn.acquire()
         except TimeoutError:
             return refused(
-                line, DeviceRefusal("busy", "the service has not answered what came before")
+                line, DeviceRefusal("busy", "the service has not answered the previous event yet")
             )
         task = asyncio.create_task(self._handle(line), name="touch")
         self._under_way.add(task)
@@ -88,7 +88,7 @@ class PanelEvents:
         if settled is None or not isinstance(_read(line), BettingLocked):
             return None
         message = (
-            f"the settlement of round {settled.round} is in sight now: pay it, and go on first"
+            f"the settlement of round {settled.round} is open: pay it, and press Next round first"
         )
         return DeviceRefusal("settlement_open", message)
 

@@ -70,7 +70,7 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
     """
     check_open(state)
     if not state.last_wagers:
-        raise DeviceRefusal("nothing_there", "there were no wagers in the round before")
+        raise DeviceRefusal("nothing_there", "the previous round had no wagers")
     if state.wagers:
         raise DeviceRefusal("wager_twice", "wagers of this round are lit already")
     state = replace(state, joined=state.last_joined)
@@ -103,7 +103,7 @@ def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableSt
         given = joined.patrons_given(joined.boxes_of(event.position))
         if len(given) > 1:
             raise DeviceRefusal(
-                "patron_differs", f"these boxes are played by {', '.join(sorted(given))}"
+                "patron_differs", f"these boxes have different players: {', '.join(sorted(given))}"
             )
         return joined
     parted = replace(state, joined=others)
@@ -164,8 +164,8 @@ def count_chips(state: TableState, count: int) -> TableState:
     if count not in {state.chips_due, state.returned_chips or state.chips_due}:
         raise DeviceRefusal(
             "chips_differ",
-            f"{count} value chips counted where {state.chips_due} wagers were accepted: "
-            "the table stops for a floorperson",
+            f"{count} value chips were counted, but {state.chips_due} wagers were accepted: "
+            "count again, or call a floorperson",
         )
     return replace(state, phase=Phase.DEALT, differs=None)
 
@@ -181,4 +181,4 @@ def check_locked(state: TableState) -> None:
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "betting is open: lock it first")
     if state.phase in {Phase.SETTLING, Phase.HELD}:
-        raise DeviceRefusal("round_over", "the hands of this round are in")
+        raise DeviceRefusal("round_over", "the hands of this round were sent already")

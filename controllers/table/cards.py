@@ -30,9 +30,7 @@ def check_dealt(state: TableState) -> None:
     """
     check_locked(state)
     if state.phase is not Phase.DEALT:
-        raise DeviceRefusal(
-            "chips_first", "the value chips are to be counted before cards are dealt"
-        )
+        raise DeviceRefusal("chips_first", "count the value chips before cards are dealt")
 
 
 def enter(
@@ -105,7 +103,9 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
 
 def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
     if len(names) != count:
-        raise DeviceRefusal("wrong_cards", f"{len(names)} cards where {count} are dealt")
+        raise DeviceRefusal(
+            "wrong_cards", f"{len(names)} cards were entered, but {count} are dealt"
+        )
     for name in names:
         try:
             parse_card(name)
@@ -141,9 +141,7 @@ def retract(state: TableState, event: Retracted) -> TableState:
             return replace(_noted(state, event, "community", state.community), community=None)
         case "chips":
             if state.folded or state.cards_seen():
-                raise DeviceRefusal(
-                    "cards_first", "take back the cards and folds that are in first"
-                )
+                raise DeviceRefusal("cards_first", "first take back the entered cards and folds")
             return replace(state, phase=Phase.LOCKED)
 
 
@@ -168,7 +166,7 @@ def _retract_fold(state: TableState, position: int) -> TableState:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)
     if twice := state.cards_seen().intersection(card for hand in back for card in hand.cards):
-        reason = f"{min(twice)} of this hand was entered elsewhere since: take that back first"
+        reason = f"{min(twice)} of this hand was entered for another hand: take that back first"
         raise DeviceRefusal("card_twice", reason)
     return replace(
         state,
@@ -195,5 +193,5 @@ def _retract_hand(state: TableState, event: Retracted, position: int) -> TableSt
 
 def _position_of(event: Retracted) -> int:
     if event.position is None:
-        raise DeviceRefusal("no_position", f"say whose {event.what} is taken back")
+        raise DeviceRefusal("no_position", f"the position of the {event.what} is missing")
     return event.position

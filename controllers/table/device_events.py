@@ -277,7 +277,7 @@ def parse_event(line: bytes) -> DeviceEvent:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DeviceRefusal("not_json", f"a device event is one line of JSON: {error}") from None
     if has_name_twice(line):
-        raise DeviceRefusal("bad_event", "a device event names each of its fields once")
+        raise DeviceRefusal("bad_event", "a device event must have each field only once")
     for field in ("patron", "reason", "round"):
         text = getattr(event, field, None)
         if text is not None and (problem := unseen_problem(text)):

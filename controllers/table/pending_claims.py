@@ -41,7 +41,9 @@ def go_on(
     """
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
-        message = f"the settlement of round {state.settled.round} is in sight now: look at it first"
+        message = (
+            f"the panel now shows the settlement of round {state.settled.round}: look at it first"
+        )
         raise DeviceRefusal("nothing_there", message)
     state = _seen_to(state, done)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
@@ -128,7 +130,7 @@ def _tick_off(
         if line not in open_lines(found):
             raise DeviceRefusal("nothing_there", f"line {line} of round {found.round} is not open")
         if shown not in {None, line_state(found, line)}:
-            message = f"a line of round {found.round} reads otherwise now: look at it again"
+            message = f"a line of round {found.round} has changed: look at it again"
             raise DeviceRefusal("changed", message)
         if line not in due_lines(found):
             waits = f"a win of round {found.round} waits for a floorperson"
@@ -206,5 +208,5 @@ def _without(waiting: tuple[SettledRound, ...], round_name: str) -> tuple[Settle
 def _full() -> DeviceRefusal:
     return DeviceRefusal(
         "claims_wait",
-        f"the wins of {WAITING_MAX} rounds wait: call a floorperson, and touch Done on one",
+        f"wins of {WAITING_MAX} rounds wait: call a floorperson, then touch Done for one round",
     )

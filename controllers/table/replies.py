@@ -211,7 +211,7 @@ def events_lost() -> DeviceRefusal:
     """Return the refusal of wagers at a table while the service is behind it."""
     return DeviceRefusal(
         EVENTS_LOST,
-        "the service does not know events that it answered: a floorperson must look into it",
+        "the service has lost events that it answered: call a floorperson",
     )
 
 
@@ -225,9 +225,9 @@ def reconcile(state: TableState, open_round: str | None) -> TableState:
         return state
     if open_round is None and state.phase is Phase.LOCKED_OUT:
         return end(state)
-    reason = f"the service holds round {open_round} open, unknown to this table: void it"
+    reason = f"the service has an open round {open_round} that this table does not know: void it"
     if open_round is None:
-        reason = f"the service no longer holds round {state.round} open: void it"
+        reason = f"round {state.round} is no longer open at the service: void it"
     # The wagers at this table are returned, no matter which of the two is wrong about the round.
     returned = Returned(f"The table is locked out: {reason}", state.wagers)
     ended = end(state, returned=returned if state.wagers else None)

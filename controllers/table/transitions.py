@@ -74,7 +74,7 @@ EVENTS_LOST: Final = "events_lost"
 UNCONFIRMED: Final = "unconfirmed"
 """Refusal code, of the service and the table, while a correction waits for a floorperson."""
 
-ASKED: Final = "a floorperson is asked to confirm a correction: wait, or withdraw it"
+ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ def try_again(state: TableState, stamp: Stamp) -> Transition:
     """
     asking = state.asking
     if asking is None:
-        raise DeviceRefusal("nothing_asked", "no floorperson is asked for anything")
+        raise DeviceRefusal("nothing_asked", "there is no correction request")
     if asking.event == "settle":
         return _settle(state, stamp, confirm=asking.confirm)
     return _void(state, asking.reason, stamp, confirm=asking.confirm)
@@ -239,7 +239,7 @@ def try_again(state: TableState, stamp: Stamp) -> Transition:
 def _withdraw(state: TableState, stamp: Stamp) -> Transition:
     """Withdraw a correction request; the service must know, so nobody confirms it afterwards."""
     if state.asking is None or state.round is None:
-        raise DeviceRefusal("nothing_asked", "no floorperson is asked for anything")
+        raise DeviceRefusal("nothing_asked", "there is no correction request")
     return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
@@ -249,7 +249,7 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     dealt = {hand.position for hand in state.hands} | set(state.folded)
     missing = sorted({placed.position for placed in state.wagers} - dealt)
     if missing:
-        raise DeviceRefusal("hand_missing", f"position {missing[0]} wagered, and has no hand yet")
+        raise DeviceRefusal("hand_missing", f"position {missing[0]} has a wager but no hand yet")
     if state.dealer is None:
         raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
     if state.needs_community and state.community is None:

@@ -73,11 +73,11 @@ class CountCache:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._notice(f"{path} cannot be read ({error.strerror}), so it is counted again")
+            self._notice(f"{path} cannot be read ({error.strerror}); it is counted again")
             return None
         digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
         if sha256(payload).digest() != digest:
-            self._notice(f"{path} is damaged, so it is counted again")
+            self._notice(f"{path} is damaged; it is counted again")
             return None
         return payload
 
@@ -91,7 +91,7 @@ class CountCache:
         except OSError as error:
             if not self._unwritable:
                 why = f"{error.strerror}"
-                self._notice(f"nothing can be kept in {self._directory} ({why})")
+                self._notice(f"nothing can be stored in {self._directory} ({why})")
             self._unwritable = True
 
     def _path(self, name: str) -> Path:

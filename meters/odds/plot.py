@@ -35,7 +35,7 @@ def check_plot(path: Path) -> None:
     if path.suffix not in ENDINGS:
         raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
     if path.exists() and not path.is_file():
-        raise ValueError("there is something that is no file")
+        raise ValueError("the path exists but is not a file")
     if not path.parent.is_dir():
         raise ValueError(f"there is no directory {path.parent}")
 

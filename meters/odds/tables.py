@@ -22,13 +22,13 @@ _MARGIN: Final = 6
 _EDGE: Final = 8
 """The length of an edge such as 12.3456%."""
 _NAMES: Final = {
-    "ante": "Ante and what follows it",
+    "ante": "Ante and the wager after it",
     "five_of_six_progressive": "5 of 6 progressive",
     "five_card_hand_bonus": "Five card hand bonus, own hand",
     "five_card_hand_bonus_dealer": "Five card hand bonus, dealer's hand",
 }
 _READINGS: Final = {
-    "five_cards": "judged on all five cards, as the text has it",
+    "five_cards": "judged on all five cards, according to the text",
     "best_four": "judged on the best four of the five cards",
 }
 _BY_WORD: Final = {
@@ -84,7 +84,7 @@ def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
     for strategy, alike in groupby(entries, key=lambda entry: entry.strategy):
         yield from _strategy(strategy, list(alike))
     for paid, _ in _by_text((entry.pays_what, entry) for entry in entries):
-        yield Text(f"The paytables are of the {paid}.", "dim")
+        yield Text(f"These are the paytables of the {paid}.", "dim")
     for entry in entries:
         yield from _meter(entry, many=len(entries) > 1)
     for text, noted in _by_text((entry.note, entry) for entry in entries):
@@ -181,11 +181,13 @@ def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
     if entries[0].mixed:
         several = len(entries[0].mixed)
         listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
-        yield Padding(Text(f"(--json has {listed} not always played alike.)"), (0, 0, 0, 2))
+        yield Padding(
+            Text(f"(--json has {listed} not always played in the same way.)"), (0, 0, 0, 2)
+        )
     plain = entries[0].by_rank
     if plain is None:
         return
-    yield Text("The best by the rank of the hand alone", "italic")
+    yield Text("Best strategy by the rank of the hand alone", "italic")
     for sentence in plain.strategy:
         yield Padding(Text(sentence), (0, 0, 0, 2), expand=False)
     for entry in entries:
@@ -215,8 +217,8 @@ def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
     seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(
         f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
-        f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, less "
-        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers' worth on it."
+        f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, minus "
+        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers on it."
     )
     yield _break_even(entry)
     if entry.when_folding:
@@ -268,16 +270,18 @@ def _folding(folding: Folding) -> Iterator[RenderableType]:
 
 
 def _often(every: int) -> str:
-    return "drawn in every one" if every == 1 else f"drawn in one of {every:,} or more often"
+    return (
+        "drawn in every round" if every == 1 else f"drawn in one round of {every:,} or more often"
+    )
 
 
 def _drawn(name: str, drawn: Drawn) -> str:
     now = f"drawn in one round of {drawn.every:,}" if drawn.every else "not drawn"
     if not drawn.house_edge_gone_at:
-        return f"{name}: {now}. The house would keep something if it were drawn in every round."
+        return f"{name}: {now}. The house has an edge even with a draw in every round."
     share = percent(Fraction(drawn.house_edge_gone_at))
     if not drawn.house_edge_gone_every:
-        return f"{name}: {now}. The house has nothing left at the seed without it already."
+        return f"{name}: {now}. At the seed, the house has no edge even without it."
     return (
         f"{name}: {now}. At the seed, the other draw being as it is, it leaves the house nothing"
         f" from {share} of the rounds: {_often(drawn.house_edge_gone_every)}."

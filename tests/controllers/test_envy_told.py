@@ -104,7 +104,7 @@ def test_what_is_told_of_another_result_changes_nothing(state: TableState, claim
 
 def test_a_late_touch_of_next_puts_no_other_settlement_away(state: TableState) -> None:
     """Another tablet has moved on. The lines of the round shown now were not paid."""
-    with pytest.raises(DeviceRefusal, match="R1 is in sight now") as refused:
+    with pytest.raises(DeviceRefusal, match="shows the settlement of round R1") as refused:
         go_on(state, (0, 1, 2, 3), "R0")
     assert refused.value.code == "nothing_there"
     assert go_on(state, (3,), "R1").settled is None

@@ -159,7 +159,7 @@ def test_a_file_that_is_no_outbox_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE other (x)")
     connection.close()
-    with pytest.raises(OutboxError, match="no outbox of this version"):
+    with pytest.raises(OutboxError, match="not an outbox of this version"):
         Outbox.open(other, "one", "T-1")
     with pytest.raises(OutboxError, match="cannot be written"):
         Outbox.open(text / "below" / "x.sqlite", "one", "T-1")

@@ -119,7 +119,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "The ledger balances to the micro" in output
         assert f"http://127.0.0.1:{port}/signage" in output
         assert "simulated" in output
-        assert "and came out the same" in output
+        assert "with the same results" in output
         settle_again(data)
         runs.append(summary(output))
         assert not in_use(data)
@@ -219,7 +219,7 @@ def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         done = run_pitlink("demo", *ports(port), "--data", str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == f"pitlink: port {port} is in use; give another with --port\n"
+    assert done.stderr == f"pitlink: port {port} is in use; choose another with --port\n"
 
 
 def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ METERS: Final = (
     Mistake(17, 'kind = "progressive"', 'kind = "slots"', "it is one of progressive, five_card"),
     Mistake(19, 'paytable = "A"', 'paytable = "C"', "the paytables A or B, not 'C'"),
     Mistake(19, 'paytable = "A"', 'paytable = "a"', "the paytables A or B, not 'a'"),
-    Mistake(25, "wager = 250", 'wager = 250\npaytable = "A"', "none to choose"),
+    Mistake(25, "wager = 250", 'wager = 250\npaytable = "A"', "only one paytable"),
     Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus stands twice on link one"),
     Mistake(28, 'id = "high"\n', "", "meter progressive stands twice on link one"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
@@ -128,7 +128,7 @@ CHOICES: Final = (
     Mistake(40, '"b-A"', '"b-D"', "ante_bonus is offered as b-A, b-B, b-C, c-A, c-B, c-C, not b-D"),
     Mistake(40, '"C"', '"F"', "pair_plus is offered as A, B, C, D, E, not F"),
     Mistake(40, "version = 2", "version = 4", "version is offered as 1, 2, 3, not 4"),
-    Mistake(40, '"b-A", pair_plus = "C", version = 2', '"c-A"', "give version 1, 2 or 3"),
+    Mistake(40, '"b-A", pair_plus = "C", version = 2', '"c-A"', "choose version 1, 2 or 3"),
     Mistake(40, '"b-A"', "true", "a choice is a text in quotes"),
     Mistake(40, '"b-A"', '["b-A"]', "a choice is a text in quotes"),
     Mistake(40, "version = 2", 'progressive = "B"', "meter progressive is for A"),
@@ -137,8 +137,8 @@ CHOICES: Final = (
     Mistake(
         40, 'pair_plus = "C"', "payout_limit = 5000000", "three_card_poker has no choice payout"
     ),
-    Mistake(66, "ante_bonus = 5,", "ante_bonus = 4,", "at least 5 to 1 as ante_bonus"),
-    Mistake(66, "pair_plus = 40", "pair_plus = 39", "40 to 1 as pair_plus"),
+    Mistake(66, "ante_bonus = 5,", "ante_bonus = 4,", "at least 5 to 1 for ante_bonus"),
+    Mistake(66, "pair_plus = 40", "pair_plus = 39", "40 to 1 for pair_plus"),
     Mistake(66, "pair_plus = 40", "prime = 40", "649a.12(g)"),
 )
 PARTS: Final = (

@@ -167,4 +167,4 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
         "table", "T-1", "--config", str(tmp_path / "f"), "--events", "--metrics", "9100"
     )
     assert done.returncode == 2
-    assert "--metrics 9100: it is an address and a port" in " ".join(done.stderr.split())
+    assert "--metrics 9100: write an address and a port" in " ".join(done.stderr.split())

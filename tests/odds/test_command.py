@@ -148,7 +148,7 @@ def test_tables_for_people_fit_the_page(run: Run) -> None:
         "3.2579%",
         "$10,080.00",
         "$160,530.55",
-        "Note on c-A, c-B, c-C: This paytable goes with a version of 649a.7(e).",
+        "Note on c-A, c-B, c-C: This paytable needs a version of 649a.7(e).",
     ):
         assert any(told in line for line in lines), told
     edges = next(line.split() for line in lines if line.split()[:2] == ["House", "edge"])
@@ -161,7 +161,7 @@ def test_four_card_prime_for_people(run: Run) -> None:
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= 100
     for told in ("2.7931%", "Raise 1 time the Ante with the rest down to a pair of threes.",
-                 "Aces bonus, judged on all five cards, as the text has it"):  # fmt: skip
+                 "Aces bonus, judged on all five cards, according to the text"):  # fmt: skip
         assert told in result.stdout
 
 
@@ -171,9 +171,9 @@ def test_four_card_prime_for_people(run: Run) -> None:
         (["--game", "blackjack"], "it is one of three_card_poker, three_card_prime"),
         (["--wager", "pair_plu"], "is pair_plus meant?"),
         (["--game", "three_card_prime", "--wager", "pair_plus"], "ante, prime, pair_bonus"),
-        (["--wager", "raise"], "raise is told with ante"),
-        (["--wager", "ante_bonus"], "ante_bonus is told with ante"),
-        (["--game", "three_card_prime", "--wager", "bad_beat"], "bad_beat is told with ante"),
+        (["--wager", "raise"], "raise is part of ante"),
+        (["--wager", "ante_bonus"], "ante_bonus is part of ante"),
+        (["--game", "three_card_prime", "--wager", "bad_beat"], "bad_beat is part of ante"),
         (["--wager", "pair_plus", "--paytable", "F"], "it is one of A, B, C, D, E"),
         (["--wager", "five_card_progressive", "--paytable", "A"], "no paytable to choose"),
         (["--mini-royal-ante-bonus", "4"], "at least 5 to 1 as ante_bonus (649a.12(g)(1))"),

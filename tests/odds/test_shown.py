@@ -95,7 +95,7 @@ def test_additional_payments_have_a_column(shown: Shown, counted: Enumerator) ->
     text = shown("three_card_prime", "ante")
     line = next(line for line in text.splitlines() if "mini-royal" in line)
     assert "10 to 1" in line
-    assert "The paytables are of the bad beat, on the play" in text
+    assert "These are the paytables of the bad beat, on the play" in text
     (first, *_) = entries(counted, "three_card_prime", "ante")
     assert {line.hand: line.beside for line in first.hands}["straight"] == {"play": "2 to 1"}
 

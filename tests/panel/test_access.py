@@ -287,7 +287,7 @@ def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
     path.write_text("\n")
     with pytest.raises(UserError, match="empty"):
         panel_key(path)
-    with pytest.raises(UserError, match="cannot be kept"):
+    with pytest.raises(UserError, match="cannot be read or written"):
         panel_key(path / "below")
 
 
@@ -298,7 +298,7 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
     old = panel_key(path)
     done = run_pitlink("table", "T-1", "--config", str(floor), "--renew-panel-key")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "T-1: the panel has another key, once its agent is started again\n"
+    assert done.stdout == "T-1: the panel has a new key; restart its agent to use it\n"
     new = panel_key(path)
     assert new != old
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -216,11 +216,11 @@ async def test_a_line_that_becomes_due_behind_the_finger_is_still_to_be_paid(
     await service.jackpot("C1", "rejected")
     await expect(page.get_by_text("the win was rejected").first).to_be_visible()
     await page.route("**/api/v1/events", decide_first)
-    seen = "Round R1, position 5, Envy Bonus for position 3: seen to"
+    seen = "Round R1, position 5, Envy Bonus for position 3: done"
     await hand.touch(seen if on == "strip" else "Next round")
     await expect(owed(hand, "R1")).to_contain_text("Position 5: PAY $10.00")
     if on == "strip":
-        await hand.says("reads otherwise now")
+        await hand.says("has changed: look at it again")
     await page.unroute("**/api/v1/events")
     await hand.touch("Round R1, position 5, Envy Bonus for position 3: paid")
     await expect(page.get_by_text("PAY $10.00")).to_have_count(0)

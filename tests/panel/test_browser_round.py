@@ -62,7 +62,7 @@ async def test_a_round_from_wagers_to_settlement(
     await expect(hand.button("two of clubs")).to_be_disabled()
     await hand.touch("Position 3 fold")
     await hand.type("Community cards", "10s Js")
-    await expect(page.get_by_text("All is in.")).to_be_visible()
+    await expect(page.get_by_text("All required cards are entered.")).to_be_visible()
     await hand.touch("Settle the round")
     await hand.says("Settlement of round R1")
     assert service.applied[-1]["positions"] == [
@@ -154,7 +154,7 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Wait for floorperson")
     await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
     await service.jackpot("C1", "validated")
-    await expect(held).to_contain_text("documents are still to be done")
+    await expect(held).to_contain_text("documents are not done yet")
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
     await service.jackpot("C1", "paid")
     await expect(hand.button("Next round")).to_be_visible()

@@ -37,7 +37,7 @@ async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its
     await expect(hand.button("Position 4 Progressive")).to_be_disabled()
     await expect(hand.button("Position 3 Progressive")).to_be_enabled()
     await hand.lock(1)
-    await hand.says("This round goes on: enter it.")
+    await hand.says("This round continues: enter it.")
     await hand.type("Dealer's hand", "2c 3c 4c")
     await hand.touch("Position 3 fold", "Settle the round")
     service.beating = True

@@ -11,7 +11,7 @@ from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, MeterValue,
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_put_away import LINE, full
 
-DOWN = DeviceRefusal("link_down", "the link is down: no beat for 7 seconds")
+DOWN = DeviceRefusal("link_down", "the link is down: no heartbeat for 7 seconds")
 TO_DEAL = "wager 3 progressive; wager 5 five_of_six_progressive; lockout; chips 2"
 
 
@@ -86,14 +86,14 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason(
     assert view.shut is not None
     assert (view.shut.title, view.controller) == (title, controller)
     assert view.shut.reason[0].isupper()
-    assert "taken back" in view.shut.then
+    assert "may be withdrawn" in view.shut.then
 
 
 def test_what_shuts_the_table_does_not_change_with_every_second_of_silence() -> None:
     table = played("")
     table.fault = DOWN
     first = view_of(table)
-    table.fault = DeviceRefusal("link_down", "the link is down: no beat for 8 seconds")
+    table.fault = DeviceRefusal("link_down", "the link is down: no heartbeat for 8 seconds")
     assert view_of(table) == first
 
 
@@ -207,7 +207,7 @@ def test_a_table_that_does_not_agree_with_the_service_may_only_be_voided() -> No
     ("text", "closed", "down"),
     [
         (TO_DEAL, "It is settled now.", "It is settled when the link is back."),
-        ("wager 3 progressive", "may be taken back.", "may be taken back."),
+        ("wager 3 progressive", "may be withdrawn.", "may be withdrawn."),
     ],
 )
 def test_a_closed_link_goes_on_with_the_round_and_only_one_that_is_down_waits(
@@ -232,7 +232,7 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
         table.layout, table.state, fault=table.fault, values={}, unanswered="settle"
     )
     assert waiting.shut is not None
-    assert waiting.shut.then == "What is on its way goes on."
+    assert waiting.shut.then == "The event that was sent is completed."
 
 
 @pytest.mark.section("649a.13")

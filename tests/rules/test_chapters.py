@@ -215,7 +215,7 @@ def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
         ("positions = 5", "positions = 10", "10 hands are more than a deck"),
         ('needs = ["blind"]', 'needs = ["call"]', "no wager to be placed first"),
         ('needs = ["blind"]', 'needs = ["river_bonus"]', "no wager to be placed first"),
-        ('paid_from = "table_inventory"', 'paid_from = "hand_pay"', "is no hand pay"),
+        ('paid_from = "table_inventory"', 'paid_from = "hand_pay"', "is a hand pay"),
         ('rule = "690a.11(c)(3)", pays = false', "pays = false", "names its subsection"),
         ('title = "River Poker"', "", "missing required field `title`"),
         ('title = "River Poker"', 'title = "River Poker"\nseats = 5', "unknown field `seats`"),

@@ -243,5 +243,5 @@ def test_a_wrong_number_of_cards_is_refused() -> None:
 def test_every_card_has_a_name_of_its_own() -> None:
     assert [parse_card(card_name(card)) for card in DECK] == list(DECK)
     for text in ("", "A", "as", "1s", "AsAs"):
-        with pytest.raises(ValueError, match="is no card"):
+        with pytest.raises(ValueError, match="is not a card"):
             parse_card(text)

@@ -255,9 +255,9 @@ def test_reading_t22_the_five_card_hand_bonus_is_offered_at_any_amount_of_whole_
         (PROGRESSIVE, None, "A or B of 649a.12(e)(1)"),
         (PROGRESSIVE, "C", "649a.12(e)(1) has the paytables A or B, not 'C'"),
         (PROGRESSIVE, "", "not ''"),
-        (FIVE_CARD, "A", "649a.12(h)(1) has one paytable"),
-        (FIVE_OF_SIX, "A", "649a.12(j)(1) has one paytable"),
-        (HAND_BONUS, "B", "649a.12(i)(1) has one paytable"),
+        (FIVE_CARD, "A", "649a.12(h)(1) has only one paytable"),
+        (FIVE_OF_SIX, "A", "649a.12(j)(1) has only one paytable"),
+        (HAND_BONUS, "B", "649a.12(i)(1) has only one paytable"),
     ],
 )
 def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(

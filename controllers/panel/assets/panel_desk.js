@@ -75,7 +75,7 @@ const type = (digit) => {
 const wrongCount = (view) => make("div.notice.bad.differs", { role: "alert" },
   make("h2", {}, `You counted ${view.differs.counted}. ${view.chips} chip ${
     view.chips === 1 ? "wager was" : "wagers were"} accepted.`),
-  make("p", {}, "Compare with the lights, and recount; or call a floorperson and void the round."),
+  make("p", {}, "Compare the chips with the lights and count again, or call a floorperson and void the round."),
   make("ul", {}, view.lit.map((place) => make("li", {},
     make("b", {}, `Position ${place.position}: ${place.wagers.length}`),
     ` (${place.wagers.join(", ")})`))));
@@ -94,8 +94,8 @@ const counting = (view) => {
     drawView(view.draw),
     view.differs === null ? null : wrongCount(view),
     make("form.count", { onsubmit: count },
-      make("h2", {}, view.chips_returned ? "Count the chips that go back" : "Count the value chips"),
-      make("p", {}, "Five Card Hand Bonus wagers are electronic, and are no chips."),
+      make("h2", {}, view.chips_returned ? "Count the returned chips" : "Count the value chips"),
+      make("p", {}, "Five Card Hand Bonus wagers are electronic and have no chips."),
       make("div.entry", {}, field,
         make("button.go.big", { id: "count-confirm", type: "submit" }, "Confirm count"), voids()),
       make("div.digits", { role: "group", "aria-label": "Digits" }, [..."1234567890⌫"].map((digit) =>
@@ -126,7 +126,8 @@ const dealing = (view) => [
   pad(view),
   make("div.bar", {},
     make("p.tally", {}, view.missing.length ? `Missing: ${view.missing.join("; ")}`
-      : "All is in. A hand without a progressive wager may bring Envy Bonuses: enter it too."),
+      : "All required cards are entered. Also enter hands without a progressive wager: "
+        + "they may bring Envy Bonuses."),
     view.can.includes("retract chips") ? button("undo-chips", ".undo", "Count again",
       () => press({ event: "retract", what: "chips" })) : null,
     voids(),
@@ -136,18 +137,19 @@ const dealing = (view) => [
 ];
 
 const WAITING = {
-  lockout: "The wagers are with the service. No card is dealt before it has answered.",
-  settle: "The result is with the service. The cards stay until it has answered.",
-  void: "The void is with the service.",
+  lockout: "The wagers were sent to the service. Deal no card until it answers.",
+  settle: "The result was sent to the service. Leave the cards on the table until it answers.",
+  void: "The void was sent to the service.",
 };
 
 const waiting = (view) => [make("div.notice.wait.waiting", { role: "status" },
   make("h2", {}, "Waiting for the service"),
-  make("p", {}, `${WAITING[view.unanswered] ?? ""} It is sent until it is answered, and counts once.`))];
+  make("p", {}, `${WAITING[view.unanswered] ?? ""} `
+    + "It is repeated until the service answers, and it counts only once."))];
 
 const ASKED = {
-  settle: "Hands were entered differently before. The result is settled once a floorperson has confirmed it.",
-  void: "Cards were entered. The round is void once a floorperson has confirmed it.",
+  settle: "Hands were entered differently before. The result is settled after a floorperson confirms it.",
+  void: "Cards were entered. The round is void after a floorperson confirms it.",
 };
 
 /* A correction request: the table waits until a floorperson has decided it. */
@@ -157,14 +159,14 @@ const asking = (view) => [
     make("p", {}, ASKED[view.asking.event]),
     view.asking.reason ? make("p", {}, `Reason: ${view.asking.reason}`) : null,
     make("p", {}, `Asked at ${new Date(view.asking.since).toLocaleTimeString("en-US", { hourCycle: "h23" })}. `
-      + "It goes on by itself; the cards stay as they are.")),
+      + "The table continues automatically. Do not move the cards.")),
   make("div.bar", {}, button("withdraw-correction", "", "Withdraw",
     () => press({ event: "withdraw_correction" }), { disabled: !view.can.includes("withdraw") })),
 ];
 
 const unlinked = (view) => [make("div.notice", {},
   make("h2", {}, "No linked progressive wager at this table"),
-  make("p", {}, `${view.game} has none here: there is nothing to enter on this panel.`))];
+  make("p", {}, `${view.game} has no such wager here, so there is nothing to enter on this panel.`))];
 
 const lockedOut = (view) => [
   make("p", {}, `${view.reason}.`),

@@ -78,7 +78,7 @@ const type = (view, target, field) => {
   const names = [...field.value.matchAll(TYPED)].map(([, rank, suit]) =>
     (rank === "10" ? "T" : rank.toUpperCase()) + suit.toLowerCase());
   if (names.length !== sizeOf(view, target)) {
-    toast(`${names.length} cards are typed; ${sizeOf(view, target)} are dealt. As Kd Qh`);
+    toast(`You typed ${names.length} cards, but ${sizeOf(view, target)} are dealt. Example: As Kd Qh`);
     return;
   }
   send(target, names);

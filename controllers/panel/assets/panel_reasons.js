@@ -34,12 +34,12 @@ const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
 
 export const askVoid = () => askWhy("void", {
   title: "Void this round?",
-  told: "All its wagers go back to the players. It cannot be taken back.",
+  told: "All its wagers go back to the players. This cannot be undone.",
   reasons: REASONS, keep: "Keep the round", confirm: "Void the round",
 }, { event: "void" });
 
 export const askUndo = (act, whose) => askWhy("undo", {
   title: `Take back ${whose}?`,
-  told: "Cards that are entered differently then are recorded with both and the reason.",
+  told: "If you enter different cards, the ledger records both entries and the reason.",
   reasons: MISTAKES, keep: "Keep the cards", confirm: "Take back",
 }, act);

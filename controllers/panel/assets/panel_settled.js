@@ -74,7 +74,7 @@ export const heldList = (view) => make("section.held.notice.wait", { role: "stat
   make("b", {}, claim.position === null ? claim.item
     : `Position ${claim.position}: ${claim.item}, ${money(claim.amount)}`),
   ` ${claim.told}. Claim ${claim.claim}, ${claim.rule}.`))),
-  make("p", {}, "Play goes on when the documents of every one are done."));
+  make("p", {}, "Play continues when all their documents are done."));
 
 export const settledView = (settled) =>
   make("section.settled", { "aria-labelledby": "settled-title" },
@@ -97,7 +97,7 @@ const TOLD = {
   nothing: () => "nothing",
 };
 /* Buttons for lines that the dealer has paid, or that must not be paid and were noted. */
-const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Seen to" };
+const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Done" };
 
 /* The states that the page showed at the press; a line that has changed since then is not done. */
 const asShown = (lines) => Object.fromEntries(lines.map((line) => [line.line, line.state]));
@@ -142,7 +142,7 @@ const section = (id, label, role) => {
   byId("main").insertBefore(found, byId("positions"));
   return found;
 };
-const told = section("told", "Refused and given back");
+const told = section("told", "Refusals and returned wagers");
 const waiting = section("earlier", "Earlier rounds", "status");
 
 const show = (where, data, contents) => {
