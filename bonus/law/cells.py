@@ -64,7 +64,9 @@ def read_payout(cell: str) -> Payout:
         return Payout(percent=int(match[1]))
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
-    raise ChapterError(f"{cell!r} is no payout: 'N to 1', 'N for 1', 'N% of meter', '$N' or 'N/A'")
+    raise ChapterError(
+        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter', '$N' or 'N/A'"
+    )
 
 
 def read_times(cell: str, of: str) -> int:
@@ -75,7 +77,7 @@ def read_times(cell: str, of: str) -> int:
     """
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
-        raise ChapterError(f"{cell!r} has no odds: 'N {of} 1'")
+        raise ChapterError(f"{cell!r} has no odds: write 'N {of} 1'")
     return _number(match[1])
 
 
@@ -87,7 +89,7 @@ def read_seed(cell: str) -> int:
     """
     match = _SEED.fullmatch(cell)
     if match is None:
-        raise ChapterError(f"{cell!r} is no seed: '$N for 1' or '$0'")
+        raise ChapterError(f"{cell!r} is not a seed: write '$N for 1' or '$0'")
     return _number(match[1] or "0")
 
 
@@ -99,7 +101,7 @@ def read_rate_bps(cell: str) -> int:
     """
     match = _RATE.fullmatch(cell)
     if match is None:
-        raise ChapterError(f"{cell!r} is no rate: 'N%'")
+        raise ChapterError(f"{cell!r} is not a rate: write 'N%'")
     return int(match[1]) * 100
 
 
@@ -111,7 +113,7 @@ def read_cents(cell: str) -> int:
     """
     match = _DOLLARS.fullmatch(cell)
     if match is None:
-        raise ChapterError(f"{cell!r} is no sum: '$N'")
+        raise ChapterError(f"{cell!r} is not a sum: write '$N'")
     return _number(match[1]) * 100
 
 

@@ -57,13 +57,13 @@ def _check_main(chapter: Chapter, names: Sequence[str]) -> None:
         if count not in ranking.cards:
             raise ChapterError(f"{of}: {main.ranking} hands are not formed of {count} cards")
     if main.highest not in ranking.tops:
-        raise ChapterError(f"{of}: {main.highest!r} is not where {main.ranking} hands begin")
+        raise ChapterError(f"{of}: {main.ranking} hands cannot begin with {main.highest!r}")
     if not main.times or list(main.times) != sorted({*main.times}) or main.times[0] < 1:
-        raise ChapterError(f"{of}: the multiples of a wager rise from 1")
+        raise ChapterError(f"{of}: the multiples of a wager must rise, from 1 or more")
     read_times(main.odds, "to")
     pair = {main.stake, main.follow}
     if main.not_qualified and main.not_qualified.returns not in pair:
-        raise ChapterError(f"{of}: {main.not_qualified.returns!r} is neither")
+        raise ChapterError(f"{of}: {main.not_qualified.returns!r} is not one of them")
     if main.follow_pays:
         lowest = ranking.hands[-1]
         for paytable in paytables_of(main.follow_pays, ranking.hands):
@@ -76,13 +76,13 @@ def _check_main(chapter: Chapter, names: Sequence[str]) -> None:
 def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
     pair = {main.stake, main.follow}
     if bonus.on not in pair or bonus.returns not in {"", *pair}:
-        raise ChapterError(f"{bonus.item}: it is on {main.stake} or {main.follow}")
+        raise ChapterError(f"{bonus.item}: it must be on {main.stake} or {main.follow}")
     if bonus.item in names and bonus.item != bonus.on:
         raise ChapterError(f"{bonus.item}: a payout on {bonus.on} cannot take another's line")
     paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meter=False)
     _check_choices(bonus.item, paytables)
     if (paytables[0].choice is None) != (not bonus.choice):
-        raise ChapterError(f"{bonus.item}: a choice has a name, and what has a name is chosen")
+        raise ChapterError(f"{bonus.item}: a choice needs a name, and a name needs a choice")
     _check_mini_royal(bonus.item, bonus.mini_royal, paytables)
 
 
@@ -91,10 +91,10 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError("a wager has no name or no paytable")
     of = tables.names[0]
     if len(tables.cards) != len(tables.names):
-        raise ChapterError(f"{of}: cards for each of {', '.join(tables.names)}")
+        raise ChapterError(f"{of}: each of {', '.join(tables.names)} needs cards")
     rankings = [tables.ranking, *(tables.readings.rankings.values() if tables.readings else ())]
     if tables.readings and rankings[0] != rankings[1]:
-        raise ChapterError(f"{of}: the first of its readings is the default")
+        raise ChapterError(f"{of}: the first of its readings must be its ranking")
     for name in rankings:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         if not counts <= _ranking(of, name).cards:
@@ -111,11 +111,13 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     """Check that a wager has rates if it feeds a meter, and Envy Bonuses or draws only then."""
     for paytable in paytables:
         if (paytable.rates is None) != (tables.meter is None):
-            raise ChapterError(f"{of} {paytable.rule}: a meter has rates, and nothing else has")
+            raise ChapterError(
+                f"{of} {paytable.rule}: a meter needs rates, and only a meter has them"
+            )
         if paytable.rates:
             _check_rates(f"{of} {paytable.rule}", paytable.rates)
     if (tables.envy or tables.draws) and not tables.meter:
-        raise ChapterError(f"{of}: Envy Bonuses and draws go with a meter")
+        raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:
         _check_envy(of, _ranking(of, tables.ranking), tables.envy)
     if tables.draws:
@@ -130,7 +132,7 @@ def _with_fourth(
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
-        raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
+        raise ChapterError(f"{of}: a wager with a fourth card has one other table")
     return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meter=False)
 
 
@@ -145,9 +147,9 @@ def _check_tables(
         if rows != [hand for hand in hands if hand in rows]:
             unknown = [row for row in rows if row not in hands]
             reason = (
-                f"{unknown[0]!r} is no hand of {ranking_name}"
+                f"{unknown[0]!r} is not a hand of {ranking_name}"
                 if unknown
-                else "hands not in order of rank"
+                else "hands are not in the order of rank"
             )
             raise ChapterError(f"{of} {table.rule}: {reason}")
         for paytable in paytables_of(table, ranking.hands):
@@ -162,7 +164,7 @@ def _check_tables(
 def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
     choices = [paytable.choice for paytable in paytables]
     if len(set(choices)) < len(choices) or (None in choices and len(choices) > 1):
-        raise ChapterError(f"{of}: each of several paytables has a letter of its own")
+        raise ChapterError(f"{of}: several paytables need different letters")
 
 
 def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
@@ -179,7 +181,7 @@ def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
     if len(kinds) > 1:
         raise ChapterError(f"{where}: both 'to 1' and 'for 1'")
     if any(payout.percent for payout in payouts) != meter:
-        raise ChapterError(f"{where}: a meter is paid in percentages, and nothing else is")
+        raise ChapterError(f"{where}: a meter pays percentages, and only a meter does")
     if meter and (True in kinds or any(payout.sum_cents for payout in payouts)):
         raise ChapterError(f"{where}: a meter's wager pays 'for 1'")
 
@@ -198,13 +200,13 @@ def _check_rates(where: str, rates: Rates) -> None:
     read_seed(rates.reseed)
     primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
     if not primary or primary + reserve >= 10_000:
-        raise ChapterError(f"{where}: the rates must be above nothing and below the whole wager")
+        raise ChapterError(f"{where}: the rates must be above 0% and below 100% in sum")
 
 
 def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
     wagers = [read_cents(schedule.wager) for schedule in envy.schedule]
     if not wagers or len(set(wagers)) < len(wagers):
-        raise ChapterError(f"{of} {envy.rule}: one schedule for each wager amount")
+        raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:
         where = f"{of} {envy.rule} {schedule.wager}"
         worth = {hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()}
@@ -218,14 +220,14 @@ def _check_rows(
     hands = ranking.names
     for hand in (lowest, *worth):
         if hand not in hands:
-            raise ChapterError(f"{where}: {hand!r} is no hand of its ranking")
+            raise ChapterError(f"{where}: {hand!r} is not a hand of its ranking")
     first = next(iter(worth), None)
     if first is None or first not in ranking.tops:
-        raise ChapterError(f"{where}: a table begins with the highest hand, not {first!r}")
+        raise ChapterError(f"{where}: a table must begin with the highest hand, not {first!r}")
     expected = hands[hands.index(first) : hands.index(lowest) + 1]
     if tuple(worth) != expected:
         missing = ", ".join(hand for hand in expected if hand not in worth)
-        reason = f"{missing} missing" if missing else "hands not in order of rank"
+        reason = f"{missing} missing" if missing else "hands are not in the order of rank"
         raise ChapterError(f"{where}: {reason}")
     for (better, more), (lower, less) in pairwise(worth.items()):
         if more < less:

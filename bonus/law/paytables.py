@@ -113,10 +113,10 @@ def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Pa
 def _cell(cells: Cells, index: int, choices: int, of: str) -> str:
     if isinstance(cells, str):
         if choices:
-            raise ChapterError(f"{of}: {cells!r} stands where each choice has a cell of its own")
+            raise ChapterError(f"{of}: {cells!r} is one cell, but each choice needs its own")
         return cells
     if not choices or len(cells) != choices:
-        raise ChapterError(f"{of}: {len(cells)} cells in a row where there are {choices} choices")
+        raise ChapterError(f"{of}: a row has {len(cells)} cells for {choices} choices")
     return cells[index]
 
 
@@ -125,11 +125,11 @@ def _cells(of: str, column: Mapping[str, str], hands: Sequence[str]) -> Mapping[
     for row, cell in column.items():
         if not found and cell == "":
             if row not in hands:
-                raise ChapterError(f"{of}: {row!r} is no hand of its ranking")
+                raise ChapterError(f"{of}: {row!r} is not a hand of its ranking")
             continue
         hand = row.removesuffix(_OR_LOWER)
         if hand not in hands:
-            raise ChapterError(f"{of}: {hand!r} is no hand of its ranking")
+            raise ChapterError(f"{of}: {hand!r} is not a hand of its ranking")
         rest = hands[hands.index(hand) :] if row != hand else (hand,)
         found.update(dict.fromkeys(rest, cell))
     return MappingProxyType(found)

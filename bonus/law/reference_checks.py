@@ -32,7 +32,7 @@ def check_consistency(chapter: Chapter) -> None:
     optional = [name for tables in chapter.wager for name in tables.names]
     names = [chapter.main.stake, chapter.main.follow, *optional]
     _once(names, "has two entries")
-    _once(_choices(chapter), "is chosen for two things")
+    _once(_choices(chapter), "is the name of two choices")
     _once([version.name for version in chapter.version], "is the name of two versions")
     _once([tables.meter for tables in chapter.wager if tables.meter], "is fed by two entries")
     _check_main(chapter.main)
@@ -42,11 +42,11 @@ def check_consistency(chapter: Chapter) -> None:
     for version in chapter.version:
         for bound in version.bounds:
             if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
-                raise ChapterError(f"{version.rule}: it bounds one wager by another")
+                raise ChapterError(f"{version.rule}: it must limit one wager by another")
     feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
     for name in chapter.irregular.settled:
         if name not in optional or name in feeding:
-            raise ChapterError(f"{name!r} is no optional wager of the layout of {chapter.game}")
+            raise ChapterError(f"{name!r} is not an optional wager of the layout of {chapter.game}")
     if chapter.limit:
         _check_limit(chapter, chapter.limit)
     _check_deal(chapter)
@@ -73,7 +73,9 @@ def _check_main(main: Main) -> None:
     if main.not_qualified and main.ranking != "three_card":
         raise ChapterError(f"{main.stake}: only three-card hands have a queen high to qualify")
     if main.tie.pays == bool(main.tie.rule):
-        raise ChapterError(f"{main.stake}: a tie that returns wagers names its subsection")
+        raise ChapterError(
+            f"{main.stake}: a tie that returns wagers must name a subsection, and no other tie"
+        )
 
 
 def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
@@ -84,11 +86,11 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         first |= set() if others.needs else set(others.names)
     for need in tables.needs:
         if need not in first:
-            raise ChapterError(f"{of}: it needs {need!r}, which is no wager to be placed first")
+            raise ChapterError(f"{of}: it needs {need!r}, which is not a wager to be placed first")
     if tables.paid_from is PaidFrom.HAND_PAY:
         raise ChapterError(f"{of}: only a percentage of a meter is a hand pay")
     if tables.fourth_card and tables.fourth_card.rank not in [*RANKS]:
-        raise ChapterError(f"{of}: one table, and another for a fourth card of a rank")
+        raise ChapterError(f"{of}: the rank of the fourth card does not exist")
 
 
 def _check_meter(tables: WagerTables) -> None:
@@ -97,9 +99,9 @@ def _check_meter(tables: WagerTables) -> None:
         if meter_fed_by(name) is not tables.meter:
             raise ChapterError(f"{name}: it feeds {meter_fed_by(name) or 'no meter'}")
     if tables.draws and tables.cards != _CARDS_OF_DRAWS:
-        raise ChapterError(f"{of}: draws go with a wager on the player's hand and the dealer's")
+        raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
     if tables.draws and not tables.divided:
-        raise ChapterError(f"{of}: it names no subsection by which a jackpot is divided")
+        raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
     if tables.meter and not tables.draws and len(tables.names) > 1:
         raise ChapterError(f"{of}: a meter without draws has one wager")
 
@@ -115,7 +117,7 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
     hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}
     for hand in limit.excluded:
         if hand not in hands:
-            raise ChapterError(f"{limit.rule}: {hand!r} is no hand of {chapter.game}")
+            raise ChapterError(f"{limit.rule}: {hand!r} is not a hand of {chapter.game}")
 
 
 def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
@@ -134,9 +136,9 @@ def _check_deal(chapter: Chapter) -> None:
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:
-        raise ChapterError(f"{deal.rule}: a position or more, and cards for it and the dealer")
+        raise ChapterError(f"{deal.rule}: it needs a position, and cards for it and the dealer")
     if deal.positions * deal.hand + max(deal.dealer, largest - deal.hand) > len(DECK):
-        raise ChapterError(f"{deal.rule}: {deal.positions} hands are more than a deck")
+        raise ChapterError(f"{deal.rule}: one deck is not enough for {deal.positions} hands")
 
 
 def _judged(chapter: Chapter) -> Iterator[CardsOf]:

@@ -359,7 +359,7 @@ def test_a_cache_that_cannot_be_written_is_noticed_and_no_more(
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(in_the_way))
     result = run("--json", "--wager", "pair_plus")
     assert listed(result)
-    assert "nothing can be kept in" in result.stderr.replace("\n", " ")
+    assert "nothing can be stored in" in result.stderr.replace("\n", " ")
 
 
 def test_help_teaches(run: Run) -> None:

@@ -121,7 +121,7 @@ def test_an_impossible_directory_is_reported_once(tmp_path: Path, notices: list[
     first, second = Counting("first"), Counting("second")
     assert enumerator.get(first.enumeration) == HandDeals({"pair": 1})
     assert enumerator.get(second.enumeration) == HandDeals({"pair": 1})
-    assert len([notice for notice in notices if "nothing can be kept" in notice]) == 1
+    assert len([notice for notice in notices if "nothing can be stored" in notice]) == 1
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_put_in_place(
