@@ -104,7 +104,8 @@ class Fives(msgspec.Struct, frozen=True):
     """Five-card hands by the strength of the player's own three cards in them.
 
     Attributes:
-        deals: number of deals of three cards and two, by the strength of the three, then by hand.
+        deals: number of deals of three cards and two, by the strength of the three and by the name
+            of the five-card hand.
     """
 
     deals: dict[int, Counts]

@@ -1,4 +1,4 @@
-"""The optimal strategy of the main games, found hand by hand.
+"""The optimal strategy of the main games, computed for each hand.
 
 For each hand of the player, the loss of a fold is compared with the average gain of each wager that
 keeps the player in the game. Amounts are in units of the Ante. They are whole numbers for each

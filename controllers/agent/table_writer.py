@@ -311,7 +311,7 @@ class TableWriter:
         """Apply a floorperson's decision on a claim (649a.11(c)(5)(iv)).
 
         Raises:
-            sqlite3.Error: the outbox cannot be written; the table stays as it is.
+            sqlite3.Error: the outbox cannot be written; the table does not change.
         """
         if jackpot.event == "hit":
             return

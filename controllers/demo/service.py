@@ -211,7 +211,7 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return the command, wrapped so that the kernel stops it if this process is killed.
+    """Return the command in a wrapper: the kernel then stops it if this process is killed.
 
     This works only on Linux with `setpriv`.
     """

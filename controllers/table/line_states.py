@@ -41,7 +41,7 @@ def line_state(settled: SettledRound, number: int) -> LineState:
 
 
 def due_lines(settled: SettledRound) -> tuple[int, ...]:
-    """Return the lines that the dealer can complete now; they are done at the next round."""
+    """Return the lines that the dealer can complete now; the next round makes them done."""
     return tuple(
         number
         for number in range(len(settled.lines))

@@ -155,7 +155,7 @@ class EnvyDecision(_Record, frozen=True):
 
 
 class SettledRound(_Record, frozen=True):
-    """The settlement of a round, kept for the dealer until the next one begins.
+    """The settlement of a round, shown to the dealer until the next round begins.
 
     Attributes:
         round: name of the round.
