@@ -102,9 +102,9 @@ def test_additional_payments_have_a_column(shown: Shown, counted: Enumerator) ->
 
 def test_a_game_that_rank_alone_does_not_decide_says_what_that_costs(shown: Shown) -> None:
     text = shown("three_card_prime", "ante")
-    assert "The best by the rank of the hand alone" in text
+    assert "Best strategy by the rank of the hand alone" in text
     assert "A: 4.5156%, 0.000029 points more" in text
-    assert "The best by the rank" not in shown("three_card_poker", "ante")
+    assert "Best strategy by the rank" not in shown("three_card_poker", "ante")
 
 
 def test_folding_and_sharing_are_shown(shown: Shown, counted: Enumerator) -> None:
