@@ -250,7 +250,7 @@ class Checker:
         settling.run()
         told = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         mine = [(line["position"], line["item"], line["paid"]) for line in settling.lines]
-        assert told == mine, f"{table} was told {told}, due is {mine}"
+        assert told == mine, f"{table} got {told}, but {mine} is due"
         assert reply["claims"] == settling.claims, f"{reply['claims']}, due {settling.claims}"
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:

@@ -32,7 +32,7 @@ def hold_history(
         and int(entry["seq"]) not in known
     ]
     if strange and not lost:
-        world.fail(f"{table}: the ledger has events {strange} that the table has not")
+        world.fail(f"{table}: the ledger has events {strange} that the table does not have")
 
 
 def _hold_event(world: World, checker: Checker, table: str, sent: Sent) -> None:
@@ -41,11 +41,11 @@ def _hold_event(world: World, checker: Checker, table: str, sent: Sent) -> None:
         world.fail(f"{table}: event {sent.seq} is unanswered")
     elif json.loads(sent.reply)["status"] != "accepted":
         if entry is not None and entry["event"].encode() == sent.payload:
-            world.fail(f"{table}: event {sent.seq} was refused, and is in the ledger")
+            world.fail(f"{table}: event {sent.seq} was refused, but is in the ledger")
     elif json.loads(sent.payload)["type"] == "withdrawal":
         if entry is not None:
-            world.fail(f"{table}: event {sent.seq} is a withdrawal, and is in the ledger")
+            world.fail(f"{table}: event {sent.seq} is a withdrawal, but is in the ledger")
     elif entry is None:
-        world.fail(f"{table}: event {sent.seq} was accepted, and is not in the ledger")
+        world.fail(f"{table}: event {sent.seq} was accepted, but is not in the ledger")
     elif (entry["event"].encode(), entry["reply"].encode()) != (sent.payload, sent.reply):
-        world.fail(f"{table}: event {sent.seq} is another in the ledger")
+        world.fail(f"{table}: event {sent.seq} differs from its ledger entry")

@@ -95,7 +95,7 @@ class ForeignTable:
         if self._awaited is None or reply.get("seq") != self._awaited[0]:
             return
         if reply["status"] == "out_of_order":
-            self._world.fail(f"{self.name} is told {reply} of its next event")
+            self._world.fail(f"{self.name}: its next event got {reply}")
         elif reply["status"] == "refused" and reply["error"]["code"] == "seq_reused":
             return  # about a copy in other bytes; the event's own reply is on its way
         elif not self._awaited[1].done():
@@ -116,7 +116,7 @@ class ForeignTable:
             elif asks(event) and reply["error"]["code"] in _ASKED:
                 self._asking = event if reply["error"]["code"] == "unconfirmed" else None
             elif not flawed and reply["error"]["code"] not in {"link_closed", "held"}:
-                self._world.fail(f"{self.name}: {event} is refused: {reply}")
+                self._world.fail(f"{self.name}: {event} was refused: {reply}")
 
     def _go_on(self, event: Record) -> None:
         if event["type"] == "wagers":

@@ -126,7 +126,7 @@ class Simulation:
         deadline_s = world.now_s + WELL_WITHIN_S
         while problems := self._not_well():
             if world.now_s > deadline_s:
-                world.fail(f"not well {WELL_WITHIN_S:.0f} s after the last fault: {problems}")
+                world.fail(f"{WELL_WITHIN_S:.0f} s after the last fault: {problems}")
             if self._checker.closed:  # by somebody who had to wait long for an answer
                 await self._staff.reopen()
             for table in self._everyone:

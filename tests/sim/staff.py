@@ -124,7 +124,7 @@ class Staff:
             entry["kind"] == act and entry["by"] == by and f'"{what}"' in entry["event"]
             for entry in self._checker.entries
         ):
-            self._world.fail(f"{by} was told: {act} {what} is done, the ledger has no such entry")
+            self._world.fail(f"{act} {what} by {by} is reported as done: no such entry")
 
     async def keep_links(self) -> None:
         """Close and open the link, propose changes and confirm them, forever."""

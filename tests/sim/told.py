@@ -93,19 +93,19 @@ class Told:
         self._rounds[table] = answer.round
         entry = self._ledger.find(table, "wagers", answer.round)
         if entry is None:
-            self._world.fail(f"{table} was told that {answer.round} is accepted: no such entry")
+            self._world.fail(f"{table} reports wagers of {answer.round} as accepted: no entry")
             return
         draw = None if answer.draw is UNSET or answer.draw is None else answer.draw.magic_card
         drawn = json.loads(entry["reply"])["draw"]
         if draw != (drawn or {}).get("magic_card"):
-            self._world.fail(f"{table} was told another draw for {answer.round}: {draw}, {drawn}")
+            self._world.fail(f"{table} reports draw {draw} for {answer.round}, not {drawn}")
         sent = {
             (bet["position"], wager)
             for bet in json.loads(entry["event"])["positions"]
             for wager in bet["wagers"]
         }
         if sent != lit and not shaken:
-            self._world.fail(f"{table} {answer.round}: lit were {lit}, accepted {sent}")
+            self._world.fail(f"{table} {answer.round}: lights were {lit}, accepted was {sent}")
 
     def _settled(self, table: str, answer: DeviceAnswer, *, doubtful: bool) -> None:
         known = self._rounds.get(table)
@@ -113,12 +113,12 @@ class Told:
         if not answer.ok:
             return
         if round_id != known and not doubtful:
-            self._world.fail(f"{table} was told the result of {round_id} in round {known}")
+            self._world.fail(f"{table} reports the result of {round_id} in round {known}")
         if round_id is None:
             return
         entry = self._ledger.find(table, "result", round_id)
         if entry is None:
-            self._world.fail(f"{table} was told the result of {round_id}: no such entry")
+            self._world.fail(f"{table} reports the result of {round_id}: no such entry")
             return
         reply = json.loads(entry["reply"])
         lines = () if answer.lines is UNSET else answer.lines
@@ -127,7 +127,7 @@ class Told:
         held = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         opened = [(claim.claim, claim.amount) for claim in claims]
         if told != held or opened != [_claim(claim) for claim in reply["claims"]]:
-            self._world.fail(f"{table} {round_id}: told {told} {opened}, the ledger has {reply}")
+            self._world.fail(f"{table} {round_id} reports {told} {opened}, not {reply}")
 
     def _voided(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
         round_id = self._rounds.get(table)
@@ -139,9 +139,9 @@ class Told:
             return
         over = self._ledger.find(table, "void", round_id)
         if over is None:
-            self._world.fail(f"{table} was told that {round_id} is void: no such entry")
+            self._world.fail(f"{table} reports {round_id} as void: no such entry")
         if self._ledger.open_round(table) == round_id:
-            self._world.fail(f"{table} was told that {round_id} is void: it is open")
+            self._world.fail(f"{table} reports {round_id} as void, but it is open")
 
 
 def _claim(claim: Mapping[str, Any]) -> tuple[str, int]:

@@ -55,7 +55,7 @@ class Watch:
             if entry is None and self._is_withdrawal(table, seq, reply):
                 pass
             elif entry is None or entry["reply"].encode() != payload:
-                self._world.fail(f"{table} is told {payload!r}, the ledger has {entry}")
+                self._world.fail(f"{table} got {payload!r}, but the ledger has {entry}")
         elif status == "refused":
             self._refusal(table, seq, reply["error"]["code"], payload)
         if status != "out_of_order" and seq is not None:
@@ -70,16 +70,16 @@ class Watch:
         """Check a refusal: it stays the same, and a refusal of the seq itself must be due."""
         if code == "seq_passed":
             if seq > self._last[table] - REPLIES_KEPT + _LATE:
-                self._world.fail(f"{table} is told that {seq} was used up long ago: {payload!r}")
+                self._world.fail(f"{table}: seq {seq} is refused as long used up: {payload!r}")
         elif code == "seq_reused":
             if len(self._sent[table, seq]) < 2:
-                self._world.fail(f"{table} sent {seq} in no other bytes: {payload!r}")
+                self._world.fail(f"{table} sent seq {seq} only once, but got {payload!r}")
         else:
             if code == "correction_refused":
                 self._refused_by_somebody(table, seq, payload)
             first = self._refusals.setdefault((table, seq), payload)
             if first != payload:
-                self._world.fail(f"{table} was told {first!r} of {seq}, and now {payload!r}")
+                self._world.fail(f"{table}: seq {seq} first got {first!r}, now {payload!r}")
 
     def _refused_by_somebody(self, table: str, seq: int, payload: bytes) -> None:
         """Check that the person named in the reply has refused a correction of the round."""
@@ -87,13 +87,13 @@ class Watch:
         rounds = {json.loads(sent)["round"] for sent in self._sent[table, seq]}
         people = {by for each in rounds for by in self._checker.refused(table, each)}
         if not any(told.startswith(f"{by} refused") for by in people):
-            self._world.fail(f"{table} is told {payload!r}, refused it have {people}")
+            self._world.fail(f"{table} got {payload!r}, but it was refused by {people}")
 
     def _value(self, who: str, meter: str, payload: bytes) -> None:
         value = json.loads(payload)
         cents = self._checker.amount_cents(meter, value["version"])
         if cents != value["amount"]:
-            self._world.fail(f"{who} publishes {value}, the books had {cents} in that version")
+            self._world.fail(f"{who} publishes {value}, but the books had {cents} then")
 
     def look(self, services: Iterable[SimulatedService], tables: Iterable[SimulatedTable]) -> None:
         """Check every display again: no meter may go back."""
@@ -119,8 +119,8 @@ class Watch:
             since_s = self._wrong_since.setdefault((id(running), row.meter), self._world.now_s)
             if self._world.now_s - since_s > _TOLD_WITHIN_S:
                 self._world.fail(
-                    f"a display says for {_TOLD_WITHIN_S:.0f} s that {row.meter} is {row.state},"
-                    f" the link: {link.problem or 'operable'}"
+                    f"a display has shown {row.meter} as {row.state} for {_TOLD_WITHIN_S:.0f} s,"
+                    f" but the link is {link.problem or 'operable'}"
                 )
 
     def _see(self, display: int, versions: Mapping[str, int]) -> None:
