@@ -73,7 +73,7 @@ def test_each_duty_names_tests_that_carry_it(duty: str) -> None:
         assert duty in carried[name], f"{name} does not carry {duty}"
 
 
-def test_every_mark_is_of_a_duty_that_there_is() -> None:
+def test_every_mark_names_an_existing_duty() -> None:
     wrong = {
         f"{path.relative_to(ROOT)}: {sorted(duties)}"
         for path in of_room("tests")
@@ -82,7 +82,7 @@ def test_every_mark_is_of_a_duty_that_there_is() -> None:
     assert not wrong
 
 
-def test_every_duty_that_the_code_cites_there_is() -> None:
+def test_every_duty_that_the_code_cites_exists() -> None:
     cited = {
         duty
         for path in of_room(*ROOMS)

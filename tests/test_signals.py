@@ -172,14 +172,14 @@ def test_an_ignored_sigint_stays_ignored() -> None:
         assert settle.wait(30) == 1
 
 
-def test_children_of_the_tests_hear_signals() -> None:
+def test_child_processes_of_the_tests_receive_signals() -> None:
     """This holds even if a script runs the tests in the background."""
     told = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True, text=True)
     assert done.stdout == "False\n"
 
 
-def test_signals_are_taken_in_one_place() -> None:
+def test_signals_are_handled_in_one_place() -> None:
     """Only `meters/process` handles signals, apart from processes that own others."""
     elsewhere = {"meters/embedded/supervisor.py", "meters/embedded/amqtt_broker.py"}
     taking = {

@@ -58,7 +58,7 @@ def test_the_class_has_every_control_and_format_character_of_unicode() -> None:
 @pytest.mark.parametrize(
     "text", ["misdeal", "Zoë's 3rd, 10€", "\u2660\ufe0f Jackpot", "\u4e00", "a\N{NO-BREAK SPACE}b"]
 )
-def test_what_people_write_is_printable(text: str) -> None:
+def test_ordinary_text_is_printable(text: str) -> None:
     assert unprintable_problem(text) is None
     assert escape_unprintable(text) == text
     assert re.search(PRINTABLE, text)
@@ -70,7 +70,7 @@ def test_what_people_write_is_printable(text: str) -> None:
     ["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164", "a\ufffe", "a\ufdd0",
      "a\U0010ffff", "\u180b", "a\U0001d159"],
 )  # fmt: skip
-def test_what_a_terminal_obeys_or_nobody_sees_is_not(text: str) -> None:
+def test_control_and_invisible_characters_are_not_printable(text: str) -> None:
     assert unprintable_problem(text)
     assert escape_unprintable(text).isprintable()
     assert escape_unprintable(text).isascii()
@@ -79,7 +79,7 @@ def test_what_a_terminal_obeys_or_nobody_sees_is_not(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u2003\u3000", "\ufe0f", " \ufe00\ufe0e "])
-def test_text_that_shows_nothing_is_blank(text: str) -> None:
+def test_text_without_a_visible_character_is_blank(text: str) -> None:
     assert unprintable_problem(text) is None
     assert unseen_problem(text) == "is blank"
     assert not re.search(PRINTABLE_WORDS, text)

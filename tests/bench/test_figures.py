@@ -183,7 +183,7 @@ def losses() -> Iterator[Books]:
     yield compared(balanced=False)
 
 
-def test_anything_lost_shows() -> None:
+def test_any_loss_is_reported() -> None:
     """One lost event, micro, wager or round, or a wrong balance, is enough to show."""
     assert compared().nothing_lost
     assert [books.nothing_lost for books in losses()] == [False] * 5

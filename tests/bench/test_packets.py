@@ -17,7 +17,7 @@ def test_connect_and_subscribe_are_as_the_standard_has_them() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 120, 121, 122, 16_000, 16_500, 300_000])
-def test_publish_comes_back_whatever_its_length(size: int) -> None:
+def test_publish_is_decoded_at_every_length(size: int) -> None:
     """Remaining lengths have one to three bytes. A broker would send the same packet."""
     payload = b"x" * size
     received = PacketReader().feed(publish_packet(text("a/b"), 258, payload))
@@ -25,7 +25,7 @@ def test_publish_comes_back_whatever_its_length(size: int) -> None:
     assert received.acks == [b"\x40\x02\x01\x02"]
 
 
-def test_stream_is_taken_apart_wherever_it_is_cut() -> None:
+def test_stream_is_decoded_wherever_it_is_cut() -> None:
     """A read of the socket could end at any of these places."""
     stream = b"".join(
         (

@@ -115,7 +115,7 @@ def test_one_disturbed_size_moves_no_figure_far() -> None:
     assert slope([(1, 10), (2, 20), (3, 30), (4, 40), (5, 900)]) == 10
 
 
-def test_mixes_are_what_they_say() -> None:
+def test_each_mix_has_its_positions_and_meters() -> None:
     """Each mix has its positions and meters. Only a five-card wager deals community cards."""
     for mix in MIXES:
         writer = EventWriter(1, mix.positions, mix.meters)

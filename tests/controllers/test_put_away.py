@@ -118,7 +118,7 @@ def test_a_line_that_could_be_paid_when_the_dealer_went_on_is_done(go_on: str) -
     assert open_of(table) == []
 
 
-def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid() -> None:
+def test_a_line_that_was_decided_just_before_the_touch_is_still_to_be_paid() -> None:
     """The dealer handled only what the panel showed."""
     table = HandTable()
     play_two(table)
@@ -130,7 +130,7 @@ def test_a_line_that_was_decided_behind_the_dealers_finger_is_still_to_be_paid()
     assert open_of(table) == [("R1", (0, 1))]
 
 
-def test_a_line_that_became_another_behind_the_dealers_finger_is_still_to_be_paid() -> None:
+def test_a_line_that_changed_just_before_the_touch_is_still_to_be_paid() -> None:
     """The dealer confirmed that a floorperson decides, and meanwhile the floor decided to pay."""
     table = HandTable()
     play(table, "C1")

@@ -63,7 +63,7 @@ def test_the_proxy_may_listen_where_it_does() -> None:
 
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("name", sorted(compose()["services"]))
-def test_every_container_is_shut_in(name: str) -> None:
+def test_every_container_is_restricted(name: str) -> None:
     """It has a fixed version, no capabilities, a read-only root, and loopback addresses only."""
     service = compose()["services"][name]
     assert _PINNED.fullmatch(service["image"]), service["image"]

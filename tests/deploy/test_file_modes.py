@@ -40,7 +40,7 @@ def no_umask() -> Iterator[None]:
 
 @pytest.mark.slow
 def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
-    """Outboxes, marks, data of the embedded servers and logs are closed; no core file exists."""
+    """Outboxes, marks, embedded servers' data and logs belong to the owner; no core file exists."""
     data = tmp_path / "data"
     run = pitlink_command(
         "demo", "--for", "4", "--tables", "2", "--port", str(free_port()), "--data", str(data)
@@ -97,7 +97,7 @@ def test_a_ledger_mark_is_its_owners_alone_also_one_that_was_not(tmp_path: Path)
 
 @pytest.mark.usefixtures("no_umask")
 def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    """It belongs to the operator. Directories created below it are closed."""
+    """It belongs to the operator. Directories created below it are closed to others."""
     tmp_path.chmod(0o755)
     make_private_directory(tmp_path / "a" / "b")
     with write_private_file(tmp_path / "a" / "b" / "c") as file:

@@ -48,7 +48,7 @@ def test_an_object_with_a_mistake_is_not() -> None:
 
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("manifest", RUNNING, ids=lambda each: each["metadata"]["name"])
-def test_every_pod_is_shut_in(manifest: dict[str, Any]) -> None:
+def test_every_pod_is_restricted(manifest: dict[str, Any]) -> None:
     """The namespace's `restricted` standard requires it; the root file system is read-only."""
     spec = pod(manifest)
     assert spec is not None

@@ -46,7 +46,7 @@ def test_systemd_reads_every_unit_without_a_word(installed: Path) -> None:
     assert (done.returncode, told) == (0, [])
 
 
-def test_systemd_finds_a_mistake(installed: Path) -> None:
+def test_systemd_finds_an_error(installed: Path) -> None:
     """Without this, its silence on our units would prove nothing."""
     unit = installed / "pitlink-audit.service"
     unit.write_text(unit.read_text().replace("ProtectSystem=strict", "ProtectSystem=strictly"))
@@ -69,8 +69,8 @@ def test_a_unit_is_exposed_no_more_than_this(installed: Path, name: str) -> None
 
 
 @pytest.mark.duty("D20")
-def test_directories_and_keys_are_their_owners_alone(tmp_path: Path) -> None:
-    """`systemd-sysusers` and `systemd-tmpfiles` close keys that were copied with open modes."""
+def test_directories_and_keys_belong_to_their_owners_alone(tmp_path: Path) -> None:
+    """`systemd-sysusers` and `systemd-tmpfiles` restrict keys copied with open modes."""
     if not (shutil.which("id") and Path("/proc/self").stat().st_uid == 0):
         pytest.skip("only root gives files away")
     for table in ("services/1", "tables/one.TCP-01"):

@@ -326,7 +326,7 @@ async def test_terms_of_the_open_round_are_kept_until_it_is_over(books: Books) -
     assert state.claims == ("T-1-2-1",)
 
 
-async def test_claims_of_the_last_results_are_kept_to_be_told_again(books: Books) -> None:
+async def test_claims_of_the_last_results_are_kept_to_be_sent_again(books: Books) -> None:
     """A table may have missed the decision of a win some rounds ago. The oldest are dropped."""
     opened = []
     for number in range(68):

@@ -313,7 +313,7 @@ class Floor(HeldFloor):
 
     @staticmethod
     def _hold_envy_told(row: ClaimRow | None, told: Sequence[Jackpot]) -> None:
-        """Check that the table is told of the Envy Bonuses that its win does not report."""
+        """Check that the table receives the Envy Bonuses that its win does not report."""
         envy: list[tuple[str, str | None, int, int]] = []
         if row is not None and (
             row.envy_state in {"paid", "rejected"}

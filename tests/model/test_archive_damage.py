@@ -42,7 +42,7 @@ def _cut_short(path: Path) -> None:
         Path.unlink,
     ],
 )
-async def test_a_file_that_is_not_as_it_was_written_stops_what_would_rest_on_it(
+async def test_a_changed_file_stops_every_step_that_relies_on_it(
     kept: Kept, damage: Callable[[Path], None]
 ) -> None:
     """Nothing is trimmed on the basis of such a file, and an audit names it."""

@@ -81,7 +81,7 @@ async def test_a_whole_archive_that_is_gone_is_reported(kept: Kept) -> None:
     assert "has no file, and the ledger was archived up to entry" in wrong
 
 
-async def test_so_many_files_are_read_in_a_night_and_all_in_turn(kept: Kept) -> None:
+async def test_a_limited_number_of_files_is_read_each_night_and_all_in_turn(kept: Kept) -> None:
     """The last file is read every night too. The cost is limited, however many years there are."""
     await kept.week(days=5, rounds=1)
     files = (await kept.run()).written

@@ -224,7 +224,7 @@ async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
 
 
 def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
-    """Return what tables were told of Envy Bonuses: claim, event, kind, position and amount."""
+    """Return the Envy Bonuses sent to tables: claim, event, kind, position and amount."""
     return [
         (one.claim, one.event, one.item, one.position, one.amount)
         for one in pit.told[since:]
@@ -247,7 +247,7 @@ def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
 async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
     pit: Pit, acts: list[str], event: str | None
 ) -> None:
-    """It is told immediately, and again after a hello. A recorded bonus is not paid again."""
+    """It gets them immediately, and again after a hello. A recorded bonus is not paid again."""
     row = await _won(pit)
     since = len(pit.told)
     for act in acts:
@@ -296,7 +296,7 @@ async def test_restoring_lists_what_is_owed_for_envy(pit: Pit) -> None:
 
 
 async def test_the_audit_holds_whichever_win_is_decided_first(pit: Pit) -> None:
-    """A table is told again of the wins that were decided last, in that order."""
+    """A table receives the wins that were decided last again, in that order."""
     await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: "Ah Kh Qh", 3: ROYAL})
     first, second = await pit.desk.waiting()
     for row in (second, first):

@@ -60,7 +60,7 @@ async def test_a_round_that_was_open_is_voided(pit: Pit) -> None:
     assert (await pit.audit()).balanced
 
 
-async def test_what_outboxes_have_of_before_is_taken_again(redis: Redis, tmp_path: Path) -> None:
+async def test_old_events_in_outboxes_are_accepted_again(redis: Redis, tmp_path: Path) -> None:
     """After a loss of the store, old events are accepted with the answers of that time."""
     pit = KeptPit(redis, tmp_path)
     await pit.open()

@@ -203,7 +203,7 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
 
 
 async def test_claim_that_was_decided_last_is_told_of_again_longest(pit: Pit) -> None:
-    """A table that was away is told, even if 63 of its claims were decided after that one."""
+    """A table that was away gets it, even if 63 of its claims were decided after that one."""
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
     (row,) = await pit.desk.waiting()
     others = [f"pit.T-1-{number}-1" for number in range(1_000, 1_063)]

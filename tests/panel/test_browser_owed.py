@@ -194,7 +194,7 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
 
 @pytest.mark.section("649a.11(c)(5)(v)")
 @pytest.mark.parametrize("on", ["settlement", "strip"])
-async def test_a_line_that_becomes_due_behind_the_finger_is_still_to_be_paid(
+async def test_a_line_that_becomes_due_just_before_the_touch_is_still_to_be_paid(
     hand: Hand, service: ScriptedService, panel: PanelStand, page: Page, on: str
 ) -> None:
     """The dealer asked the floorperson as the page said. The decision came before the touch."""

@@ -228,7 +228,7 @@ async def test_rewritten_log_is_named_at_each_entry(staffed: Register) -> None:
     assert [one.split()[4] for one in told] == [str(n) for n in range(2, len(rows) + 1)]
 
 
-async def test_what_follows_a_forged_entry_in_one_step_is_not_a_way_in(staffed: Register) -> None:
+async def test_a_copied_last_entry_of_a_step_is_named(staffed: Register) -> None:
     """The key of a step is valid for its own entries alone."""
     opened = await staffed.sign_in("Flo")
     await staffed.sign_in("Flo", old=opened.token)

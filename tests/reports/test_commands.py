@@ -256,7 +256,9 @@ async def test_wrong_input_is_reported_plainly(
     assert said in str(done.exception)
 
 
-async def test_what_does_not_hold_is_said_and_is_the_status(floor_file: Path, redis: Redis) -> None:
+async def test_a_variance_is_reported_and_sets_the_exit_status(
+    floor_file: Path, redis: Redis
+) -> None:
     """The message is above the table, and next to the output for programs."""
     await redis.hincrby(LinkKeys("pit").accounts, f"meter:{PROGRESSIVE}", 7)
     said = f"pit: meter:{PROGRESSIVE} holds"

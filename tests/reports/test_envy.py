@@ -116,7 +116,7 @@ async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -
     assert "2 pending" in said
 
 
-async def test_figures_of_a_day_that_began_in_the_archive_tie(shop: Shop) -> None:
+async def test_figures_of_a_day_that_began_in_the_archive_agree(shop: Shop) -> None:
     """Owed bonuses are carried over. Their later state is reported for the same bonus."""
     claim = await _claim(shop)
     await shop.pit.decide(claim, "validate", by="Flo")

@@ -140,7 +140,7 @@ async def test_the_open_day_is_reported_so_far_and_not_signed(make_shop: MakeSho
         ("contributed", "tables contributed 140001 micros"),
     ],
 )
-async def test_figures_that_do_not_tie_are_found(
+async def test_figures_that_do_not_agree_are_found(
     make_shop: MakeShop, changed: str, said: str
 ) -> None:
     """Each agreement that a report must have is broken by one false figure."""

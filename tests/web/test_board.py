@@ -184,7 +184,7 @@ async def test_paid_is_news_no_longer_than_validated_was() -> None:
 
 
 async def test_a_repeated_decision_is_no_news() -> None:
-    """A table that reconnects is told its decided claims again. Displays know them already."""
+    """A table that reconnects gets its decided claims again. Displays know them already."""
     board = DisplayState()
     watch = board.follow()
     await taken(watch)
