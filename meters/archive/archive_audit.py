@@ -48,7 +48,7 @@ async def audit_link(
     if checkpoint.entries > replay.entries:
         missing = (
             f"the entries up to {checkpoint.entries} are in the archive, which is not in"
-            f" {archive.directory}: only what follows was audited"
+            f" {archive.directory}: only the later entries were audited"
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
@@ -79,7 +79,7 @@ def _replayed(
             if onlooker:
                 onlooker.took(number, fields, replay)
         if replay.checkpoint != file.day.closing and not replay.problems:
-            raise ArchiveError(f"{file.path}: the books at its close are not what its entries make")
+            raise ArchiveError(f"{file.path}: the books at its close differ from its entries")
         altered += _altered_claims(file, replay)
         replay.evidence.forget_ended(listed, replay.entries)
         advance(replay.entries)

@@ -217,7 +217,9 @@ def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[s
         to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
-            draft.faults.append(f"{to_meter + to_reserve} micros at once are too many for {meter}")
+            draft.faults.append(
+                f"{to_meter + to_reserve} micros in one event are too many: {meter}"
+            )
         draft.fill(table_account(table), meter, to_meter, cycle)
         draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
         added = {one.target: one.micros for one in draft.transfers[before:]}

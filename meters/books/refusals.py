@@ -56,7 +56,7 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 
 
 def refusal_texts() -> str:
-    """Return the replies to script refusals, by code, from after the event's number on.
+    """Return the replies to script refusals, by code: the part after the event's number.
 
     The script puts the event's number before them. It puts the claims between the first brackets
     and the first parentheses of ``held``.
@@ -84,7 +84,7 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """Return the reply to a correction that a person refused, from after the event's number on."""
+    """Return the reply to a correction that a person refused: the part after the number."""
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 

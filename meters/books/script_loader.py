@@ -20,7 +20,7 @@ class ScriptError(Exception):
 def load_script(name: str, package: str = "meters.books") -> str:
     """Load a script with the fragments that it includes.
 
-    It begins with the version of the layout that it works on.
+    The text begins with the version of the layout that the script works on.
 
     Raises:
         ScriptError: a file is missing, or a fragment is included twice or by itself.

@@ -113,7 +113,7 @@ def fold_in_link(slip: str) -> str:
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
     """Return the links that have numbers of payout slips, if Redis allows the search.
 
-    The ACL of Redis does not allow a service to list keys. It then finds no link.
+    The Redis ACL does not allow a service to list keys. The links of such a Redis are left out.
 
     Raises:
         RedisError: the store failed.

@@ -324,7 +324,7 @@ class LinkStore:
     ) -> int:
         """Confirm or refuse a correction request, once; return the ledger entry.
 
-        `refusal` is the reply to the table's next try, from after its number on.
+        `refusal` is the part after the number of the reply to the table's next try.
 
         Raises:
             TermsError: the link's terms changed.

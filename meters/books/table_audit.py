@@ -157,7 +157,7 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
         elif int(name) not in due and int(name) > _first_replayed(replay, table):
             said = one[_DIGEST:]
             if said.startswith(b"{") and not _has_no_entry(said, int(name)):
-                yield f"it keeps a reply to event {name} that is no refusal, and in no ledger entry"
+                yield f"it keeps a reply to event {name}, no refusal, that is in no ledger entry"
     # A restored store has only the replies that the ledger and the outboxes had.
     first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
     lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]

@@ -105,7 +105,7 @@ def _span(seconds: int) -> str:
 
 def _approved(event: str) -> Told:
     approval = msgspec.json.decode(event, type=Approval)
-    changed = ", ".join(approval.changed) or "as it stands"
+    changed = ", ".join(approval.changed) or "as in the floor file"
     return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
 
 

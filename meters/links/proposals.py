@@ -52,7 +52,7 @@ def parameter_change(
 ) -> Change:
     """Make the change of a parameter.
 
-    `positions` is the least count of positions at the meter's tables.
+    `positions` is the smallest number of positions at any of the meter's tables.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.

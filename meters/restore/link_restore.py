@@ -231,8 +231,8 @@ class LinkRestore:
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
         """Return the books up to which entries stay in the archive only, as for `pitlink archive`.
 
-        Return them with the entry that archived their day, or None if all entries go into the
-        store.
+        The result includes the entry that archived their day. It is None if all entries go into
+        the store.
         """
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)

@@ -135,7 +135,7 @@ async def test_an_audit_without_the_archive_says_that_it_is_not_whole(
     whole = kept.archive
     kept.archive = ArchiveFiles(tmp_path / "elsewhere", kept.pit.link.id)
     (problem,) = (await kept.audit()).problems
-    assert "only what follows was audited" in problem
+    assert "only the later entries were audited" in problem
     kept.archive = whole
     assert (await kept.audit()).balanced
 

@@ -145,7 +145,7 @@ async def test_kept_reply_that_was_altered_or_is_gone_is_named(played: Pit) -> N
         + b'{"seq":3,"status":"accepted","draw":{"magic_card":"As","lucky_position":null}}'
     )
     (problem,) = await altered(played, "T-1", **{"reply:3": forged})
-    assert problem.endswith("a reply to event 3 that is no refusal, and in no ledger entry")
+    assert problem.endswith("a reply to event 3, no refusal, that is in no ledger entry")
 
 
 async def pit_refuses(pit: Pit) -> None:

@@ -68,7 +68,7 @@ async def test_the_first_floor_file_is_adopted_and_nothing_is_asked(
         acts = await desk_of(link).acts("pit", None, 100)
     first = acts[-1]
     assert (first.what, first.by, first.entry) == ("approve", "service", 1)
-    assert first.told.startswith("as it stands (SHA-256 ")
+    assert first.told.startswith("as in the floor file (SHA-256 ")
     assert [act.what for act in acts].count("approve") == 1, "and not again by the second start"
 
 
@@ -355,7 +355,7 @@ async def test_an_earlier_approval_put_back_is_not_the_last(
     for field, value in earlier.items():
         await keeping_redis.hset(pit.store.keys.approved, field, value)
     async with running(Pit(keeping_redis), tmp_path) as link:
-        await link.goes_down("is not what was approved last")
+        await link.goes_down("which is not the last approval")
         await approve(link)
         await link.comes_up()
 

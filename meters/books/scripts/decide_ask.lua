@@ -5,7 +5,7 @@
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the id of the request
 --       4 act: confirm_correction or refuse_correction   5 the actor   6 table id   7 round id
 --       8 the digest of the request
---       9 for a refusal: the reply to the table's next try, from after its number on
+--       9 for a refusal: the part after the number of the reply to the table's next try
 --       10 the decision as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2

@@ -17,8 +17,8 @@
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
 --   { 'wrong_state', state, person } it was decided before, by that person
---   { 'same_person', first, setter } the proposer may not confirm it; a person whose PIN the
---                                    proposer may have set may not either (duty D4)
+--   { 'same_person', first, setter } the confirmer is the proposer, or may be the same person
+--                                    because of PINs that `setter` set (duty D4)
 --   { 'not_closed' }                 a parameter changes only while the link is closed
 --   { 'rounds_open', number }
 --   { 'stale' }                      the meter's terms changed since, or it was won

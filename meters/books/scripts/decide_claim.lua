@@ -15,8 +15,8 @@
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, person }  it was decided before, by that person
---   { 'same_person', first, setter }  the validator may not pay it; a person whose PIN the validator
---                                     may have set may not either (duty D4)
+--   { 'same_person', first, setter }  the payer is the validator, or may be the same person because
+--                                     of PINs that `setter` set (duty D4)
 --   { 'slip_used', claim }            the slip's number was used for another payment
 --   { 'envy_decided' }                its Envy Bonuses were paid, or found not to be due, before
 --   { 'books_differ' }                an account of the claim does not hold its amount
