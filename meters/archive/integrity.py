@@ -21,7 +21,7 @@ READ_A_NIGHT: Final = 7
 
 _PAGE: Final = 250
 _HEADER_BYTES: Final = 100
-_PUT_BACK: Final = "put a copy back (deploy/docs/reference/archive.md, When files are lost)"
+_PUT_BACK: Final = "put a copy back (deploy/docs/run/archive.md, When files are lost)"
 
 Advance = Callable[[int, int], None]
 

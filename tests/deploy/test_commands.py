@@ -1,23 +1,36 @@
-"""Every pitlink command in a file of deploy/ is one that the program accepts."""
+"""The commands of pitlink and the files that texts of deploy/ and all pages name."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 from typer.testing import CliRunner
 
 from meters.cli.main import command_line
-from tests.deploy.tree import DEPLOY, ROOT, typed_in_containers, typed_in_text
+from tests.deploy.tree import (
+    DEPLOY,
+    PAGES,
+    ROOT,
+    code_spans,
+    typed_in_containers,
+    typed_in_text,
+)
 
 TEXTS: Final = (
     *sorted((DEPLOY / "systemd").iterdir()),
-    DEPLOY / "docs/run/operations.md",
+    *PAGES,
     DEPLOY / "container" / "make-keys",
 )
+ROOMS: Final = ("bonus", "controllers", "deploy", "meters", "tests")
+
+_PATH: Final = re.compile(r"(?:[\w.-]+/)*[\w.-]+")
+_SOURCE: Final = re.compile(r"(?:[\w-]+/)*\w+\.(?:py|lua|js)")
 
 
 def typed() -> Iterator[tuple[str, list[str]]]:
-    """Yield each command and its place."""
+    """Yield each command, and the file that has it."""
     for path in TEXTS:
         for words in typed_in_text(path):
             yield str(path.relative_to(ROOT)), words
@@ -26,18 +39,39 @@ def typed() -> Iterator[tuple[str, list[str]]]:
 
 
 def refusal(words: list[str]) -> str:
-    """Return why the program would refuse a command line; empty if it accepts the line.
+    """Return the reason why the program refuses a command line, or an empty string.
 
-    With `--help` nothing is run, but the arguments before it are still parsed.
+    With `--help` nothing is carried out, but everything before it is read.
     """
     done = CliRunner().invoke(command_line(words), [*words, "--help"])
     return "" if done.exit_code == 0 else done.output
 
 
+def missing_paths(page: Path) -> Iterator[str]:
+    """Yield the files of the tree that a page's code spans name and that do not exist.
+
+    A path begins at the top of the tree. The path of a source file may leave out its first
+    directories.
+    """
+    for span in code_spans(page.read_text(encoding="utf-8")):
+        name = span.partition("::")[0].partition("#")[0].rstrip("/")
+        if not _PATH.fullmatch(name):
+            continue
+        room, slash, _ = name.partition("/")
+        if slash and room in ROOMS:
+            exists = (ROOT / name).exists()
+        elif _SOURCE.fullmatch(name):
+            exists = any(next((ROOT / room).rglob(name), None) for room in ROOMS)
+        else:
+            continue
+        if not exists:
+            yield name
+
+
 def test_each_command_is_accepted_as_written() -> None:
     commands = list(typed())
     refused = {f"{where}: {words}": why for where, words in commands if (why := refusal(words))}
-    assert len(commands) > 12
+    assert len(commands) > 100
     assert not refused
 
 
@@ -46,11 +80,42 @@ def test_a_wrong_command_would_be_found(words: list[str]) -> None:
     assert "No such" in refusal(words)
 
 
-def test_each_file_of_the_tree_that_a_page_names_is_there() -> None:
-    lacking = []
-    for path in (DEPLOY / "docs/run/operations.md", DEPLOY / "compose.yaml", DEPLOY / "up", *TEXTS):
+def test_commands_are_read_from_blocks_and_spans(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "`pitlink\nserv` or `pitlink report day\\|month`\n\n"
+        "1. Step:\n\n   ```sh\n   pitlink user ad Ada \\\n     --by B\n   ```\n"
+    )
+    assert list(typed_in_text(page)) == [
+        ["user", "ad", "Ada", "--by", "B"],
+        ["serv"],
+        ["report", "day"],
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_file_that_a_page_names_exists(page: Path) -> None:
+    assert list(missing_paths(page)) == []
+
+
+def test_missing_files_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "`deploy/no-such` `web/no_such.py` `deploy/up` `deploy/docs/no.md` `go/on`\n"
+        "`tests/deploy/test_commands.py::no_matter` `deploy/docs/` `LINK/2026-11-20.sqlite`\n"
+    )
+    assert list(missing_paths(page)) == [
+        "deploy/no-such",
+        "web/no_such.py",
+        "deploy/docs/no.md",
+    ]
+
+
+def test_each_file_that_a_text_of_deploy_names_exists() -> None:
+    missing = []
+    for path in (DEPLOY / "compose.yaml", DEPLOY / "up", *TEXTS):
         for word in path.read_text().replace("`", " ").replace('"', " ").split():
-            name = word.strip(".,;:()").removesuffix("/")
+            name = word.strip(".,;:()").removesuffix("/").partition("#")[0]
             if name.startswith("deploy/") and not (ROOT / name).exists() and "*" not in name:
-                lacking.append(f"{path.relative_to(ROOT)}: {name}")
-    assert not lacking
+                missing.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not missing

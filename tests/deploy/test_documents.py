@@ -7,10 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.deploy.tree import DEPLOY, ROOT
-
-DOCS: Final = DEPLOY / "docs"
-PAGES: Final = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+from tests.deploy.tree import DOCS, PAGES, ROOT
 
 _LINK: Final = re.compile(r"\]\((?!https?:)(?P<target>[^)\s]+)\)")
 _HEADING: Final = re.compile(r"^#{1,6} +(?P<title>.+?)\s*$", re.MULTILINE)

@@ -13,6 +13,11 @@ DEPLOY: Final = ROOT / "deploy"
 COMPOSE: Final = DEPLOY / "compose.yaml"
 MANIFESTS: Final = tuple(sorted((DEPLOY / "kubernetes").glob("*.yaml")))
 
+DOCS: Final = DEPLOY / "docs"
+PAGES: Final = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+
+_CODE_BLOCK: Final = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+_CODE_SPAN: Final = re.compile(r"`([^`]+)`")
 _WRITTEN: Final = re.compile(r"(?:^|[\s`'\"]|bin/)pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE)
 
 
@@ -33,11 +38,17 @@ def manifests() -> Iterator[dict[str, Any]]:
         yield from documents(path)
 
 
+def code_spans(page: str) -> Iterator[str]:
+    """Yield the text of each code span of a page, in one line; code blocks are left out."""
+    for found in _CODE_SPAN.finditer(_CODE_BLOCK.sub("", page)):
+        yield " ".join(found[1].split())
+
+
 def typed_in_text(path: Path) -> Iterator[list[str]]:
-    """Yield the pitlink commands in a script, a unit or the code blocks of a page, as words."""
+    """Yield the pitlink commands of a script, a unit or a page's code, as words."""
     text = path.read_text().replace("\\\n", " ")
     if path.suffix == ".md":
-        text = "\n".join(re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
+        text = "\n".join((*_CODE_BLOCK.findall(text), *code_spans(text))).replace("\\|", "|")
     unit = path.parent.name == "systemd"
     for line in text.splitlines():
         if line.startswith("#") or (unit and not line.startswith("ExecStart=")):

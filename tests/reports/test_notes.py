@@ -138,7 +138,7 @@ async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted
         edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(path)
     bad = await _pitlink(tmp_path, "archive")
     assert bad.returncode == 1
-    assert "put a copy back (deploy/docs/reference/archive.md" in bad.stderr
+    assert "put a copy back (deploy/docs/run/archive.md" in bad.stderr
     assert (str(path) if how == "damaged" else "2026-01-18") in bad.stderr
     note = read_note(tmp_path / ARCHIVE_NOTE, ArchiveNote)
     assert note is not None
