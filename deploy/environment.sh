@@ -1,11 +1,11 @@
-# Sourced by deploy/demo and deploy/test: a virtual environment in the checkout, made when needed.
+# Sourced by the scripts of deploy/: makes a virtual environment in the checkout when it is needed.
 
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
   exit 1
 }
 
-# Prints the first Python that will do: 3.11 or later, able to make virtual environments.
+# Prints the first suitable Python: 3.11 or later, able to make virtual environments.
 find_python() {
   local candidate seen=""
   for candidate in python3.13 python3.12 python3.11 python3 python3.14 python; do
@@ -22,8 +22,8 @@ find_python() {
   fail "Python 3.11 or later is needed.${seen:- None was found.}"
 }
 
-# make_environment DIRECTORY EXTRAS: have pitlink installed there, editable, so that changes of the
-# code are live. Installs only when pyproject.toml, the place or the Python has changed.
+# make_environment DIRECTORY EXTRAS: installs pitlink there, editable, so code changes take effect.
+# It installs only if pyproject.toml, the directory or the Python has changed.
 make_environment() {
   local directory=$1 extras=$2 python stamp
   if [ -x "$directory/bin/python" ]; then
@@ -35,7 +35,7 @@ make_environment() {
   "$python" -m venv --clear "$directory"
   "$directory/bin/python" -m pip --disable-pip-version-check -q install \
     --only-binary :all: -e "$root[$extras]" ||
-    fail "the installation failed; pip's own words are above"
+    fail "the installation failed; see pip's messages above"
   environment_stamp "$directory/bin/python" "$extras" >"$directory/stamp"
 }
 
@@ -48,12 +48,12 @@ print(hashlib.sha256("\0".join(parts).encode()).hexdigest())
 PYTHON
 }
 
-# What locks and audits the dependencies, in an environment of its own: no part of pitlink.
+# Makes a separate environment with the tools that lock and audit the dependencies.
 make_tools_environment() {
   local directory=$root/.venv-tools python
   [ -x "$directory/bin/uv" ] && [ -x "$directory/bin/pip-audit" ] && return
   python=$(find_python)
   "$python" -m venv --clear "$directory"
   "$directory/bin/python" -m pip --disable-pip-version-check -q install "uv>=0.5,<1" "pip-audit>=2.7,<3" ||
-    fail "the installation failed; pip's own words are above"
+    fail "the installation failed; see pip's messages above"
 }

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-r"""Print the ConfigMaps and Secrets that the manifests beside this file refer to.
+r"""Print the ConfigMaps and Secrets that the manifests in this directory name.
 
     deploy/kubernetes/prepare.py floor.toml pitlink-keys | kubectl apply --filename -
 
-They are made of a floor file, of what `pitlink keys` made of it, and of the servers' files of
-deploy/:
+They contain a floor file, the keys that `pitlink keys` made from it, and the servers' files of deploy/:
 
     pitlink keys --config floor.toml --out pitlink-keys --services 2 \
       --broker-home /etc/mosquitto/pitlink --redis-home /etc/redis/pitlink
 
-The tables' own keys and the authority's go nowhere near the cluster.
+The tables' keys and the authority's key do not go to the cluster.
 """
 
 import base64
@@ -24,10 +23,10 @@ _WORKERS: Final = ("1", "2")
 
 
 def objects(floor: Path, keys: Path) -> Iterator[Mapping[str, object]]:
-    """Every object, a secret for each that needs it.
+    """Yield every object, with one secret for each part that needs one.
 
     Raises:
-        OSError: a file is not there, or cannot be read.
+        OSError: a file does not exist, or cannot be read.
     """
     yield _config_map("pitlink-floor", {"floor.toml": floor})
     servers = ("redis.conf", "mosquitto.conf", "Caddyfile")
@@ -58,7 +57,7 @@ def _object(kind: str, name: str, rest: Mapping[str, object]) -> Mapping[str, ob
 
 
 def main() -> int:
-    """Print them as one list; the exit status."""
+    """Print the objects as one list, and return the exit status."""
     if len(sys.argv) != 3:
         sys.stderr.write(f"{__doc__}\n")
         return 2
