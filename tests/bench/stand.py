@@ -210,7 +210,7 @@ async def start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
     """Start a Redis that syncs every write to disk before it answers.
 
     Automatic rewrites of its append-only file are off: they would begin at random moments and
-    distort whatever is being measured.
+    distort the measurement.
 
     Raises:
         UserError: it did not start.

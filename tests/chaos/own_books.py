@@ -2,7 +2,7 @@
 
 From the ledger it uses only the order of events (duty D7): which table's wagers, result or void
 came when. The value of each follows from the device events and the rates of the law. It is the only
-check that adds up the devices' answers in micros, whatever was killed between them and the ledger.
+check that adds up the devices' answers in micros while parts between them and ledger are killed.
 Which hand wins what it reads from the result lines, as `tests.naive` settles those.
 """
 

@@ -1,7 +1,7 @@
 """Acts that need two people, requested in parallel over HTTP, on real books and a real Redis.
 
-In any order, one person never does both halves (duty D4), neither under one name nor under two
-names whose PINs somebody knows.
+In any order, one person never does both halves (duty D4): not under one name, and not under two
+names whose PINs they know.
 """
 
 import asyncio
