@@ -228,7 +228,7 @@ def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     with lock:
         done = run_pitlink("demo", *ports(free_port()), "--data", str(tmp_path))
     assert done.returncode == 1
-    assert "runs on" in done.stderr
+    assert "another demonstration uses" in done.stderr
     assert "Traceback" not in done.stderr
 
 
