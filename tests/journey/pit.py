@@ -131,7 +131,7 @@ class Screens:
         return page
 
     async def take(self, page: Page, what: str) -> None:
-        """Save a picture."""
+        """Store a picture."""
         self._taken += 1
         self._folder.mkdir(parents=True, exist_ok=True)
         await page.screenshot(path=self._folder / f"{self._taken:02}-{what}.png")

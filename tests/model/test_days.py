@@ -90,7 +90,7 @@ async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
 
 @pytest.mark.duty("D19")
 async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> None:
-    """What was closed too early stays closed. The rest counts to the day after."""
+    """A day that was closed too early stays closed. The rest counts toward the day after."""
     await days.keep(timedelta(days=365), -timedelta(days=365))
     assert await days.open_day() == "2026-11-21"
     await days.keep(timedelta(hours=12), timedelta(days=1))
