@@ -75,7 +75,7 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 
 def approved_assets(event: bytes | str) -> dict[str, str]:
-    """The asset number of each table in an approved floor file, empty if it has none.
+    """Return the asset number of each table in an approved floor file, empty if it has none.
 
     Raises:
         msgspec.DecodeError: the entry is no approval, or its text is no floor file.

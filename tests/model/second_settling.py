@@ -1,7 +1,8 @@
-"""Booking a settled round in the second books, line by line as `tests.naive` settles it.
+"""Bookings of a settled round in the second books, line by line as `tests.naive` settles it.
 
-Who wins what is settled there; here the meters are accounts that are followed from event to event,
-a win that a floorperson looks at is a claim of the reply, and an Envy Bonus is owed under it.
+`tests.naive` decides who wins what. Here the meters are accounts that are followed from event to
+event. A win that a floorperson validates is a claim of the reply, and an Envy Bonus is owed under
+it.
 """
 
 from fractions import Fraction
@@ -25,7 +26,7 @@ Record = dict[str, Any]
 
 
 class Settling:
-    """One round as its result settles it; its lines and claims as the reply must have them."""
+    """One round as its result settles it, with the lines and claims that the reply must have."""
 
     def __init__(self, books: SecondBooks, table_id: str, event: Record) -> None:
         self.lines: list[Line] = []
@@ -57,7 +58,7 @@ class Settling:
         self._books.end(self._table_id)
 
     def _box(self, dealt: Record) -> Box:
-        """A position as it wagered and was dealt; cards of a folded one were kept (reading T8)."""
+        """Return a position with its wagers and cards. Folded cards were kept (reading T8)."""
         bet = self._table.bets.get(dealt["position"], {})
         box: Box = {
             "position": dealt["position"],
@@ -71,11 +72,11 @@ class Settling:
         return box
 
     def take(self, kind: str, percent: int, shares: int) -> int:
-        """Take a percentage off a meter for the claims that are to come; the cents of a share."""
+        """Take a percentage off a meter for later claims. Return the cents of one share."""
         return self._books.take_off(self._table.meters[kind], percent, shares)
 
     def _book(self, line: Line) -> None:
-        """Book a line as it is settled: what stands on a meter then is part of a claim."""
+        """Book a line when it is settled. The meter's balance at that moment is part of a claim."""
         self.lines.append(line)
         if line["outcome"] != "paid":
             return
@@ -95,7 +96,7 @@ class Settling:
         return self._table.meters[METER_OF_ITEM[line["item"]]]
 
     def _waits(self, line: Line) -> bool:
-        """Whether a floorperson looks at a win at odds."""
+        """Check whether a floorperson validates a win at odds."""
         if line["item"] not in METER_OF or line["paid"] < self._books.validate_from_cents:
             return False
         return "hand_bonus" not in line["item"] or line["paid"] >= 500 * line["wagered"]

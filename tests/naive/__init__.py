@@ -1,6 +1,6 @@
-"""A second settlement, written from the three chapters alone, that the real one must agree with.
+"""A second settlement, written only from the three chapters. The real one must agree with it.
 
-It settles every wager of all three games. A round stands for itself here: its meters are given, and
-no store, reply or decision of a floorperson is in it. `tests.model` follows meters over time, and
-books there what this settlement gives.
+It settles every wager of all three games. A round here has no store, reply or floorperson: its
+meters are given. `tests.model` follows meters over time, and books the lines that this settlement
+returns.
 """

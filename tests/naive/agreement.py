@@ -14,11 +14,11 @@ ROUNDS_IN_A_CHUNK: Final = 5_000
 
 
 def disagreement(game: str, chunk: int, rounds: int) -> str | None:
-    """The first of some rounds that is settled in two ways, and how; None where all agree.
+    """Return the first of some rounds on which the settlements differ, or None if all agree.
 
     Args:
         game: the game.
-        chunk: which rounds: each chunk has a seed of its own.
+        chunk: the seed of the rounds.
         rounds: how many.
     """
     rng = Random(f"{game} {chunk}")
@@ -32,7 +32,7 @@ def disagreement(game: str, chunk: int, rounds: int) -> str | None:
 
 
 def difference(played: Round, by_text: Settlement, produced: Settlement) -> str:
-    """The round, and what only one of its settlements says."""
+    """Describe a round and what only one of its settlements says."""
     ours = [json.dumps(line, sort_keys=True) for line in by_text["lines"]]
     theirs = [json.dumps(line, sort_keys=True) for line in produced["lines"]]
     told = [json.dumps(played)]

@@ -1,4 +1,4 @@
-"""Rounds written in short for the cases that are worked by hand, and lines told in a few words."""
+"""Rounds and settlement lines in short notation, for the cases that are worked by hand."""
 
 from collections.abc import Callable
 from typing import TypedDict, Unpack
@@ -20,7 +20,7 @@ POKER_PAYTABLES: Paytables = {
 
 
 def box(position: int, cards: str | None, *, patron: str | None = None, **wagers: int) -> Box:
-    """A position that did not fold; ``raised`` is its Raise, whose name Python keeps for itself."""
+    """Make a position that did not fold. ``raised`` is its Raise; Python reserves `raise`."""
     named = {"raise" if wager == "raised" else wager: cents for wager, cents in wagers.items()}
     made: Box = {"position": position, "folded": False, "wagers": named}
     if cards is not None:
@@ -31,20 +31,20 @@ def box(position: int, cards: str | None, *, patron: str | None = None, **wagers
 
 
 def folded(position: int, cards: str | None, *, patron: str | None = None, **wagers: int) -> Box:
-    """A position that folded."""
+    """Make a position that folded."""
     made = box(position, cards, patron=patron, **wagers)
     made["folded"] = True
     return made
 
 
 def with_fourth(made: Box, card: str) -> Box:
-    """A Three Card Prime position with its fourth card."""
+    """Make a Three Card Prime position with its fourth card."""
     made["fourth_card"] = card
     return made
 
 
 class Parts(TypedDict, total=False):
-    """What else there may be of a round; the community cards are names between blanks."""
+    """The other parts of a round. Community cards are names between blanks."""
 
     paytables: Paytables
     community: str | None
@@ -54,7 +54,7 @@ class Parts(TypedDict, total=False):
 
 
 def table(game: str, dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
-    """A round."""
+    """Make a round."""
     played: Round = {
         "game": game,
         "paytables": parts.get("paytables", {}),
@@ -73,13 +73,13 @@ def table(game: str, dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
 
 
 def poker(dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
-    """A round of Three Card Poker."""
+    """Make a round of Three Card Poker."""
     parts.setdefault("paytables", POKER_PAYTABLES)
     return table("three_card_poker", dealer, *boxes, **parts)
 
 
 def told(line: Line) -> str:
-    """A line in words: what is paid and what goes back, and where it comes from if not the tray."""
+    """Return a line in words: what is paid, what goes back, and its source if not the tray."""
     words = [f"{line['position']} {line['item']} {line['wagered']} {line['outcome']}"]
     if line["outcome"] == "paid":
         words.append(f"{line['paid']}+{line['returned']}")
@@ -101,7 +101,7 @@ def told(line: Line) -> str:
 
 
 def check_told(settler: Settler, played: Round, *expected: str) -> dict[str, Meter]:
-    """Settles a round, holds its lines against the expected ones, and gives the meters."""
+    """Settle a round, compare its lines with the expected ones, and return the meters."""
     settled = settler(played)
     assert [told(line) for line in settled["lines"]] == list(expected)
     return settled["meters"]

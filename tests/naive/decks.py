@@ -9,7 +9,7 @@ DECK = [rank + suit for rank, suit in product(RANKS, SUITS)]
 
 
 def suited_run(rng: Random) -> list[str]:
-    """Six to nine neighbouring cards of one suit, as often as not up to the ace."""
+    """Return six to nine neighboring cards of one suit, half of the time up to the ace."""
     size = rng.randint(6, 9)
     low = 13 - size if rng.random() < 0.6 else rng.randint(0, 13 - size)
     suit = rng.choice(SUITS)
@@ -17,13 +17,13 @@ def suited_run(rng: Random) -> list[str]:
 
 
 def low_run(rng: Random) -> list[str]:
-    """The ace and the low cards of one suit or of two."""
+    """Return the ace and the low cards of one suit or of two."""
     suits = rng.sample(SUITS, rng.randint(1, 2))
     return [rank + suit for suit in suits for rank in "A23456"]
 
 
 def whole_ranks(rng: Random) -> list[str]:
-    """All cards of two to four ranks: quads, full houses, trips against trips."""
+    """Return all cards of two to four ranks: quads, full houses, trips against trips."""
     ranks = rng.sample(RANKS, rng.randint(2, 4))
     if rng.random() < 0.4:
         ranks[0] = "A"
@@ -31,19 +31,19 @@ def whole_ranks(rng: Random) -> list[str]:
 
 
 def neighbours(rng: Random) -> list[str]:
-    """All cards of three or four neighbouring ranks: straights, straight flushes and ties."""
+    """Return all cards of three or four neighboring ranks: straights, straight flushes, ties."""
     size = rng.randint(3, 4)
     low = 13 - size if rng.random() < 0.5 else rng.randint(0, 13 - size)
     return [rank + suit for rank in RANKS[low : low + size] for suit in SUITS]
 
 
 def mini_royals(rng: Random) -> list[str]:
-    """Ace, king and queen of two to four suits, hand by hand."""
+    """Return the ace, king and queen of two to four suits, one hand after another."""
     return [rank + suit for suit in rng.sample(SUITS, rng.randint(2, 4)) for rank in "AKQ"]
 
 
 def same_color(rng: Random) -> list[str]:
-    """The cards of one color."""
+    """Return the cards of one color."""
     suits = rng.choice(["dh", "cs"])
     return [card for card in DECK if card[1] in suits]
 
@@ -54,7 +54,7 @@ def one_suit(rng: Random) -> list[str]:
 
 
 def low_dealer(rng: Random) -> list[str]:
-    """Small cards, among which the dealer is likely not to qualify."""
+    """Return small cards, with which the dealer is likely not to qualify."""
     return rng.sample([card for card in DECK if card[0] in "23456789TJ"], 12)
 
 
@@ -65,7 +65,7 @@ STACKS = (
 
 
 def random_deck(rng: Random) -> list[str]:
-    """The 52 cards, in about half of the cases with a stack on top, shuffled much or little."""
+    """Return the 52 cards, shuffled much or little. Half of the decks have a stack on top."""
     rest = DECK.copy()
     rng.shuffle(rest)
     if rng.random() < 0.5:
@@ -82,7 +82,7 @@ def random_deck(rng: Random) -> list[str]:
 
 
 def deal(rng: Random, sizes: dict[str, int]) -> dict[str, list[str]]:
-    """Hands of given sizes; who gets the top of the deck is random too."""
+    """Deal hands of given sizes. The order in which they come off the deck is random too."""
     deck = random_deck(rng)
     names = list(sizes)
     rng.shuffle(names)

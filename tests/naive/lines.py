@@ -1,10 +1,10 @@
-"""The lines of a settlement, each said as the dealer would."""
+"""The lines of a settlement, each named as the dealer would say it."""
 
 from tests.naive.shapes import Line
 
 
 def paid_to_one(position: int, item: str, wagered: int, odds: int) -> Line:
-    """A winning wager at "odds to 1": the winnings, and the wager goes back."""
+    """Return a winning wager at "odds to 1": the winnings are paid, and the wager goes back."""
     return paid(position, item, wagered, odds * wagered, returned=wagered)
 
 
@@ -17,7 +17,7 @@ def paid(
     returned: int = 0,
     paid_from: str = "table_inventory",
 ) -> Line:
-    """Something won, in cents, with what of the wager goes back."""
+    """Return a payment in cents, with the part of the wager that goes back."""
     return {
         "position": position,
         "item": item,
@@ -30,7 +30,7 @@ def paid(
 
 
 def returned(position: int, item: str, wagered: int) -> Line:
-    """A wager that neither wins nor loses."""
+    """Return a wager that neither wins nor loses."""
     return {
         "position": position,
         "item": item,
@@ -42,7 +42,7 @@ def returned(position: int, item: str, wagered: int) -> Line:
 
 
 def collected(position: int, item: str, wagered: int) -> Line:
-    """A wager that loses."""
+    """Return a wager that loses."""
     return {
         "position": position,
         "item": item,

@@ -1,4 +1,4 @@
-"""The settlement that the tests are about: the one place here that knows the real code."""
+"""The settlement under test. Only this file of the room uses the real code."""
 
 import json
 from typing import TypedDict
@@ -33,7 +33,7 @@ NAMED = frozenset(METER_OF) | {"progressive_envy", "five_card_envy", "five_of_si
 
 
 def settle_by_pitlink(played: Round) -> Settlement:
-    """A round as ``pitlink settle`` settles it, without the rules.
+    """Settle a round as ``pitlink settle`` does, without naming the rules.
 
     Hands are named where the wager feeds a meter: there the name goes into claims and books.
     """

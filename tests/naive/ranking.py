@@ -7,7 +7,7 @@ from itertools import combinations
 Cards = tuple[str, ...]
 """Cards as two letters each, rank and suit."""
 Strength = tuple[int, list[int]]
-"""How high a hand ranks: its kind, and then what decides between two of that kind."""
+"""The rank of a hand: its kind, and then what decides between two hands of that kind."""
 
 RANKS = "23456789TJQKA"
 ACE, KING, QUEEN = 14, 13, 12
@@ -41,12 +41,12 @@ def values(cards: Cards) -> list[int]:
 
 
 def alike(cards: Cards) -> list[int]:
-    """How many cards there are of each rank, most first: a full house is [3, 2]."""
+    """Return the number of cards of each rank, most first: a full house is [3, 2]."""
     return sorted(Counter(value(card) for card in cards).values(), reverse=True)
 
 
 def by_number(cards: Cards) -> list[int]:
-    """The ranks present, those with the most cards first, then the higher first."""
+    """Return the ranks present, those with the most cards first, then the higher first."""
     count = Counter(value(card) for card in cards)
     return sorted(count, key=lambda rank: (count[rank], rank), reverse=True)
 
@@ -60,9 +60,9 @@ def is_red(card: str) -> bool:
 
 
 def top_of_run(cards: Cards) -> int:
-    """The top rank of cards in consecutive rank, and 0 if they are not.
+    """Return the top rank of consecutive cards, or 0 if they are not consecutive.
 
-    An ace is low below a 2, and a 3, and so on; then the card above them is the top.
+    An ace is low below 2, 3 and so on. The highest of these cards is then the top.
     """
     ranks = values(cards)
     size = len(ranks)
@@ -75,7 +75,7 @@ def top_of_run(cards: Cards) -> int:
 
 @lru_cache(maxsize=65_536)
 def three_card(cards: Cards) -> str:
-    """The hand of 649a.6(b) that three cards are."""
+    """Return the hand of 649a.6(b) that three cards form."""
     if one_suit(cards) and top_of_run(cards):
         return "straight_flush"
     if alike(cards) == [3]:
@@ -90,12 +90,12 @@ def three_card(cards: Cards) -> str:
 
 
 def is_mini_royal(cards: Cards) -> bool:
-    """Ace, king and queen of one suit."""
+    """Check for ace, king and queen of one suit."""
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN]
 
 
 def three_card_named(cards: Cards) -> str:
-    """The same with the mini-royals set apart, and the one of spades among them."""
+    """Return the same, but name the mini-royals, and the one of spades, separately."""
     if is_mini_royal(cards):
         return "mini_royal_spades" if cards[0][1] == "s" else "mini_royal"
     return three_card(cards)
@@ -103,7 +103,7 @@ def three_card_named(cards: Cards) -> str:
 
 @lru_cache(maxsize=65_536)
 def three_card_strength(cards: Cards) -> Strength:
-    """By 649a.6(b) and (c), and 679a.6(b) and (c).
+    """Return the rank of a hand by 649a.6(b) and (c), and 679a.6(b) and (c).
 
     A mini-royal needs no place of its own: ace, king and queen are the top straight flush.
     """
@@ -118,7 +118,7 @@ def is_queen_high_or_better(cards: Cards) -> bool:
 
 
 def of_five(cards: Cards) -> str:
-    """The hand of 649a.6(d) that exactly five cards are."""
+    """Return the hand of 649a.6(d) that exactly five cards form."""
     run = top_of_run(cards)
     same = alike(cards)
     found = {
@@ -138,17 +138,17 @@ def of_five(cards: Cards) -> str:
 
 @lru_cache(maxsize=65_536)
 def best_five_card(cards: Cards) -> str:
-    """The highest hand of 649a.6(d) among any five of five or six cards."""
+    """Return the highest hand of 649a.6(d) among any five of five or six cards."""
     return max((of_five(five) for five in combinations(cards, 5)), key=FIVE_CARD.index)
 
 
 def is_six_card_royal(cards: Cards) -> bool:
-    """Ace, king, queen, jack, 10 and 9 of one suit."""
+    """Check for ace, king, queen, jack, 10 and 9 of one suit."""
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN, 11, 10, 9]
 
 
 def best_five_card_named(cards: Cards) -> str:
-    """The highest hand of 649a.6(d) with the royal flush of spades set apart."""
+    """Return the highest hand of 649a.6(d), with the royal flush of spades named separately."""
     hand = best_five_card(cards)
     spades = tuple(card for card in cards if card[1] == "s")
     if hand == "royal_flush" and len(spades) >= 5 and best_five_card(spades) == "royal_flush":
@@ -157,7 +157,7 @@ def best_five_card_named(cards: Cards) -> str:
 
 
 def of_four(cards: Cards) -> str:
-    """The hand of 682a.6(b) that exactly four cards are."""
+    """Return the hand of 682a.6(b) that exactly four cards form."""
     run = top_of_run(cards)
     same = alike(cards)
     found = {
@@ -174,7 +174,7 @@ def of_four(cards: Cards) -> str:
 
 
 def four_card_strength(cards: Cards) -> Strength:
-    """By 682a.6(b) and (c)."""
+    """Return the rank of a hand by 682a.6(b) and (c)."""
     hand = of_four(cards)
     if hand in ("straight_flush", "straight"):
         return FOUR_CARD.index(hand), [top_of_run(cards)]
@@ -183,16 +183,15 @@ def four_card_strength(cards: Cards) -> Strength:
 
 @lru_cache(maxsize=65_536)
 def best_four_card(cards: Cards) -> Strength:
-    """The highest hand among any four of a player's five or the dealer's six cards."""
+    """Return the highest hand among any four of a player's five or the dealer's six cards."""
     return max(four_card_strength(four) for four in combinations(cards, 4))
 
 
 def is_aces_bonus_hand(hand: str, cards: Cards) -> bool:
-    """Whether cards make a hand of 682a.6(d): all of five, or the four of the other reading.
+    """Check whether cards make a hand of 682a.6(d): all five, or four under the other reading.
 
-    In the definitions as they stand runs and suits take five cards, the royal flush ace, king,
-    queen, jack and 10; where the best four are played they take those four, the royal flush
-    without the 10.
+    In the printed definitions, runs and flushes have five cards, and the royal flush is ace, king,
+    queen, jack and 10. If the best four are played, they have four, and the royal flush has no 10.
     """
     run = top_of_run(cards)
     same = alike(cards)
@@ -214,7 +213,7 @@ def is_aces_bonus_hand(hand: str, cards: Cards) -> bool:
 
 @lru_cache(maxsize=65_536)
 def aces_bonus_hand(cards: Cards, size: int) -> str:
-    """The highest hand of 682a.6(d) among any ``size`` of a player's five cards."""
+    """Return the highest hand of 682a.6(d) among any ``size`` of a player's five cards."""
     return next(
         hand
         for hand in reversed(ACES_BONUS)

@@ -1,4 +1,4 @@
-"""Random valid rounds of the three games, that try everything that may be wagered."""
+"""Random valid rounds of the three games. They try every wager that is possible."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ LARGE_ANTE_CHOICES_CENTS = (10_000_00, 24_999_99, 30_000_00, 75_000_00)
 
 
 def random_round(game: str, rng: Random) -> Round:
-    """A round that the game's chapter lets be played; the same for the same state of ``rng``."""
+    """Return a valid round of a game. The same state of ``rng`` makes the same round."""
     if game == "three_card_poker":
         return three_card_poker(rng)
     if game == "three_card_prime":
@@ -25,12 +25,12 @@ def random_round(game: str, rng: Random) -> Round:
 
 
 def some_positions(rng: Random, most: int) -> Positions:
-    """Which positions are played, in any order."""
+    """Return the positions that are played, in any order."""
     return rng.sample(range(1, most + 1), rng.randint(1, most))
 
 
 def seat_patrons(rng: Random, boxes: list[Box]) -> None:
-    """Nobody named, everybody by another name, or fewer patrons than positions."""
+    """Seat patrons: no names, a name for each position, or fewer patrons than positions."""
     how = rng.random()
     if how < 0.3:
         return
@@ -48,7 +48,7 @@ def random_irregularity(rng: Random, played: Round) -> None:
     elif how < 0.04:
         played["irregularity"] = "dealer_exposed"
     if "irregularity" in played and rng.random() < 0.5:
-        # It ended before anybody was asked whether he stays in.
+        # It ended before anybody was asked whether they play on.
         for box in played["positions"]:
             box["folded"] = False
             for follow in ("play", "raise"):
@@ -56,7 +56,7 @@ def random_irregularity(rng: Random, played: Round) -> None:
 
 
 def random_limit(rng: Random, paytables: Paytables) -> bool:
-    """A payout limit for some tables; whether wagers should be large enough for it."""
+    """Return a payout limit for some tables, and whether wagers should be large enough for it."""
     if rng.random() < 0.4:
         paytables["payout_limit"] = rng.choice([5_000_000, 5_000_001, 7_654_321, 20_000_000])
         return rng.random() < 0.7
@@ -131,7 +131,7 @@ def paytables_649a(rng: Random) -> Paytables:
 
 
 def meters_649a(rng: Random) -> dict[str, Meter]:
-    """The meters that the table has, with the amount of their wager."""
+    """Return the meters of the table, with the amount of their wager."""
     meters: dict[str, Meter] = {
         name: {"wager": rng.choice([100, 100, 500])}
         for name in ("progressive", "five_card_progressive", "five_of_six_progressive")
@@ -148,7 +148,7 @@ def meter_of(wager: str) -> str:
 
 
 def wagers_649a(rng: Random, paytables: Paytables, meters: dict[str, Meter]) -> dict[str, int]:
-    """What is wagered before the deal, within the table's version of 649a.7(e)."""
+    """Return the wagers before the deal, within the table's version of 649a.7(e)."""
     ante = rng.choice(ANTE_CHOICES_CENTS)
     wagers: dict[str, int] = {}
     version = paytables.get("version")
@@ -182,7 +182,7 @@ def wagers_649a(rng: Random, paytables: Paytables, meters: dict[str, Meter]) -> 
 
 
 def play_or_fold(rng: Random, box: Box) -> None:
-    """Whoever has an Ante plays it or folds; folded cards may be gone from the table."""
+    """Play or fold each position with an Ante. Folded cards may be gone from the table."""
     wagers = box["wagers"]
     if "ante" not in wagers:
         return
@@ -195,7 +195,7 @@ def play_or_fold(rng: Random, box: Box) -> None:
 
 
 def random_draw(rng: Random, dealt: dict[str, list[str]]) -> Draw:
-    """What is drawn: a card of the table more often than chance would."""
+    """Draw a Magic Card and a Lucky position. Cards of the table are drawn more often than others."""
     draw: Draw = {"magic_card": None, "lucky_position": None}
     if rng.random() < 0.6:
         seen = [card for hand in dealt.values() for card in hand]
@@ -207,7 +207,7 @@ def random_draw(rng: Random, dealt: dict[str, list[str]]) -> Draw:
 
 
 def fill(rng: Random, meters: dict[str, Meter], boxes: list[Box]) -> None:
-    """Amounts in the meters: at least what this round's wagers have brought."""
+    """Fill the meters with at least what this round's wagers added."""
     for name, meter in meters.items():
         wagered = sum(
             cents
@@ -275,7 +275,7 @@ def three_card_prime(rng: Random) -> Round:
 
 
 def move_a_two(rng: Random, dealt: dict[str, list[str]]) -> None:
-    """Makes fourth cards and community cards that are a 2 more frequent than chance."""
+    """Make fourth cards and community cards that are a 2 more frequent than by chance."""
     for name, hand in dealt.items():
         if len(hand) == 1 and rng.random() < 0.3:
             seen = {card for cards in dealt.values() for card in cards}
@@ -285,7 +285,7 @@ def move_a_two(rng: Random, dealt: dict[str, list[str]]) -> None:
 
 
 def keep_cards(rng: Random, box: Box, cards: list[str]) -> None:
-    """The cards of a box; gone, often, if it folded with nothing that survives the fold."""
+    """Keep or remove the cards of a box. Folded cards that no wager needs are often gone."""
     survives = set(box["wagers"]) - {"ante"}
     if not box["folded"] or survives or rng.random() < 0.4:
         box["cards"] = cards

@@ -1,4 +1,4 @@
-"""`python -m tests naive`: as many random rounds as one likes, settled twice."""
+"""`python -m tests naive`: any number of random rounds, each settled twice."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, disagreement
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; 0 where every round is settled alike."""
+    """Run the command. Return 0 if both settlements agree on every round."""
     asked = _parser().parse_args(arguments)
     for game in asked.game or GAMES:
         chunks = range(asked.first, asked.first + -(-asked.rounds // ROUNDS_IN_A_CHUNK))

@@ -10,7 +10,7 @@ from tests.naive.shapes import Round, Settlement
 
 
 def settle(played: Round) -> Settlement:
-    """Every line in paying order, and the meters after the round."""
+    """Return every line in paying order, and the meters after the round."""
     if played["game"] == "three_card_poker":
         return settle_three_card_poker(played)
     if played.get("irregularity") == "void":

@@ -23,7 +23,7 @@ ORDER = (
 
 
 class GivenMeters:
-    """The meters of a round that stands for itself, in cents."""
+    """The meters of a round without books, in cents."""
 
     def __init__(self, given: Mapping[str, Meter], laws: Mapping[str, law.MeterLaw]) -> None:
         self.laws = laws
@@ -33,7 +33,7 @@ class GivenMeters:
             self.now["five_card_hand_bonus"].setdefault("reserve", 0)
 
     def take(self, kind: str, percent: int, shares: int) -> int:
-        """A percentage of what the meter holds now, which goes off it at once."""
+        """Take a percentage of the meter's present balance off the meter."""
         meter, terms = self.now[kind], self.laws[kind]
         share = meter["amount"] * percent // 100 // shares
         meter["amount"] -= share * shares
@@ -45,7 +45,7 @@ class GivenMeters:
         return share
 
     def take_back(self, boxes: Sequence[Box]) -> None:
-        """649a.13: what the wagers of a void round had added comes off again."""
+        """Take off the meters what the wagers of a void round added (649a.13)."""
         for name, meter in self.now.items():
             cents = sum(
                 wagered
@@ -67,12 +67,12 @@ class GivenMeters:
 
 
 def without(amount: int, wagered: int, percent: int) -> int:
-    """A meter's cents without what a percentage of the wagers had added, rounded down."""
+    """Return a meter's cents without the percentage that the wagers added, rounded down."""
     return (amount * 100 - wagered * percent) // 100
 
 
 class Table:
-    """A Three Card Poker table in the middle of being settled."""
+    """A Three Card Poker table while its round is settled."""
 
     def __init__(self, played: Round) -> None:
         self.paytables: Paytables = played.get("paytables", {})
@@ -117,7 +117,7 @@ class Table:
             self.lines.append(say.paid(position, "ante_bonus", ante, odds * ante))
 
     def ante_bonus_odds(self, cards: tuple[str, ...]) -> int:
-        """649a.12(b) with (g), or (c)."""
+        """Return the odds of the Ante Bonus: 649a.12(b) with (g), or (c)."""
         choice = self.paytables["ante_bonus"]
         table = law.ANTE_BONUS[choice]
         if is_mini_royal(cards):
@@ -178,7 +178,7 @@ class Table:
 
 
 def settle_three_card_poker(played: Round) -> Settlement:
-    """All wagers of a round of Three Card Poker, in paying order."""
+    """Settle all wagers of a round of Three Card Poker, in paying order."""
     table = Table(played)
     if played.get("irregularity") is not None:
         table.return_everything()

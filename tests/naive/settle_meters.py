@@ -1,7 +1,7 @@
 """The wagers on meters, settled by 649a.11(c)(5) and (7) to (9) step by step.
 
-Who keeps the meters is left open: a round that stands for itself has them given, and in the books
-of `tests.model` they are accounts that are followed from event to event.
+The keeper of the meters is passed in. A single round has given amounts. In the books of
+`tests.model` meters are accounts that are followed from event to event.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,14 +26,14 @@ class Meters(Protocol):
     """The meters that a table feeds, while a round of its is settled."""
 
     def take(self, kind: str, percent: int, shares: int) -> int:
-        """Take a percentage off in equal shares of whole cents, and give the cents of one.
+        """Take a percentage off in equal shares of whole cents. Return the cents of one share.
 
-        A meter that was won whole restarts at once.
+        A meter that was won whole restarts immediately.
         """
 
 
 class MeterWagers:
-    """The wagers on meters of one round; each line is told as soon as it is settled."""
+    """The wagers on meters of one round. Each line is passed on when it is settled."""
 
     def __init__(
         self,
@@ -88,12 +88,12 @@ class MeterWagers:
             self.pay_envy(box, wager, envy, hand)
 
     def is_holder(self, box: Box) -> bool:
-        """Whether the box's cards are still on the table when its turn comes."""
+        """Check whether the box's cards are still on the table at its turn."""
         live = any(wager in box["wagers"] for wager in LIVE_AFTER_A_FOLD)
         return not box["folded"] or live or box.get("kept", False)
 
     def pay_envy(self, holder: Box, wager: str, item: str, hand: str) -> None:
-        """An Envy Bonus to everybody else with the wager, folded or not."""
+        """Pay an Envy Bonus to everybody else with the wager, folded or not."""
         for box in self.boxes:
             if wager in box["wagers"] and patron_of(box) != patron_of(holder):
                 wagered = box["wagers"][wager]
@@ -146,7 +146,7 @@ class MeterWagers:
     # --- What several of them need ---
 
     def pay(self, box: Box, wager: str, hand: str) -> None:
-        """A percentage of the meter, winnings at "odds for 1", which keep the wager, or a loss."""
+        """Pay a percentage of the meter, or winnings at "odds for 1", or collect the wager."""
         position, wagered = box["position"], box["wagers"][wager]
         kind = law.METER_OF[wager]
         terms = self.laws[kind]

@@ -30,7 +30,7 @@ class Limit:
         self.had: dict[tuple[str, str | int], int] = {}
 
     def apply(self, box: Box, line: Line) -> Line:
-        """The line, with no more paid than the patron may still be paid."""
+        """Return the line, limited to what the patron may still be paid."""
         if self.cents is None or line["outcome"] != "paid":
             return line
         left = self.cents - self.had.get(patron_of(box), 0)
@@ -42,7 +42,7 @@ class Limit:
 
 
 def by_odds(position: int, item: str, wager: int, odds: int) -> Line:
-    """A wager that wins at "odds to 1", or loses where there are none."""
+    """Settle a wager that wins at "odds to 1", or loses if the hand has no odds."""
     if odds:
         return say.paid_to_one(position, item, wager, odds)
     return say.collected(position, item, wager)
@@ -53,12 +53,12 @@ def one_color(cards: tuple[str, ...]) -> bool:
 
 
 def three_card_prime_hand(cards: tuple[str, ...]) -> str:
-    """679a.6(b), with the mini-royal above the other straight flushes."""
+    """Return the hand of 679a.6(b), with the mini-royal above the other straight flushes."""
     return "mini_royal" if is_mini_royal(cards) else three_card(cards)
 
 
 def all_six_odds(six: tuple[str, ...], choice: str) -> int:
-    """679a.12(g) and 682a.12(f)."""
+    """Return the odds of 679a.12(g) and 682a.12(f)."""
     table = law.ALL_SIX[choice]
     if choice == "E" and is_six_card_royal(six):
         suit = "diamonds" if six[0][1] == "d" else "other"
@@ -70,7 +70,7 @@ def all_six_odds(six: tuple[str, ...], choice: str) -> int:
 
 
 def ante_and_play(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> list[Line]:
-    """679a.11(c)(3), before any limit."""
+    """Settle Ante and Play by 679a.11(c)(3), before any limit."""
     position, ante, play = box["position"], box["wagers"]["ante"], box["wagers"].get("play")
     if box["folded"] or play is None:
         return [say.collected(position, "ante", ante)]
@@ -97,7 +97,7 @@ def is_bad_beat(lines: list[Line]) -> bool:
 
 
 def prime_679a(box: Box, dealer: tuple[str, ...]) -> Line:
-    """679a.11(d)(1)."""
+    """Settle the Prime Wager by 679a.11(d)(1)."""
     cards = tuple(box["cards"])
     odds = 0
     if one_color(cards + dealer):
@@ -108,7 +108,7 @@ def prime_679a(box: Box, dealer: tuple[str, ...]) -> Line:
 
 
 def pair_bonus(box: Box, community: str | None, paytables: Paytables) -> Line:
-    """679a.11(d)(2); a community card counts before the box's own fourth card."""
+    """Settle the Pair Bonus by 679a.11(d)(2). A community card replaces the fourth card."""
     hand = three_card_prime_hand(tuple(box["cards"]))
     fourth = box["fourth_card"] if community is None else community
     if fourth[0] == "2":
@@ -119,7 +119,7 @@ def pair_bonus(box: Box, community: str | None, paytables: Paytables) -> Line:
 
 
 def settle_three_card_prime(played: Round) -> Settlement:
-    """All wagers of a round of Three Card Prime, in paying order."""
+    """Settle all wagers of a round of Three Card Prime, in paying order."""
     paytables = played.get("paytables", {})
     dealer = tuple(played["dealer"])
     limit = Limit(paytables.get("payout_limit"))
@@ -147,7 +147,7 @@ def settle_three_card_prime(played: Round) -> Settlement:
 
 
 def ante_and_raise(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> list[Line]:
-    """682a.11(d)."""
+    """Settle Ante and Raise by 682a.11(d)."""
     position, ante, raised = box["position"], box["wagers"]["ante"], box["wagers"].get("raise")
     if box["folded"] or raised is None:
         return [say.collected(position, "ante", ante)]
@@ -175,7 +175,7 @@ def ante_and_raise(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> l
 
 
 def prime_682a(box: Box, paytables: Paytables) -> Line:
-    """682a.11(e)(1)."""
+    """Settle the Prime Wager by 682a.11(e)(1)."""
     reds = sum(is_red(card) for card in box["cards"])
     table = law.PRIME_682A[paytables["prime"]]
     odds = {5: table["five"], 4: table["four"]}.get(max(reds, 5 - reds), 0)
@@ -183,7 +183,7 @@ def prime_682a(box: Box, paytables: Paytables) -> Line:
 
 
 def aces_bonus(box: Box, paytables: Paytables) -> Line:
-    """682a.11(e)(2), on the five cards, or on the best four if the table plays it so."""
+    """Settle the Aces Bonus by 682a.11(e)(2), on the five cards or on the table's best four."""
     size = 4 if paytables.get("aces_bonus_reading") == "best_four" else 5
     hand = aces_bonus_hand(tuple(box["cards"]), size)
     odds = law.ACES_BONUS[paytables["aces_bonus"]].get(hand, 0)
@@ -191,7 +191,7 @@ def aces_bonus(box: Box, paytables: Paytables) -> Line:
 
 
 def settle_four_card_prime(played: Round) -> Settlement:
-    """All wagers of a round of Four Card Prime, in paying order."""
+    """Settle all wagers of a round of Four Card Prime, in paying order."""
     paytables = played.get("paytables", {})
     dealer = tuple(played["dealer"])
     limit = Limit(paytables.get("payout_limit"))
@@ -220,13 +220,13 @@ def settle_four_card_prime(played: Round) -> Settlement:
 
 
 def back(box: Box, items: tuple[str, ...]) -> list[Line]:
-    """Some of a box's wagers, returned."""
+    """Return some of a box's wagers to the patron."""
     wagers = box["wagers"]
     return [say.returned(box["position"], item, wagers[item]) for item in items if item in wagers]
 
 
 def return_everything(played: Round) -> Settlement:
-    """A void round of either game."""
+    """Return all wagers of a void round of either game."""
     items = ORDER[played["game"]]
     return {
         "lines": [line for box in from_the_right(played) for line in back(box, items)],

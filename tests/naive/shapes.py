@@ -1,4 +1,4 @@
-"""The shapes of a round and of its settlement, as plain dictionaries read from JSON."""
+"""The shapes of a round and of its settlement, as plain dictionaries from JSON."""
 
 from typing import TypedDict
 
@@ -11,7 +11,7 @@ class MiniRoyal(TypedDict, total=False):
 
 
 class Paytables(TypedDict, total=False):
-    """What the table has chosen of the chapter's tables."""
+    """The choices that the table has made among the chapter's paytables."""
 
     ante_bonus: str
     pair_plus: str
@@ -31,7 +31,7 @@ class Paytables(TypedDict, total=False):
 class Box(TypedDict, total=False):
     """One betting position with what was wagered there, in cents, and dealt.
 
-    A folded one's cards are ``kept`` where they stayed on the table for a wager that is not told.
+    A folded position's cards are ``kept`` if they stayed on the table for another wager.
     """
 
     position: int
@@ -44,7 +44,7 @@ class Box(TypedDict, total=False):
 
 
 class Draw(TypedDict, total=False):
-    """What the system drew for the Magic Card and the Lucky Bonus."""
+    """The draw of the system for the Magic Card and the Lucky Bonus."""
 
     magic_card: str | None
     lucky_position: int | str | None
@@ -74,7 +74,7 @@ class Round(TypedDict, total=False):
 
 
 class Line(TypedDict, total=False):
-    """What becomes of one wager, or an addition to it; amounts in cents."""
+    """The outcome of one wager, or an addition to it. Amounts are in cents."""
 
     position: int
     item: str
@@ -97,12 +97,12 @@ class Settlement(TypedDict):
 
 
 def patron_of(box: Box) -> tuple[str, str | int]:
-    """Who sits there; a position where nobody is named is a patron of its own."""
+    """Return the patron of a position. A position without a name is a patron of its own."""
     if "patron" in box:
         return "named", box["patron"]
     return "unnamed", box["position"]
 
 
 def from_the_right(played: Round) -> list[Box]:
-    """The positions in paying order."""
+    """Return the positions in paying order."""
     return sorted(played["positions"], key=lambda box: box["position"], reverse=True)

@@ -58,7 +58,7 @@ SUPER_ROYAL_CENTS = 100_000_00
 
 @dataclass(frozen=True)
 class MeterLaw:
-    """What the chapter says of one meter.
+    """The chapter's terms of one meter.
 
     Attributes:
         percent: hands that win so many percent of the meter.
@@ -80,7 +80,7 @@ class MeterLaw:
     paid_from: str = "table_inventory"
 
     def shown(self, hand: str) -> str:
-        """A royal that the table does not set apart is a royal like any other."""
+        """Return the hand that the table names. A royal that it does not name is a plain royal."""
         if hand == "royal_flush_spades" and hand not in self.percent:
             return "royal_flush"
         return hand

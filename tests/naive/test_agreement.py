@@ -6,7 +6,7 @@ from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, difference, disagree
 from tests.naive.shapes import Meter, Round
 
 CHUNKS = 4
-"""Every kind of line of every paytable has come up by then; `python -m tests naive` goes on."""
+"""These chunks contain every kind of line of every paytable; `python -m tests naive` adds more."""
 ROUNDS_IN_A_QUICK_RUN = 500
 
 

@@ -1,6 +1,6 @@
 """Rounds of Three Card Poker worked by hand from the text; both settlements must meet them.
 
-Those without a meter; the meters have a file of their own.
+These rounds have no meter; the meters have a file of their own.
 """
 
 import pytest

@@ -9,7 +9,7 @@ NO_BONUS_DRAWN: Draw = {"magic_card": None, "lucky_position": None}
 
 
 def wagering(made: Box, wager: str) -> Box:
-    """A position with one more wager, of a dollar."""
+    """Make a position with one more wager, of a dollar."""
     made["wagers"][wager] = 100
     return made
 

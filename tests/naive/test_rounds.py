@@ -1,4 +1,4 @@
-"""That the random rounds try what they are for, and are rounds that can be played."""
+"""The random rounds try what they are for, and can be played."""
 
 from collections import Counter
 from random import Random
@@ -50,7 +50,7 @@ EXPECTED_PAYOUTS: dict[str, dict[str, set[int | str]]] = {
 
 
 def payout(line: Line) -> int | str | None:
-    """What a paid line pays: a percentage, or a whole number of wagers."""
+    """Return what a paid line pays: a percentage, or a whole number of wagers."""
     if "percent" in line:
         return f"{line['percent']}%"
     odds, left = divmod(line["paid"], line["wagered"])
