@@ -195,7 +195,7 @@ def play_or_fold(rng: Random, box: Box) -> None:
 
 
 def random_draw(rng: Random, dealt: dict[str, list[str]]) -> Draw:
-    """Draw a Magic Card and a Lucky position. Cards of the table are drawn more often than others."""
+    """Draw a Magic Card and a Lucky position. Cards on the table come more often."""
     draw: Draw = {"magic_card": None, "lucky_position": None}
     if rng.random() < 0.6:
         seen = [card for hand in dealt.values() for card in hand]
