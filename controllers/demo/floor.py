@@ -21,7 +21,7 @@ PANEL_TABLE: Final = "TCP-00"
 """The table without a bot; a person deals at it with its panel."""
 
 _HEAD: Final = """\
-# The floor of `pitlink demo`, written anew at each start.
+# The floor of `pitlink demo`, written again at each start.
 
 [facility]
 name = "Keystone Casino (simulated floor)"
