@@ -70,7 +70,7 @@ def socket_path(home: Path) -> Path:
     place.mkdir(mode=0o700, exist_ok=True)
     found = place.lstat()
     if found.st_uid != os.geteuid() or found.st_mode & 0o077 or place.is_symlink():
-        raise UserError(f"{place} belongs to somebody else: give a shorter data directory")
+        raise UserError(f"{place} belongs to somebody else: use a shorter data directory")
     return place / "redis.sock"
 
 
@@ -94,7 +94,7 @@ def _program(home: Path) -> str:
     if found[newest][0] < _MANY_AOF_FILES_SINCE and (home / "appendonlydir").exists():
         raise UserError(
             f"the data in {home} was written by Redis {_MANY_AOF_FILES_SINCE} or later, and an "
-            f"older one would not see it: put a later redis-server on PATH. {seen}"
+            f"older one cannot read it: put a later redis-server on PATH. {seen}"
         )
     return newest
 

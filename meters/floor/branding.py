@@ -76,7 +76,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
         key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
     ]
     for key in bad:
-        yield (key,), f'{key} is a colour in quotes: {key} = "#rrggbb"'
+        yield (key,), f'{key} is a color in quotes: {key} = "#rrggbb"'
     if bad:
         return
     for key, least in (("ink", READABLE), ("accent", SEEN)):

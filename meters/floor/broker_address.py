@@ -57,7 +57,7 @@ def parse_broker_url(url: str) -> BrokerAddress:
     """
     # The message shows no part of an invalid address: any part may belong to a password.
     wrong = UserError(
-        "this is no broker's address: give mqtt://host:port or mqtts://host:port, and write"
+        "this is not a broker's address: use mqtt://host:port or mqtts://host:port, and write"
         " / ? # @ of a password as %2F %3F %23 %40"
     )
     try:
@@ -72,7 +72,7 @@ def parse_broker_url(url: str) -> BrokerAddress:
         None if part is None else unquote(part) for part in (parts.username, parts.password)
     )
     if max(len((part or "").encode()) for part in (user, password)) > _CREDENTIAL_BYTES_MAX:
-        raise UserError("MQTT takes no name or password of more than 65,535 bytes")
+        raise UserError("MQTT allows no name or password of more than 65,535 bytes")
     return BrokerAddress(
         parts.hostname or "",
         port or _PORTS[parts.scheme],

@@ -36,7 +36,7 @@ def secret_of(variable: str) -> str | None:
     given = os.environ.get(variable)
     file = os.environ.get(f"{variable}_FILE")
     if given and file:
-        raise UserError(f"{variable} and {variable}_FILE are both given: leave one")
+        raise UserError(f"{variable} and {variable}_FILE are both set: remove one")
     return read_secret(Path(file)) if file else given or None
 
 
@@ -48,7 +48,7 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
     """
     given = secret_of(variable)
     if given and in_address:
-        raise UserError(f"the floor file's {key} and {variable} both give a password: leave one")
+        raise UserError(f"the floor file's {key} and {variable} both have a password: remove one")
     return given or in_address
 
 

@@ -38,20 +38,23 @@ def _advice(what: str, line: str) -> str:
     key, equals, value = (part.strip() for part in line.partition("="))
     twice = any(word in what for word in ("overwrite", "declare", "namespace", "mutate"))
     checks = (
-        ("\\r" in what, "the lines end as on no system of today: save it with other line ends"),
-        (re.search("[“”„‘’«»]", line), 'only straight quotes will do: "…"'),  # noqa: RUF001
-        (twice and equals, f"{key} stands twice in this section"),
-        (twice, "a section that may occur again has double brackets, such as [[link.table]]"),
+        (
+            "\\r" in what,
+            "the line ends are of no current system: save the file with other line ends",
+        ),
+        (re.search("[“”„‘’«»]", line), 'use straight quotes: "…"'),  # noqa: RUF001
+        (twice and equals, f"{key} is twice in this section"),
+        (twice, "a section that may be repeated has double brackets, such as [[link.table]]"),
         (line.startswith("["), "a section is named in brackets: [service] or [[link.table]]"),
         (not equals, "a line is a key and its value, such as positions = 7"),
         (
             "$" in value or re.search(r"\d,\d{3}", value) or (key in MONEY and value.isalpha()),
             "money is in cents, a whole number without sign or comma: $1 is 100",
         ),
-        (value.endswith(","), "no comma stands at the end of a line"),
+        (value.endswith(","), "remove the comma at the end of the line"),
         (";" in value, "a comment begins with #"),
         (value.count('"') % 2 or value.count("'") % 2, "a quote is missing"),
-        (_BARE_WORD.search(line), "text stands in quotes"),
+        (_BARE_WORD.search(line), "a text needs quotes"),
     )
     return next((advice for holds, advice in checks if holds), "this line cannot be read")
 
@@ -117,7 +120,7 @@ def _bound(spot: _Spot) -> str:
 
 
 def _quoted(spot: _Spot) -> str:
-    return f'{spot.key} is a text and stands in quotes: {spot.key} = "…"'
+    return f'{spot.key} is a text and needs quotes: {spot.key} = "…"'
 
 
 def _choice(spot: _Spot) -> str:

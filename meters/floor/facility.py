@@ -90,10 +90,10 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
-        reason = f'{facility.timezone!r} is no time zone: one is "America/New_York"'
+        reason = f'{facility.timezone!r} is not a time zone; write one such as "America/New_York"'
         yield ("facility", "timezone"), reason
     if not _CLOCK.fullmatch(facility.day_starts):
-        yield ("facility", "day_starts"), 'day_starts is a time of the clock, such as "06:00"'
+        yield ("facility", "day_starts"), 'day_starts is a time of day, such as "06:00"'
 
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
@@ -116,7 +116,7 @@ def service_problems(service: Service) -> Iterator[Problem]:
         yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
     for at, host in enumerate(service.hosts):
         if not is_host_name(host):
-            reason = f'{host!r} is no host name: one is "pit.example", without scheme or port'
+            reason = f'{host!r} is not a host name; write "pit.example", without scheme or port'
             yield ("service", "hosts", at), reason
     if (service.certificate is None) != (service.private_key is None):
         given = "private_key" if service.certificate is None else "certificate"

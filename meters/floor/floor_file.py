@@ -205,7 +205,7 @@ def read_floor(path: Path) -> Floor:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as that") from None
+        raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
     floor = parse_floor(text, str(path))
     directory = path.absolute().parent
     links = [link.id for link in floor.link]
@@ -250,7 +250,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     for number, link in enumerate(floor.link):
         here = ("link", number)
         if link.id in links:
-            yield (*here, "id"), f"link {link.id} stands twice"
+            yield (*here, "id"), f"link {link.id} is in the file twice"
         links.add(link.id)
         yield from _meter_problems(link, here)
         for at, table in enumerate(link.table):
@@ -272,7 +272,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
     for at, meter in enumerate(link.meter):
         spot = (*here, "meter", at)
         if meter.meter_id in seen:
-            reason = f"meter {meter.meter_id} stands twice on link {link.id}: give it another id"
+            reason = f"meter {meter.meter_id} is twice on link {link.id}: give one another id"
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         try:
@@ -341,7 +341,7 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             reason = f"link {link.id} has no meter {meter_id}{nearest(meter_id, by_id)}"
             yield (*spot, "meters", at), reason
         elif kinds.get(meter.kind) == meter_id:
-            yield (*spot, "meters", at), f"{meter_id} stands twice"
+            yield (*spot, "meters", at), f"{meter_id} is listed twice"
         elif meter.kind in kinds:
             yield (
                 (*spot, "meters", at),

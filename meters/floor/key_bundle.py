@@ -71,8 +71,8 @@ class KeyBundle:
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
-                f"there are no keys in {directory}: `pitlink keys` makes them, and this machine"
-                f" needs its own {identity.place} of them"
+                f"there are no keys in {directory}: `pitlink keys` makes them; copy"
+                f" {identity.place} of them to this machine"
             )
         return cls(identity, directory)
 
@@ -88,7 +88,7 @@ class KeyBundle:
             return TlsFiles(authority, None, None)
         key = self.directory / f"{self.party.stem}.key"
         if not key.is_file():
-            raise UserError(f"{certificate} is there without its key {key}")
+            raise UserError(f"{certificate} exists without its key {key}")
         return TlsFiles(authority, certificate, key)
 
     def password(self) -> str | None:
@@ -124,8 +124,8 @@ class KeyBundle:
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
             raise UserError(
-                f"{self.directory / EVENT_GROUP_FILE} holds no name of a group, which is at least"
-                " 32 letters, digits, - and _: `pitlink keys` makes one"
+                f"{self.directory / EVENT_GROUP_FILE} does not contain a group name of at"
+                " least 32 letters, digits, - and _: `pitlink keys` makes one"
             )
         return found
 
@@ -151,7 +151,7 @@ def read_secret(path: Path) -> str:
     """
     text = _read(path)
     if not text or not text.isprintable():
-        raise UserError(f"{path} does not hold one line with a password")
+        raise UserError(f"{path} does not contain one line with a password")
     return text
 
 
@@ -164,7 +164,7 @@ def read_secrets(path: Path) -> Sequence[str]:
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
         raise UserError(
-            f"{path} does not hold lines of at least 32 letters, digits, - and _: `pitlink keys`"
+            f"{path} does not contain lines of at least 32 letters, digits, - and _: `pitlink keys`"
             " makes them"
         )
     return lines
@@ -180,7 +180,7 @@ def _read(path: Path) -> str:
 def _reason(error: Exception) -> str:
     """Return why a file cannot be used, without any of its contents."""
     if isinstance(error, ssl.SSLError):
-        return f"is no PEM file of its kind ({error.reason or 'unreadable'})"
+        return f"is not a PEM file of the expected kind ({error.reason or 'unreadable'})"
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror}"
     return "is not UTF-8 text"

@@ -43,13 +43,13 @@ def read_logo(branding: Branding) -> Logo | None:
         raise UserError(f"the logo {branding.logo} cannot be read: {reason}") from None
     if len(body) > LOGO_BYTES_MAX:
         raise UserError(
-            f"the logo {branding.logo} has {len(body)} bytes: {LOGO_BYTES_MAX} are the most"
+            f"the logo {branding.logo} has {len(body)} bytes: at most {LOGO_BYTES_MAX} are allowed"
         )
     media_type = _media_type(body)
     if media_type is None:
-        raise UserError(f"the logo {branding.logo} is no SVG, PNG or WebP image")
+        raise UserError(f"the logo {branding.logo} is not an SVG, PNG or WebP image")
     if media_type == "image/svg+xml" and (wrong := _active(body)):
-        raise UserError(f"the logo {branding.logo} holds {wrong}: only drawings are shown")
+        raise UserError(f"the logo {branding.logo} contains {wrong}: only drawings are allowed")
     return Logo(body, media_type)
 
 
@@ -91,5 +91,5 @@ def _active(drawing: bytes) -> str | None:
     except _ActiveError as found:
         return str(found)
     except (expat.ExpatError, ValueError, LookupError) as error:
-        return f"what is no XML ({error})"
+        return f"text that is not XML ({error})"
     return None

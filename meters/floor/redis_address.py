@@ -118,7 +118,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
     whole = _WHOLE.fullmatch(url)
     if whole is None:
         raise UserError(
-            "this is no address of a Redis with replicas: give redis+sentinel://host:26379,"
+            "this is not the address of a Redis with replicas: write redis+sentinel://host:26379,"
             "host:26379/service or redis+cluster://host:6379,host:6379, with rediss for TLS, and"
             " write / ? # @ of a password as %2F %3F %23 %40"
         )
@@ -126,7 +126,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
     options = _options(whole["options"] or "", tls=tls)
     service, database = _service(whole["path"] or "") if sentinel else ("", 0)
     if not sentinel and (whole["path"] or "/") not in {"/", "/0"}:
-        raise UserError("a Redis Cluster has no database but 0: nothing stands after its hosts")
+        raise UserError("a Redis Cluster has only database 0: write nothing after its hosts")
     return ReplicatedAddress(
         places=tuple(_place(text, _PORTS[whole["kind"]]) for text in whole["hosts"].split(",")),
         service=service,
@@ -142,8 +142,8 @@ def _service(path: str) -> tuple[str, int]:
     found = _SERVICE.fullmatch(path)
     if found is None:
         raise UserError(
-            "after the sentinels stands the name by which they watch the Redis, and a database's"
-            " number where it is not 0: redis+sentinel://host:26379,host:26379/pitlink/1"
+            "after the sentinels, write the name by which they watch the Redis, and a database's"
+            " number if it is not 0: redis+sentinel://host:26379,host:26379/pitlink/1"
         )
     return found["name"], int(found["database"] or 0)
 
@@ -169,10 +169,10 @@ def _options(text: str, *, tls: bool) -> dict[str, str]:
         form = _OPTIONS.get(name)
         if form is None or name in found or form.fullmatch(unquote(value)) is None:
             raise UserError(
-                f"after a question mark may stand replicas=1 to replicas={REPLICAS_MOST}, and with"
+                f"after a question mark, write replicas=1 to replicas={REPLICAS_MOST}, and with"
                 f" rediss {', '.join(list(_OPTIONS)[1:])}, each once and with its value"
             )
         if name != "replicas" and not tls:
-            raise UserError("certificates are for rediss+sentinel:// and rediss+cluster:// alone")
+            raise UserError("certificates need rediss+sentinel:// or rediss+cluster://")
         found[name] = unquote(value)
     return found

@@ -16,11 +16,11 @@ _FORWARDED: Final = frozenset({
 connected."""
 
 _LOCAL_ONLY: Final = (
-    "figures are for programs of the same machine alone, asked for without a proxy: to read them"
-    " from elsewhere, set metrics_token under [service] in the floor file"
+    "without a token, only programs on this machine may read metrics, and without a proxy: to read"
+    " them from elsewhere, set metrics_token under [service] in the floor file"
 )
 _UNAUTHORIZED: Final = (
-    "figures need `Authorization: Bearer TOKEN`, with the token from the file that metrics_token"
+    "metrics need `Authorization: Bearer TOKEN`, with the token from the file that metrics_token"
     " under [service] in the floor file names"
 )
 

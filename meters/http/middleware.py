@@ -22,8 +22,8 @@ _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
 """The interface of a link-local address, as Linux names it."""
 
 _BAD_FORWARDED_FOR: Final = (
-    "X-Forwarded-For does not end with an IP address: the proxy must set it to the address that"
-    " it was asked from"
+    "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
+    " its client"
 )
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")
 
@@ -83,7 +83,7 @@ class ServerSettings:
 
 
 def _no_password() -> bytes:
-    raise ValueError("the key has a password, and nobody is there to type it")
+    raise ValueError("the key has a password: use a key without one")
 
 
 class HostNames:
@@ -176,7 +176,7 @@ async def _misdirected(host: str, send: Send) -> None:
     """Answer that the host name is not one of this server's, and how to add it."""
     named = f"the name {host[:253]!r}" if host else "no name"
     message = (
-        f"this server is not known by {named}: if it should be, add it to hosts under [service] "
+        f"this server does not answer to {named}: if it should, add it to hosts under [service] "
         "in the floor file"
     )
     await _refuse(421, "misdirected_request", message, send)

@@ -32,7 +32,7 @@ async def check_query(
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
     # Routes without such parameters are not checked: a Prometheus scrape may repeat its own names.
     if strict and len(given) > len(set(given)):
-        raise ValidationException("a name stands twice in the query")
+        raise ValidationException("a name is twice in the query")
     for name, kind in strict:
         pattern, words = _WRITTEN[kind]
         text = given.get(name)

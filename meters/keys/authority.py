@@ -79,11 +79,11 @@ class Authority:
             key = serialization.load_pem_private_key(issued.key, password=None)
             certificate = x509.load_pem_x509_certificate(issued.certificate)
         except (ValueError, TypeError):
-            raise UserError("the authority's key or its certificate is no PEM file") from None
+            raise UserError("the authority's key or its certificate is not a PEM file") from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise UserError("the authority's key is not of ECDSA")
+            raise UserError("the authority's key is not an ECDSA key")
         if key.public_key() != certificate.public_key():
-            raise UserError("the authority's key is not that of its certificate")
+            raise UserError("the authority's key does not match its certificate")
         return cls(key, certificate)
 
     def issue_client(self, name: str) -> Issued:
@@ -174,7 +174,7 @@ def _general_name(host: str) -> x509.GeneralName:
     with contextlib.suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))
     if _HOST.fullmatch(host) is None:
-        raise UserError(f"{host!r} is no host name and no address")
+        raise UserError(f"{host!r} is not a host name or an address")
     return x509.DNSName(host)
 
 

@@ -53,7 +53,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
         try:
             until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
         except (OSError, ValueError):
-            found.append(KeyFinding(name, holds=False, seen="is no certificate that can be read"))
+            found.append(KeyFinding(name, holds=False, seen="is not a readable certificate"))
             continue
         ends.append(until)
         days = (until - now).days
@@ -77,8 +77,8 @@ def check_transport(service: Service) -> Iterator[KeyFinding]:
         far = [host for host in hosts_of(url) if not _is_here(host)]
         if name in {"mqtt", "redis"} and far:
             seen = (
-                f"{', '.join(far)} is spoken to in the clear: whoever is on the network reads it"
-                f" and can change it; {name}s{plus}{kind}:// and `pitlink keys` are for that"
+                f"{', '.join(far)} is used without encryption: anybody on the network can read and"
+                f" change it; use {name}s{plus}{kind}:// and `pitlink keys`"
             )
             yield KeyFinding(f"way to {key}", holds=False, seen=seen, warns=True)
 
@@ -95,7 +95,7 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
     for path in sorted(keys.rglob("*")):
         secret = path.suffix == ".key" or path.name.endswith("password") or path.name in _SHARED
         if secret and path.is_file() and path.stat().st_mode & _OTHERS:
-            seen = f"others than its owner may read it: chmod 600 {path}"
+            seen = f"users other than its owner may read it: chmod 600 {path}"
             yield KeyFinding(f"keys {path.relative_to(keys)}", holds=False, seen=seen, warns=True)
 
 
@@ -110,9 +110,9 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
         )
     elif len(found) > 1:
         yield _services_warning(
-            f"not all have the same {EVENT_GROUP_FILE}, so each event is worked on more than once,"
-            " and who signed in at one service has not at another: copy the whole of services/ from"
-            " where `pitlink keys` was run"
+            f"not all have the same {EVENT_GROUP_FILE}, so each event is processed more than"
+            " once, and a sign-in at one service is not valid at another: copy the whole of"
+            " services/ from where `pitlink keys` was run"
         )
 
 
@@ -126,7 +126,7 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
     if lacking:
         yield _services_warning(
             f"{', '.join(lacking)}: no {REDIS_PEOPLE_PASSWORD_FILE}, the keys are of an earlier"
-            " release: whoever has a service's password at Redis can change users and the"
+            " release: anybody with a service's password at Redis can change users and the"
             " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
             " the services"
         )
@@ -138,14 +138,14 @@ def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
     yield from _read_secrets(keys, LOG_SECRETS_FILE, read_secrets, found)
     if () in found:
         yield _services_warning(
-            f"a service has no {LOG_SECRETS_FILE}, its keys are of an earlier release: whoever has"
-            " Redis's password for people can add entries to the operators' log; run"
+            f"a service has no {LOG_SECRETS_FILE}, its keys are of an earlier release: anybody with"
+            " Redis's password for users can add entries to the operators' log; run"
             " `pitlink keys`, copy the whole of services/, and restart the services"
         )
     elif len(found) > 1:
         yield _services_warning(
-            f"not all have the same {LOG_SECRETS_FILE}, so nobody signs in at who has the earlier:"
-            " copy the whole of services/ from where `pitlink keys` was run"
+            f"not all have the same {LOG_SECRETS_FILE}, so nobody can sign in at a service with the"
+            " earlier one: copy the whole of services/ from where `pitlink keys` was run"
         )
 
 

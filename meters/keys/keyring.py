@@ -91,8 +91,8 @@ class Keyring:
         if pem is None:
             if key is not None or any(self._directory.glob(f"*/**/{AUTHORITY_FILE}")):
                 raise UserError(
-                    f"{home / AUTHORITY_FILE} is gone, but there are keys that it vouches for: put"
-                    " it back, or begin anew in another directory"
+                    f"{home / AUTHORITY_FILE} is missing, but there are keys that it signed: put it"
+                    " back, or start again in another directory"
                 )
             self._signer, issued = Authority.found(self._floor.facility.name)
             write_private(home / _AUTHORITY_KEY, issued.key)
@@ -107,8 +107,8 @@ class Keyring:
         """Return the authority with its key, which may be elsewhere while nothing is signed."""
         if self._signer is None:
             raise UserError(
-                f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is not there, and without it"
-                " nothing can be signed: put it back for as long as this takes"
+                f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and without it"
+                " nothing can be signed: put it back while this command runs"
             )
         return self._signer
 
@@ -183,7 +183,7 @@ class Keyring:
         try:
             serials = [int(each, 16) for each in (read_bytes(path) or b"").split()]
         except ValueError:
-            raise UserError(f"{path} is not the list of numbers that it was") from None
+            raise UserError(f"{path} is no longer a list of numbers") from None
         make_directory(self._directory / BROKER.place)
         write_private(self._directory / BROKER.place / "revoked.crl", signer.revoke(serials))
 
@@ -238,4 +238,4 @@ def _certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(read_bytes(path) or b"")
     except ValueError:
-        raise UserError(f"{path} is no certificate") from None
+        raise UserError(f"{path} is not a certificate") from None

@@ -113,7 +113,7 @@ async def redis_problem(redis: Redis) -> str | None:
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")
     if version < _LEAST_VERSION:
-        problems.append(f"Redis is version {info.get('redis_version')}; 6.2 is the least")
+        problems.append(f"Redis is version {info.get('redis_version')}; it must be at least 6.2")
     return "; ".join([*problems, *replicas]) or None
 
 
@@ -150,11 +150,11 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
     least, lag_s = [int(str((await redis.config_get(name))[name])) for name in _OF_REPLICAS]
     problems = []
     if least < needed:
-        problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be {needed} at least")
+        problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be at least {needed}")
     if not lag_s:
-        problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be 1 at least")
+        problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be at least 1")
     # A Redis that requires no replicas does not report how many keep up.
     connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
     if connected < needed:
-        problems.append(f"{connected} of {needed} replicas are in touch with Redis")
+        problems.append(f"{connected} of {needed} replicas are connected and in step")
     return problems

@@ -58,8 +58,8 @@ class SentinelDiscovery:
         if agreeing >= needed:
             raise NoPrimaryError(f"the sentinels watch no Redis called {self._service}")
         raise NoPrimaryError(
-            f"{found.total()} of {len(self._sentinels)} sentinels answer and {agreeing} agree which"
-            f" Redis is the primary; it takes {needed}"
+            f"{found.total()} of {len(self._sentinels)} sentinels answer, and {agreeing} agree on"
+            f" the primary; {needed} must agree"
         )
 
     async def _named(self, sentinel: Redis) -> HostPort | None:
@@ -179,4 +179,4 @@ async def _reach_primary(connection: Connection) -> None:
     role, *_ = cast("Sequence[bytes]", await connection.read_response())
     if role != b"master":
         address = f"{connection.host}:{connection.port}"
-        raise ReadOnlyError(f"{address} is a replica, and is to be the primary")
+        raise ReadOnlyError(f"{address} is a replica, but should be the primary")

@@ -22,7 +22,7 @@ _NAMED_MOST: Final = 5
 _LOST: Final = "the store has lost what was approved"
 _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
-    " another person approves it"
+    " another person must approve it"
 )
 
 
@@ -50,7 +50,7 @@ class Unapproved:
         more = len(self.changed) - _NAMED_MOST
         names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
         act = self.barred or (
-            f"{roles_in_words(Right.LINKS)} approves it under Links, or `pitlink approve`"
+            f"{roles_in_words(Right.LINKS)} approves it under Links, or with `pitlink approve`"
         )
         return f"the floor file is not as approved: {names}; {act}"
 
@@ -229,7 +229,7 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:
             meter_id = name.removeprefix("terms:")
-            return f"the store holds meter {meter_id}: put it back into the floor file"
+            return f"the store has meter {meter_id}: put it back into the floor file"
     for meter in adopted(link, meters).meter:
         held = meters.get(f"terms:{meter.meter_id}")
         if held is not None and held != terms_text(meter):

@@ -63,7 +63,7 @@ def _check_returns(floor: Floor) -> list[Check]:
                     f"return of {meter.meter_id} on {link.id}",
                     holds=back <= 1,
                     seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
-                    + ("" if back <= 1 else ": the house loses; draw less often"),
+                    + ("" if back <= 1 else ": the house loses, so draw less often"),
                     warns=True,
                 )
             )
@@ -84,7 +84,8 @@ def _check_bounds(floor: Floor) -> list[Check]:
             cents = -(-micros // MICROS_PER_CENT)
             holds = cents <= meter.contribution_max
             seen = (
-                f"{cents} cents of a full table, {meter.contribution_max} are taken as reasonable"
+                f"{cents} cents of a full table; the largest contribution is"
+                f" {meter.contribution_max}"
             )
             found.append(
                 Check(

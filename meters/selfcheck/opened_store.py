@@ -74,7 +74,7 @@ def may_be_opened(floor: Floor) -> bool:
 def never_opened(floor: Floor) -> UserError:
     """Return a command's error if the floor file names a store that was never opened."""
     return UserError(
-        f"{store_address(floor)} was never opened: `pitlink serve` opens it. Where there should be"
+        f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"
     )
 

@@ -59,6 +59,6 @@ def since(started: Software, now: Software) -> Check:
     """Compare the software with that of the start, which it must equal (duty D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
-        seen = "another release was installed since the start: start the service anew"
+        seen = "another release was installed since the start: restart the service"
         return Check(check.what, holds=False, seen=seen)
     return check

@@ -11,18 +11,18 @@ from meters.selfcheck.check_result import Check
 
 _WHAT: Final = "users at redis"
 _OTHER_LIST: Final = (
-    "Redis does not let in who keeps users and the operators' log, so nobody can sign in: its list"
-    " of users is not the one that was written with services/: copy redis/ from where"
-    " `pitlink keys` was run, and restart Redis"
+    "Redis refuses its user for users and the operators' log, so nobody can sign in: its list of"
+    " users was not written together with services/: copy redis/ from where `pitlink keys` was"
+    " run, and restart Redis"
 )
 _OLD_BUNDLE: Final = (
-    "Redis keeps users and the operators' log from the service's user, and services/ has no"
+    "Redis denies the service's user access to users and the operators' log, and services/ has no"
     " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
     " run, and restart the services"
 )
 _OLD_LIST: Final = (
-    "the user for the books may read users and the operators' log, Redis's list of users is not the"
-    " one of this release: run `pitlink keys`, copy redis/, and restart Redis"
+    "the user for the books may read users and the operators' log, because Redis's list of users"
+    " is of an earlier release: run `pitlink keys`, copy redis/, and restart Redis"
 )
 
 
@@ -57,7 +57,7 @@ async def _look(books: Redis, people: Redis) -> Check | None:
     try:
         await books.exists(UserKeys().log_head)
     except NoPermissionError:
-        return Check(_WHAT, holds=True, seen="books and people have a user each")
+        return Check(_WHAT, holds=True, seen="books and users each have their own Redis user")
     except ResponseError:
         """A cluster node without these keys answers so to a user with access to them."""
     return Check(_WHAT, holds=False, seen=_OLD_LIST, warns=True)

@@ -37,8 +37,8 @@ _HEARD_WITHIN_S: Final = 1.0
 
 _FORBIDDEN: Final = f"{topics.ROOT}/check"
 _NO_ACCESS_LIST: Final = (
-    "anybody may publish and read everything there, its access list is not in force: see that"
-    " mosquitto can read broker/acl, and restart it"
+    "anybody may publish and read everything there, because its access list is not in force: let"
+    " mosquitto read broker/acl, and restart it"
 )
 
 
@@ -124,7 +124,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
     finding = await LinkAudit(store).run(held)
     good = f"{finding.entries} ledger entries balance to the micro"
     if not held.entries:
-        good += "; no mark of them was kept here, they are taken as they stand"
+        good += "; no mark of them was kept here to compare with"
     seen = "; ".join(finding.problems) or good
     return Check(f"books of {link}", finding.balanced, seen)
 

@@ -64,7 +64,7 @@ class Software:
             )
             return Check("software", holds=False, seen=f"{problems} ({seen})")
         if not self.recorded:
-            seen = f"a checkout, with nothing to be held against: install the wheel ({seen})"
+            seen = f"a checkout, without digests to compare with: install the wheel ({seen})"
             return Check("software", holds=False, seen=seen, warns=True)
         return Check("software", holds=True, seen=f"as the wheel recorded it: {seen}")
 
@@ -83,7 +83,7 @@ def read_software() -> Software:
         try:
             found[path] = file.read_bytes()
             if file.suffix == ".py" and not is_of_its_source(file, found[path]):
-                problems.append(f"{path} has a compiled form that is of another source")
+                problems.append(f"{path} has compiled code of another source")
         except OSError as error:
             problems.append(f"{path} cannot be read: {error.strerror}")
     digest = hashlib.sha256(
@@ -156,7 +156,7 @@ def _differences(
         return
     for room, home in homes.items():
         if home.resolve() != Path(str(installed.locate_file(room))).resolve():
-            yield f"{room} is not run from where it was installed, but from {home}"
+            yield f"{room} does not run from where it was installed, but from {home}"
     for path, expected in sorted(recorded.items()):
         if path not in found:
             yield f"{path} is missing"

@@ -24,7 +24,7 @@ FOLLOWED_EVERY_S: Final = 5.0
 to read; until it ends, the link does not operate."""
 AUDITED_AGAIN: Final = 1_000
 """Number of correct entries that each audit reads again: a constant load."""
-NOT_AUDITED: Final = "the ledger is being compared with the books"
+NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
 

@@ -211,8 +211,8 @@ class ExpectedUsers:
             if user is None:
                 role = fields.get("role", "")
                 found.append(
-                    f"user {fields.get('name', folded)!r} ({role}) is in the store, and was never"
-                    " added by anybody"
+                    f"user {fields.get('name', folded)!r} ({role}) is in the store, but nobody"
+                    " added them"
                 )
             elif not fields or folded not in {*listed}:
                 found.append(f"user {user.name!r} is gone from the store")

@@ -69,7 +69,9 @@ class _Walk:
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
         if id_ != expected:
-            self.add(f"entry {id_} stands where {expected} should: some are missing, or added")
+            self.add(
+                f"entry {id_} is in the place of {expected}: entries are missing, or were added"
+            )
         stored_chain = fields.pop(_CHAIN, b"").decode("utf-8", "replace")
         content = tuple(fields.items())
         mac = fields.pop(MAC, b"").decode("utf-8", "replace")
@@ -174,8 +176,8 @@ class LogAudit:
             )
         if users.mac_by and users.mac_by != walk.macs.last:
             problems.append(
-                "the operators' log: its head names another secret than the last MAC is of, so that"
-                " no service writes on"
+                "the operators' log: its head names another secret than the last MAC has, so no"
+                " service can write"
             )
         problems += walk.due.differences(users.listed, users.kept, users.administrators)
         problems += walk.due.other_accounts(users.accounts)

@@ -154,7 +154,7 @@ class MacCheck:
             if hmac.compare_digest(due.encode(), digest.encode()):
                 break
         else:
-            return "does not have the MAC of what it says: no service wrote it"
+            return "has a MAC that does not match it: no service wrote it"
         self.last = of
         if self._age is not None and secret.age < self._age:
             return "has the MAC of a secret that had been renewed"

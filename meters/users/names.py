@@ -32,7 +32,7 @@ def clean_name(text: str) -> str:
             " apostrophes",
         )
     if re.split("[ .'-]", fold_name(name))[0] in _OURS:
-        raise UsersError("bad_name", f"{name} is what the ledger calls the system itself")
+        raise UsersError("bad_name", f"the ledger uses {name} for the system itself")
     return name
 
 

@@ -20,7 +20,7 @@ def ask_new_pin() -> str:
     except UsersError as error:
         raise UserError(error.message) from None
     if sys.stdin.isatty() and getpass.getpass("The same again: ") != pin:
-        raise UserError("the two are not the same")
+        raise UserError("the two PINs differ")
     return pin
 
 

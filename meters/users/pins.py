@@ -33,7 +33,7 @@ def check_pin(pin: str) -> None:
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
     steps = {(int(after) - int(before)) % 10 for before, after in itertools.pairwise(pin)}
     if steps in ({0}, {1}, {9}):
-        raise UsersError("bad_pin", "a PIN is not one digit repeated and not a run up or down")
+        raise UsersError("bad_pin", "a PIN must not be one digit repeated, or a run up or down")
 
 
 def generate_pin() -> str:
@@ -110,7 +110,7 @@ class _HashingSlots:
             UsersError: ``busy``.
         """
         if self._waiting >= _WAITING_MAX:
-            raise UsersError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
+            raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
         self._waiting += 1
         try:
             await self._free.acquire()

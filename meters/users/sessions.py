@@ -22,9 +22,7 @@ DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
-_EXPIRED: Final = (
-    "this PIN was set more than 24 hours ago and serves no longer: an administrator sets another"
-)
+_EXPIRED: Final = "this PIN expired 24 hours after it was set: an administrator can set a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +143,10 @@ class Sessions:
             user = await store.fields(keys.user(folded))
             if not await self._pins.matches(old, user.get("pin")):
                 await self._attempts.refuse(begun, "pin_refused", person.name, person.name)
-                raise UsersError("wrong_pin", "the PIN that you typed is not the one that you have")
+                raise UsersError("wrong_pin", "your current PIN is wrong")
             if new == old:
                 await self._attempts.drop(begun)
-                raise UsersError("bad_pin", "this is the PIN that you have: choose another")
+                raise UsersError("bad_pin", "this is your current PIN: choose another")
             # The session continues with the user's next generation.
             following = str(int(user["generation"]) + 1)
             status = await store.record(

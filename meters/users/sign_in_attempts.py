@@ -114,7 +114,7 @@ class SignInAttempts:
             [begun.number, UNDECIDED_MS, *_terms(begun)],
         )
         if wait_ms == -1:
-            raise UsersError("busy", "too many sign in at once: try again", wait_ms=_BUSY_MS)
+            raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
         if wait_ms:
             raise _locked_out(wait_ms)
         try:
@@ -219,7 +219,7 @@ def _locked_out(wait_ms: object) -> UsersError:
     minutes = -(-wait // 60_000)
     return UsersError(
         "locked_out",
-        "too many wrong names or PINs: from here nobody can sign in so for "
+        "too many wrong names or PINs: sign-in is locked here for "
         f"{minutes} minute{'s' if minutes != 1 else ''} more, unless an administrator unlocks it",
         wait_ms=wait,
     )

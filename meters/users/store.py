@@ -127,7 +127,7 @@ class UserStore:
                     self._head = LogHead(int(entries), chain.decode(), wrote.decode())
                 case _:
                     return _text(answer)
-        raise UsersError("busy", "too many write to the log at once: try again", wait_ms=_BUSY_MS)
+        raise UsersError("busy", "too many processes write to the log: try again", wait_ms=_BUSY_MS)
 
     async def _run(
         self, script: str, keys: list[str], arguments: Sequence[str | int | bytes]

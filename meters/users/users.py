@@ -148,7 +148,7 @@ class Users:
                 ``session_ended``, ``store_failed``.
         """
         if fold_name(name) == fold_name(doer.name):
-            raise UsersError("yourself", "nobody disables himself")
+            raise UsersError("yourself", "you cannot disable yourself")
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Actor) -> UserRow:

@@ -36,15 +36,15 @@ _PEOPLE_STATUS: Final[Mapping[str, int]] = {
     "same_person": 409,
 }  # fmt: skip
 _MEANINGS: Final[Mapping[int, str]] = {
-    400: "What was sent cannot be used.",
-    401: "Nobody has signed in, or with a wrong name or PIN.",
-    403: "The role does not allow it, it did not come from one of our pages, or the PIN is wrong.",
-    404: "There is no such thing.",
-    409: "It is in another state, or the same person would do both halves.",
-    413: "What was sent is longer than anything that can be used.",
-    415: "What was sent is not JSON.",
-    429: "Signing in is locked out for a while, or too many event streams are open.",
-    503: "The store or the link cannot serve, or too many sign in at once.",
+    400: "The request is not valid.",
+    401: "Nobody has signed in, or the name or PIN is wrong.",
+    403: "The role does not allow it, the page is not one of ours, or the PIN is wrong.",
+    404: "It does not exist.",
+    409: "Its state does not allow it, or another person must do it.",
+    413: "The request is too long.",
+    415: "The request is not JSON.",
+    429: "Sign-in is locked for a time, or too many event streams are open.",
+    503: "The store or the link is not available, or too many users sign in now.",
 }
 _log = structlog.get_logger(__name__)
 
@@ -140,15 +140,15 @@ def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Err
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)
     message = (
-        "too many event streams are open from this address, or by this person: a proxy tells "
-        "displays apart by X-Forwarded-For"
+        "too many event streams are open from this address, or by this person: a proxy must set "
+        "X-Forwarded-For, so that each display counts for itself"
     )
     return error_response(429, ErrorText("too_many_streams", message))
 
 
 def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
     """Refuse a body nested too deeply for a decoder."""
-    return error_response(400, ErrorText("bad_request", "what was sent is nested too deeply"))
+    return error_response(400, ErrorText("bad_request", "the request is nested too deeply"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:

@@ -43,7 +43,7 @@ ACCESS: Final = "access"
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXY_SAYS_SO: Final = (
-    "A proxy on the service's machine that ends HTTPS says so in X-Forwarded-Proto"
+    "A proxy on the service's machine that terminates HTTPS must set X-Forwarded-Proto"
 )
 
 
@@ -115,7 +115,7 @@ def gate(people: UserDirectory) -> Guard:
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
         access: object = handler.opt.get(ACCESS)
         if access is None:
-            raise RefusedError(403, "not_allowed", "this is for nobody")
+            raise RefusedError(403, "not_allowed", "nobody may use this")
         scope = connection.scope
         acts = scope.get("method") not in _SAFE
         if acts:
@@ -139,9 +139,7 @@ async def _admit(connection: RequestDetails, people: UserDirectory, access: obje
     if connection.scope.get("method") not in _SAFE:
         _check_csrf(connection, person)
     if isinstance(access, Right) and person.must_choose:
-        raise RefusedError(
-            403, "choose_pin", "somebody else set your PIN: choose one of your own first"
-        )
+        raise RefusedError(403, "choose_pin", "somebody else set your PIN: choose your own first")
     if isinstance(access, Right) and not person.may(access):
         raise RefusedError(
             403,
@@ -191,7 +189,7 @@ def check_secrecy(connection: RequestDetails) -> None:
         raise RefusedError(
             403,
             "https_needed",
-            f"sign in over HTTPS: this connection can be listened to. {_PROXY_SAYS_SO}",
+            f"sign in over HTTPS: others could read this connection. {_PROXY_SAYS_SO}",
         )
 
 

@@ -40,15 +40,15 @@ def test_what_is_left_out_has_its_usual_value() -> None:
         ("redis+sentinel://a:65536/pitlink", "separated by commas"),
         ("redis+sentinel://a,,b/pitlink", "separated by commas"),
         ("redis+sentinel://a b/pitlink", "separated by commas"),
-        ("redis+cluster://a/1", "no database but 0"),
+        ("redis+cluster://a/1", "only database 0"),
         ("redis+cluster://a?replicas=0", "replicas=1 to replicas=9"),
         ("redis+cluster://a?replicas=2&replicas=2", "each once"),
         ("redis+cluster://a?db=1", "replicas=1 to replicas=9"),
-        ("redis+cluster://a?ssl_ca_certs=x", "certificates are for rediss"),
-        ("redis+cluster://", "no address of a Redis with replicas"),
-        ("redis+ring://a", "no address of a Redis with replicas"),
-        ("redis+cluster://pit:se@cret@a", "no address of a Redis with replicas"),
-        ("redis+cluster://pit:se#cret@a", "no address of a Redis with replicas"),
+        ("redis+cluster://a?ssl_ca_certs=x", "certificates need rediss"),
+        ("redis+cluster://", "not the address of a Redis with replicas"),
+        ("redis+ring://a", "not the address of a Redis with replicas"),
+        ("redis+cluster://pit:se@cret@a", "not the address of a Redis with replicas"),
+        ("redis+cluster://pit:se#cret@a", "not the address of a Redis with replicas"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line_and_no_password(
@@ -74,6 +74,6 @@ def test_every_host_is_named() -> None:
     """The names are for certificates, and for the warning of `pitlink check` without TLS."""
     assert hosts_of(SENTINELS) == ("a", "b")
     (seen,) = check_transport(Service(redis="redis+cluster://10.0.0.8:7000,127.0.0.1:7001"))
-    assert seen.seen.startswith("10.0.0.8 is spoken to in the clear")
+    assert seen.seen.startswith("10.0.0.8 is used without encryption")
     assert "rediss+cluster://" in seen.seen
     assert not [*check_transport(Service(redis="rediss+cluster://10.0.0.8"))]

@@ -175,7 +175,7 @@ async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
             replicas = watched.replicas
             for replica in replicas:
                 replica.kill()
-            await until(lambda: "0 of 1 replicas are in touch with Redis" in reason(service))
+            await until(lambda: "0 of 1 replicas are connected and in step" in reason(service))
             assert service.audit()["balanced"]
             replicas[0].start()
             await go_on(players, 4)

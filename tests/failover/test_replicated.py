@@ -168,8 +168,8 @@ async def test_what_a_primary_must_be_set_to(redis: Redis, watched: Watched) -> 
     await comes_to_say(redis, None)
     primary = watched.primary
     for name, usual, problem in (
-        ("min-replicas-to-write", "1", "Redis has min-replicas-to-write 0; it must be 1 at least"),
-        ("min-replicas-max-lag", "10", "Redis has min-replicas-max-lag 0; it must be 1 at least"),
+        ("min-replicas-to-write", "1", "Redis has min-replicas-to-write 0; it must be at least 1"),
+        ("min-replicas-max-lag", "10", "Redis has min-replicas-max-lag 0; it must be at least 1"),
     ):
         primary.ask("CONFIG", "SET", name, "0")
         try:
@@ -189,8 +189,8 @@ async def test_without_most_of_the_sentinels_nobody_knows_which_is_the_primary(
     try:
         await comes_to_say(
             redis,
-            "Redis does not answer: 1 of 3 sentinels answer and 1 agree which Redis is the primary;"
-            " it takes 2",
+            "Redis does not answer: 1 of 3 sentinels answer, and 1 agree on the primary;"
+            " 2 must agree",
         )
     finally:
         for sentinel in watched.sentinels[:2]:

@@ -122,7 +122,7 @@ class TestCheck:
         done = run_pitlink("check", "--config", str(path))
         assert done.returncode == 0
         (line,) = [one for one in done.stdout.splitlines() if one.startswith("warn  return")]
-        assert "the house loses; draw less often" in line
+        assert "the house loses, so draw less often" in line
 
     def test_the_shipped_example_is_a_good_floor(
         self, tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto

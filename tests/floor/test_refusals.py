@@ -86,8 +86,8 @@ METERS: Final = (
     Mistake(19, 'paytable = "A"', 'paytable = "C"', "the paytables A or B, not 'C'"),
     Mistake(19, 'paytable = "A"', 'paytable = "a"', "the paytables A or B, not 'a'"),
     Mistake(25, "wager = 250", 'wager = 250\npaytable = "A"', "only one paytable"),
-    Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus stands twice on link one"),
-    Mistake(28, 'id = "high"\n', "", "meter progressive stands twice on link one"),
+    Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus is twice on link one"),
+    Mistake(28, 'id = "high"\n', "", "meter progressive is twice on link one"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
     Mistake(
@@ -102,14 +102,14 @@ TABLES: Final = (
     Mistake(58, '"T-3"', '"T-1"', "table T-1 is already on link one"),
     Mistake(43, '"T-2"', '"T-1"', "table T-1 is already on link one"),
     Mistake(59, '"1003"', '"1001"', "asset 1001 is already table T-1"),
-    Mistake(36, '"1001"', "1001", 'asset is a text and stands in quotes: asset = "…"'),
+    Mistake(36, '"1001"', "1001", 'asset is a text and needs quotes: asset = "…"'),
     Mistake(35, '"T-1"', '"T 1"', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', '"T_1"', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', '"T-1\\n"', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', '""', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', f'"{"T" * 33}"', "1 to 32"),
-    Mistake(35, '"T-1"', "1", "stands in quotes"),
-    Mistake(50, '"two"', '"one"', "link one stands twice"),
+    Mistake(35, '"T-1"', "1", "needs quotes"),
+    Mistake(50, '"two"', '"one"', "link one is in the file twice"),
     Mistake(50, '"two"', '"pit 2"', "letters, digits and hyphens"),
     Mistake(37, '"three_card_poker"', '"Three Card Poker"', "is three_card_poker meant"),
     Mistake(38, "positions = 7", "positions = 8", "three_card_poker has no more than 7 positions"),
@@ -120,7 +120,7 @@ TABLES: Final = (
     Mistake(39, '"bonus"]', '"bonuss"]', "link one has no meter bonuss: is bonus meant"),
     Mistake(39, '"bonus"]', '"five_card_progressive"]', "link one has no meter five_card_prog"),
     Mistake(39, '"bonus"]', '"high"]', "high and progressive are both progressive: one of a kind"),
-    Mistake(39, '"bonus"]', '"progressive"]', "progressive stands twice"),
+    Mistake(39, '"bonus"]', '"progressive"]', "progressive is listed twice"),
     Mistake(64, '"five_of_six_progressive",\n]', '"high",\n]', "link two has no meter high"),
     Mistake(47, "positions = 6", 'positions = 6\nmeters = ["progressive"]', "no wager that feeds"),
 )
@@ -143,7 +143,7 @@ CHOICES: Final = (
 )
 PARTS: Final = (
     *(
-        Mistake(3, '"America/New_York"', f'"{zone}"', "is no time zone")
+        Mistake(3, '"America/New_York"', f'"{zone}"', "is not a time zone")
         for zone in ("EST5", "New York", "", "../../etc/passwd", "America", "Mars/Olympus")
     ),
     *(
@@ -171,7 +171,7 @@ PARTS: Final = (
             "http://127.0.0.1:8080", "h :8080", "a..b:8080", f"{'a' * 64}:8080", "127.0.0.1:８０",  # noqa: RUF001
         )
     ),
-    Mistake(9, '"127.0.0.1:8080"', "8080", "http is a text and stands in quotes"),
+    Mistake(9, '"127.0.0.1:8080"', "8080", "http is a text and needs quotes"),
     Mistake(10, '"pitlink-data"', '""', "data is a directory"),
     Mistake(10, '"pitlink-data"', '"a\\u0000b"', "data is a directory"),
     Mistake(2, '"Test House"', '""', "name is empty"),
@@ -181,14 +181,14 @@ PARTS: Final = (
     Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
 )  # fmt: skip
 SIGNAGE: Final = (
-    Mistake(70, '"#101820"', '"navy"', 'ground is a colour in quotes: ground = "#rrggbb"'),
-    Mistake(71, '"#f8f4e6"', '"#f8f4e"', "ink is a colour"),
-    Mistake(72, '"#c8a050"', '"#c8a05g"', "accent is a colour"),
-    Mistake(71, '"#f8f4e6"', "7", "ink is a text and stands in quotes"),
+    Mistake(70, '"#101820"', '"navy"', 'ground is a color in quotes: ground = "#rrggbb"'),
+    Mistake(71, '"#f8f4e6"', '"#f8f4e"', "ink is a color"),
+    Mistake(72, '"#c8a050"', '"#c8a05g"', "accent is a color"),
+    Mistake(71, '"#f8f4e6"', "7", "ink is a text and needs quotes"),
     Mistake(71, '"#f8f4e6"', '"#6f7680"', "their contrast is 3.9 to 1, and must be at least 4.5"),
     Mistake(72, '"#c8a050"', '"#404850"', "accent #404850 cannot be read on ground #101820"),
     Mistake(71, '"#101820"', '"#ffffff"', "ink #f8f4e6 cannot be read on ground #ffffff"),
-    Mistake(73, '"logo.svg"', "true", "logo is a text and stands in quotes"),
+    Mistake(73, '"logo.svg"', "true", "logo is a text and needs quotes"),
     Mistake(74, '"fit"', '"link"', "there is no rotate link: is links meant"),
     Mistake(75, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),
     Mistake(76, "= 2500", "= 25.00", "celebrate_from is in cents, a whole number"),
@@ -198,14 +198,16 @@ SIGNAGE: Final = (
     Mistake(83, '"Temporarily unavailable"', f'"{"x" * 61}"', "has 60 characters at most"),
 )
 TOML: Final = (
-    Mistake(35, '"T-1"', "T-1", "text stands in quotes"),
+    Mistake(35, '"T-1"', "T-1", "a text needs quotes"),
     Mistake(35, '"T-1"', '"T-1', "a quote is missing"),
-    Mistake(35, '"T-1"', "“T-1”", "only straight quotes"),
+    Mistake(35, '"T-1"', "“T-1”", "use straight quotes"),
     Mistake(35, 'id = "T-1"', 'id: "T-1"', "a line is a key and its value"),
     Mistake(35, 'id = "T-1"', '"T-1"', "a line is a key and its value"),
-    Mistake(38, "positions = 7", "positions = 7,", "no comma"),
+    Mistake(38, "positions = 7", "positions = 7,", "remove the comma"),
     Mistake(38, "positions = 7", "positions = 7 ; seats", "a comment begins with #"),
-    Mistake(39, "positions = 7", "positions = 7\npositions = 7", "positions stands twice"),
+    Mistake(
+        39, "positions = 7", "positions = 7\npositions = 7", "positions is twice in this section"
+    ),
     Mistake(34, "[[link.table]]", "[[link.table]", "a section is named in brackets"),
     Mistake(42, "[[link.table]]\nid", "[link.table]\nid", "double brackets"),
     Mistake(6, "[service]", "service", "a line is a key and its value"),
@@ -305,7 +307,7 @@ class TestDays:
     @pytest.mark.parametrize("starts", ["6:00", "24:00", "06:00:00", "six", ""])
     def test_a_gaming_day_starts_at_a_time_of_the_clock(self, starts: str) -> None:
         text = FLOOR.replace("[facility]", f'[facility]\nday_starts = "{starts}"')
-        with pytest.raises(FloorError, match=r'day_starts is a time of the clock, such as "06:00"'):
+        with pytest.raises(FloorError, match=r'day_starts is a time of day, such as "06:00"'):
             parse_floor(text)
 
     @pytest.mark.parametrize("key", ["live_days = 0", "keep_years = 0", "live = 3"])
@@ -355,10 +357,10 @@ def test_an_address_that_is_refused_keeps_its_password(secret: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "line", "words"),
     [
-        ('hosts = ["pit.example", "https://pit"]', 10, "'https://pit' is no host name"),
+        ('hosts = ["pit.example", "https://pit"]', 10, "'https://pit' is not a host name"),
         ('hosts = ["pit.example:8080"]', 10, "without scheme or port"),
-        ('hosts = ["*"]', 10, "is no host name"),
-        ('hosts = [""]', 10, "is no host name"),
+        ('hosts = ["*"]', 10, "is not a host name"),
+        ('hosts = [""]', 10, "is not a host name"),
         ('hosts = "pit.example"', 10, "hosts is a list"),
         ('certificate = "pit.pem"', 10, "certificate and private_key go together"),
         ('private_key = "pit.key"', 10, "certificate and private_key go together"),

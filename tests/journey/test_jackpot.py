@@ -79,7 +79,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await flo.get_by_role("button", name=f"Validate {WON}").click()
 
         # The person who validated does not pay (duty D4).
-        await expect(card).to_contain_text("You validated it: another person pays.")
+        await expect(card).to_contain_text("You validated it: another person must pay it.")
         await expect(card.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text("Validated")
         await screens.take(wall, "wall-validated")

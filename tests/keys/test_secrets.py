@@ -159,17 +159,17 @@ def test_a_broker_s_address_that_is_none_is_not_quoted(address: str) -> None:
     ("spoil", "said"),
     [
         ({"PITLINK_BROKER_PASSWORD_FILE": "none"}, "none: cannot be read: No such file"),
-        ({"PITLINK_BROKER_PASSWORD_FILE": "two"}, "does not hold one line with a password"),
+        ({"PITLINK_BROKER_PASSWORD_FILE": "two"}, "does not contain one line with a password"),
         (
             {"PITLINK_BROKER_PASSWORD": BROKER_SECRET, "PITLINK_BROKER_PASSWORD_FILE": "one"},
-            "are both given: leave one",
+            "are both set: remove one",
         ),
         (
             {"PITLINK_BROKER_PASSWORD": BROKER_SECRET, "ADDRESS": REDIS_SECRET},
-            "both give a password",
+            "both have a password",
         ),
         ({"PITLINK_KEYS": "nowhere"}, "there are no keys in"),
-        ({"PITLINK_KEYS": "spoilt"}, "is no PEM file of its kind"),
+        ({"PITLINK_KEYS": "spoilt"}, "is not a PEM file of the expected kind"),
     ],
 )
 def test_what_cannot_be_used_is_named_not_shown(

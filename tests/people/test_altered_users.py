@@ -76,7 +76,7 @@ async def rewrite(register: Register, change: Callable[[list[Fields]], list[Fiel
 async def test_inserted_administrator_is_named(staffed: Register) -> None:
     await insert_administrator(staffed, listed=True)
     assert await problems(staffed) == (
-        "user 'Eve' (administrator) is in the store, and was never added by anybody",
+        "user 'Eve' (administrator) is in the store, but nobody added them",
         "the store counts 2 administrators, the log 1: they differ in eve",
     )
 

@@ -114,7 +114,7 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
 @pytest.mark.parametrize(
     ("words", "pin", "status", "told"),
     [
-        (("add", "Bob", "--role", "dealer"), "123456", 1, "not a run up or down"),
+        (("add", "Bob", "--role", "dealer"), "123456", 1, "or a run up or down"),
         (("add", "Bob", "--role", "dealer"), "", 1, "6 to 12 digits"),
         (("add", "B", "--role", "dealer"), PIN, 1, "2 to 40 characters"),
         (("add", "ada", "--role", "dealer"), PIN, 1, "there is a user ada already"),
@@ -164,8 +164,8 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
     ("typed", "status", "told"),
     [
         ([PIN, PIN], 0, "Bob is added as dealer"),
-        ([PIN, "314158"], 1, "the two are not the same"),
-        (["111111"], 1, "not one digit repeated"),
+        ([PIN, "314158"], 1, "the two PINs differ"),
+        (["111111"], 1, "must not be one digit repeated"),
     ],
 )
 def test_a_terminal_is_asked_twice_and_shows_nothing(
@@ -242,4 +242,4 @@ def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
         client.hset("pitlink:{@people}:user:flo", "role", "king")
     done = user(floor, "list")
     assert done.returncode == 1
-    assert "the store holds a role 'king' that there is not" in done.stderr
+    assert "the store has an unknown role 'king'" in done.stderr

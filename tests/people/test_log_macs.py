@@ -179,8 +179,8 @@ async def test_administrator_added_with_an_entry_in_due_form_is_named(staffed: R
         (b"", "has no MAC"),
         (b"x", "has the MAC of an unknown secret"),
         (b"\xff:\xff", "has the MAC of an unknown secret"),
-        (f"{THE_SAME.newest}:\xfc".encode(), "does not have the MAC of what it says"),
-        (f"{THE_SAME.newest}:".encode() + b"0" * 40, "does not have the MAC of what it says"),
+        (f"{THE_SAME.newest}:\xfc".encode(), "has a MAC that does not match it"),
+        (f"{THE_SAME.newest}:".encode() + b"0" * 40, "has a MAC that does not match it"),
     ],
 )
 async def test_mac_that_somebody_made_up_is_named(staffed: Register, mac: bytes, said: str) -> None:
@@ -349,7 +349,7 @@ async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
     number = await append(staffed, entry | {b"mac": mac})
     assert id_ == f"{number - 1}-0".encode()
     (problem,) = await problems(staffed, SECOND, FIRST)
-    assert "does not have the MAC" in problem
+    assert "has a MAC that does not match" in problem
 
 
 async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has_it(
@@ -414,7 +414,7 @@ async def test_head_that_names_a_secret_that_wrote_nothing_is_named(staffed: Reg
     with pytest.raises(UsersError):
         await people_with(staffed.redis, FIRST).add("Eve")
     (problem,) = await problems(staffed)
-    assert "its head names another secret than the last MAC is of" in problem
+    assert "its head names another secret than the last MAC has" in problem
 
 
 async def test_audit_without_the_secrets_says_so(staffed: Register) -> None:

@@ -94,7 +94,7 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
         reason = await link.goes_down("is not as approved")
         assert reason == (
             f"the floor file is not as approved: {told}; a supervisor or an administrator approves"
-            " it under Links, or `pitlink approve`"
+            " it under Links, or with `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == before, "nothing was done under it"
         with pytest.raises(ActError, match="not as approved"):
@@ -189,7 +189,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         (
             FLOOR.replace('= "five_of_six_progressive"', '= "five_of_six_progressive"\nid = "six"')
             .replace('"five_of_six_progressive", "five_card_hand_bonus"]', '"six"]'),
-            "the store holds meter five_of_six_progressive",
+            "the store has meter five_of_six_progressive",
         ),
     ],
     ids=["another wager", "a meter gone"],

@@ -20,7 +20,7 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
     text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
     assert (seen.holds, seen.warns, seen.fails) == (holds, True, False)
-    assert seen.seen.startswith(f"98 cents of a full table, {most} are taken as reasonable")
+    assert seen.seen.startswith(f"98 cents of a full table; the largest contribution is {most}")
 
 
 @pytest.mark.parametrize(("most", "level"), [(97, "warning"), (98, "info")])

@@ -125,13 +125,13 @@ def compile_into(home: Path, text: str) -> Path:
 def test_a_compiled_form_of_another_source_is_found(home: Path) -> None:
     """Python runs it, although the source is unchanged."""
     compile_into(home, "hurt = True")
-    seen(f"{MODULE} has a compiled form that is of another source")
+    seen(f"{MODULE} has compiled code of another source")
 
 
 def test_a_compiled_form_that_is_broken_is_found(home: Path) -> None:
     compiled = compile_into(home, "hurt = True")
     compiled.write_bytes(compiled.read_bytes()[:20])
-    seen(f"{MODULE} has a compiled form that is of another source")
+    seen(f"{MODULE} has compiled code of another source")
 
 
 def test_a_compiled_form_that_python_would_not_run_is_no_matter(home: Path) -> None:
@@ -202,7 +202,7 @@ def test_programs_from_elsewhere_are_not_those_installed(
     monkeypatch.setattr(
         software, "_home", lambda room: elsewhere if room == "bonus" else home / room
     )
-    seen("bonus is not run from where it was installed")
+    seen("bonus does not run from where it was installed")
 
 
 def test_a_checkout_has_nothing_to_be_held_against() -> None:
@@ -210,7 +210,7 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
     assert importlib.util.find_spec("meters") is not None
     check = read_software().check
     assert check == Check("software", holds=False, seen=check.seen, warns=True)
-    assert "a checkout, with nothing to be held against" in check.seen
+    assert "a checkout, without digests to compare with" in check.seen
     assert (ROOT / ".git").exists() or check.warns
 
 

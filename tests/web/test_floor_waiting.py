@@ -116,7 +116,7 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
 async def test_a_win_is_validated_when_it_was_said_again(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone")
     await press(claim_card(page, CLAIM), "Validate")
-    for told in ("Table TCP-03, position 3", "$1,510.00", "paid by hand, by another person"):
+    for told in ("Table TCP-03, position 3", "$1,510.00", "another person pays it as a hand pay"):
         await expect(dialog(page)).to_contain_text(told)
     assert acts_of(room) == []
     await answer(page, "Validate $1,510.00")
@@ -179,7 +179,7 @@ async def test_a_hand_that_stands_leaves_the_envy_due(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")
     await dialog(page).get_by_text("The light was out").click()
-    await dialog(page).get_by_text("The hand stands: Envy Bonuses are due").click()
+    await dialog(page).get_by_text("The hand is as entered: Envy Bonuses are due").click()
     await answer(page, "Reject $1,510.00")
     await expect(claim_card(page, CLAIM).locator(".chip")).to_have_text("Envy to be paid")
     assert room.stand.claims.acts == [("c1", "reject", "Flo", "The light was out", None, False)]
@@ -202,7 +202,9 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     """Duty D4: the person who validated it sees why they cannot pay it."""
     await validated_by_flo(room)
     flo, finn = await room.signed_in("Flo"), await room.signed_in("Finn", size="phone")
-    await expect(claim_card(flo, CLAIM)).to_contain_text("You validated it: another person pays.")
+    await expect(claim_card(flo, CLAIM)).to_contain_text(
+        "You validated it: another person must pay it."
+    )
     await expect(claim_card(flo, CLAIM).get_by_role("button", name="Pay")).to_be_disabled()
     await press(claim_card(finn, CLAIM), "Pay")
     await expect(dialog(finn)).to_contain_text("Tax documents are needed before this is paid")
@@ -295,7 +297,7 @@ async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     await validated_by_flo(room)
     await page.clock.fast_forward("00:08")
     await expect(dialog(page).get_by_role("alert")).to_have_text(
-        "No answer. It may or may not have been done: look at the list."
+        "No answer. It may or may not have been done: check the list."
     )
     await answer(page, "Close")
     await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")

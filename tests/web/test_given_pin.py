@@ -147,7 +147,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
     await expect(page.locator(".claim")).to_have_count(0)
     await check_view(page)
     await press(page, "Choose a PIN")
-    for label, typed in (("PIN you have", GIVEN), ("New PIN", OWN), ("New PIN again", OWN)):
+    for label, typed in (("Current PIN", GIVEN), ("New PIN", OWN), ("New PIN again", OWN)):
         await dialog(page).get_by_label(label, exact=True).fill(typed)
     await check_accessible(page)
     await press(dialog(page), "Change my PIN")

@@ -67,18 +67,16 @@ async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) 
     await check_view(page)
 
     async def fill(old: str, new: str, again: str) -> None:
-        for label, typed in (("PIN you have", old), ("New PIN", new), ("New PIN again", again)):
+        for label, typed in (("Current PIN", old), ("New PIN", new), ("New PIN again", again)):
             await asked.get_by_label(label, exact=True).fill(typed)
         await change.click()
 
     await fill("", OWN, OWN)
-    await expect(said).to_have_text("The PIN that you have is needed.")
+    await expect(said).to_have_text("Your current PIN is needed.")
     await fill(PIN, OWN, "161804")
     await expect(said).to_have_text("The two PINs differ.")
     await fill("271829", OWN, OWN)
-    await expect(said).to_have_text(
-        re.compile("The PIN that you typed is not the one that you have")
-    )
+    await expect(said).to_have_text(re.compile("Your current PIN is wrong"))
     await check_accessible(page)
     await fill(PIN, OWN, OWN)
     await expect(dialog(page)).to_have_count(0)

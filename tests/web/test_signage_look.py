@@ -120,10 +120,10 @@ async def test_no_script_of_a_logo_would_run(
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        pytest.param(b"", "is no SVG, PNG or WebP image", id="empty"),
-        pytest.param(b"GIF89a", "is no SVG, PNG or WebP image", id="gif"),
-        pytest.param(b"<html><svg></svg></html>", "is no SVG, PNG or WebP image", id="html"),
-        pytest.param(png() + bytes(LOGO_BYTES_MAX), "60000 are the most", id="large"),
+        pytest.param(b"", "is not an SVG, PNG or WebP image", id="empty"),
+        pytest.param(b"GIF89a", "is not an SVG, PNG or WebP image", id="gif"),
+        pytest.param(b"<html><svg></svg></html>", "is not an SVG, PNG or WebP image", id="html"),
+        pytest.param(png() + bytes(LOGO_BYTES_MAX), "at most 60000 are allowed", id="large"),
         pytest.param(DRAWING.replace(b"<rect", b"<script/><rect"), "script", id="script"),
         pytest.param(DRAWING.replace(b"<rect", b"<rect onload='x'"), "script", id="handler"),
         pytest.param(
@@ -134,11 +134,11 @@ async def test_no_script_of_a_logo_would_run(
         pytest.param(
             DRAWING.replace(b"<rect", b'<a href="java&#115;cript:1"/><rect'), "script", id="address"
         ),
-        pytest.param(DRAWING[:-6], "no XML", id="half"),
+        pytest.param(DRAWING[:-6], "not XML", id="half"),
         pytest.param(
-            DRAWING.replace(b"?>", b' encoding="none"?>'), "no XML", id="unknown encoding"
+            DRAWING.replace(b"?>", b' encoding="none"?>'), "not XML", id="unknown encoding"
         ),
-        pytest.param(b'<!DOCTYPE svg [<!ENTITY a "b">]>' + DRAWING, "is no SVG", id="entity"),
+        pytest.param(b'<!DOCTYPE svg [<!ENTITY a "b">]>' + DRAWING, "is not an SVG", id="entity"),
     ],
 )
 def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) -> None:

@@ -81,7 +81,7 @@ async def test_a_viewer_can_hold_a_view(page: Page) -> None:
         await page.keyboard.press("Tab")
         await expect(button).to_be_focused()
         await page.keyboard.press("Enter")
-        await expect(button).to_have_text("Go on taking turns")
+        await expect(button).to_have_text("Resume rotation")
         held = await page.locator(".meter:visible").get_attribute("data-meter")
         seen = await page.evaluate(
             """() => new Promise((done) => {

@@ -72,9 +72,9 @@ def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
 
 def test_a_win_at_odds_is_not_said_to_come_off_the_meter() -> None:
     told = words_on(slip(SMALL))
-    assert "at odds, not off the meter" in told
+    assert "at odds, not from the meter" in told
     assert "Table inventory" in told
-    assert "of the meter" not in told.replace("off the meter", "")
+    assert "of the meter" not in told.replace("from the meter", "")
     assert "Tax documents" not in told
 
 
@@ -102,7 +102,7 @@ def test_slip_of_envy_alone_is_of_its_sum() -> None:
         envy_state="validated",
     )  # fmt: skip
     told = words_on(slip(row))
-    for fact in ("$2,000.00", "Envy Bonuses alone: no win of this hand waits"):
+    for fact in ("$2,000.00", "Only Envy Bonuses: no win of this hand waits"):
         assert fact in told, fact
 
 

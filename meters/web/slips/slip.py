@@ -146,9 +146,9 @@ class _Slip:
         yield "Wager", f"{row.item_name or item_words(row.item)}, {money(row.wagered)}"
         yield "Hand", row.hand_name or hand_words(row.hand)
         if row.only_envy:
-            yield "Pays", "Envy Bonuses alone: no win of this hand waits"
+            yield "Pays", "Only Envy Bonuses: no win of this hand waits"
         elif row.percent is None:
-            yield "Pays", "at odds, not off the meter"
+            yield "Pays", "at odds, not from the meter"
         else:
             yield "Pays", f"{row.percent}% of the meter"
             yield "Meter after it", money(row.meter_after)

@@ -4,7 +4,7 @@ import * as format from "./floor_format.js";
 import { fetchText } from "./requests.js";
 
 const LIMIT_MS = 8000;
-const UNKNOWN = "No answer. It may or may not have been done: look at the list.";
+const UNKNOWN = "No answer. It may or may not have been done: check the list.";
 const AWAY = "The service does not answer. Try again in a moment.";
 
 /* A request that was not carried out; `unknown` if it may have been. */

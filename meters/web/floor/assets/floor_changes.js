@@ -14,7 +14,7 @@ const PARAMETERS = {
   magic_card_every: "Magic Card: one round in",
   lucky_every: "Lucky Bonus: one round in",
   limit: "Limit",
-  contribution_max: "Largest contribution at once",
+  contribution_max: "Largest contribution",
 };
 
 const path = (link, rest) => `/api/v1/links/${encodeURIComponent(link.link)}/${rest}`;
@@ -26,7 +26,7 @@ export const close = (link, done) => {
   dialogs.open({
     title: `Close ${link.name}?`,
     content: [
-      make("p", {}, "Its tables take no new progressive wager. Rounds in hand are finished."),
+      make("p", {}, "Its tables accept no new progressive wager. Rounds in hand are finished."),
       reason.node,
     ],
     confirm: "Close the link",
@@ -40,7 +40,7 @@ export const open = (link, done) => dialogs.open({
   title: `Open ${link.name}?`,
   content: [
     make("p", {}, link.reason ? `It was closed: ${format.sentence(link.reason)}` : "It is closed."),
-    make("p", {}, "Its tables take progressive wagers again."),
+    make("p", {}, "Its tables accept progressive wagers again."),
   ],
   confirm: "Open the link",
   act: () => api.post(path(link, "open")),
@@ -51,8 +51,8 @@ export const approve = (link, done) => dialogs.open({
   title: `Approve the floor file for ${link.name}?`,
   content: [
     make("ul", {}, link.unapproved.changed.map((one) => make("li.strong", {}, format.capital(one)))),
-    make("p", {}, "The link is played under it from then on. A service that runs on another floor "
-      + "file stops until it is started again with this one."),
+    make("p", {}, "The link uses it from then on. At a service with another floor file the link "
+      + "stops until that service is restarted with this one."),
     make("p.of", {}, `SHA-256 ${link.unapproved.digest}`),
   ],
   confirm: "Approve",
@@ -91,7 +91,7 @@ const parameters = (meter) => {
     const control = typed("numeric", "7");
     found.push([name, every(meter[name]), control, () => {
       if (!/^\d{1,7}$/.test(control.value.trim())) {
-        throw dialogs.wrong("A whole number is needed; 0 is never.", control);
+        throw dialogs.wrong("A whole number is needed; 0 means never.", control);
       }
       return Number(control.value);
     }]);
@@ -100,7 +100,7 @@ const parameters = (meter) => {
     const control = typedAmount();
     found.push([name, bound(meter[name]), control, () => {
       const cents = format.typedCents(control.value);
-      if (cents === null) throw dialogs.wrong("An amount is needed; 0 is none.", control);
+      if (cents === null) throw dialogs.wrong("An amount is needed; 0 means none.", control);
       return cents;
     }]);
   }
@@ -123,7 +123,7 @@ export const parameter = (link, meter, done) => {
   show();
   dialogs.open({
     title: `Change ${meter.name}`,
-    content: [which.node, place, make("p", {}, "Another person must confirm it before it holds.")],
+    content: [which.node, place, make("p", {}, "Another person must confirm it before it takes effect.")],
     confirm: "Propose",
     act: () => api.post(path(link, "proposals"),
       { kind: "parameter", meter: meter.meter, parameter: chosen[0], value: chosen[3]() }),
@@ -136,8 +136,8 @@ export const adjust = (link, meter, done) => {
   const preview = make("output.preview", { role: "status" }, "");
   const reason = reasonLine("What went wrong?");
   const way = dialogs.choice("Which way?", "way",
-    [["1", "+ Add to the meter"], ["-1", "− Take off the meter"]],
-    { missing: "Say whether it is added or taken off.", onchange: (value) => {
+    [["1", "+ Add to the meter"], ["-1", "− Subtract from the meter"]],
+    { missing: "Choose whether to add or subtract.", onchange: (value) => {
       sign = Number(value);
       show();
     } });
@@ -158,7 +158,7 @@ export const adjust = (link, meter, done) => {
     content: [
       make("p", {}, "To correct a malfunction or an error, and for nothing else."),
       way.node, dialogs.field("Dollars and cents", amount), preview, reason.node,
-      make("p", {}, "Another person must confirm it before it holds."),
+      make("p", {}, "Another person must confirm it before it takes effect."),
     ],
     confirm: "Propose",
     act: () => {

@@ -23,8 +23,8 @@ export const place = (claim) => `Table ${claim.table}, position ${claim.position
 export const itemName = (claim) => claim.item_name || format.item(claim.item);
 export const handName = (claim) => claim.hand_name || format.capital(format.plain(claim.hand));
 export const share = (claim) => {
-  if (claim.only_envy) return "Envy Bonuses alone: no win of this hand waits";
-  return claim.percent === null ? "At odds, not off the meter" : `${claim.percent}% of the meter`;
+  if (claim.only_envy) return "Only Envy Bonuses: no win of this hand waits";
+  return claim.percent === null ? "At odds, not from the meter" : `${claim.percent}% of the meter`;
 };
 export const look = (claim) => (waitsForPay(claim) || onlyEnvy(claim) ? "unpaid" : claim.state);
 

@@ -27,7 +27,7 @@ const validate = (claim, done) => dialogs.open({
   content: [
     again(claim),
     make("p", {}, claim.paid_from === "hand_pay"
-      ? "Then it is paid by hand, by another person."
+      ? "Then another person pays it as a hand pay."
       : `It is paid ${format.paidFrom(claim.paid_from).toLowerCase()}.`),
   ],
   confirm: `Validate ${money(claim.amount)}`,
@@ -47,7 +47,7 @@ const reject = (claim, done) => {
   const envy = claim.envy.length
     ? dialogs.choice("And the Envy Bonuses?", "envy", [
       ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
-      ["due", "The hand stands: Envy Bonuses are due"],
+      ["due", "The hand is as entered: Envy Bonuses are due"],
     ], { missing: "Say whether the Envy Bonuses are due." })
     : null;
   dialogs.open({
@@ -58,7 +58,7 @@ const reject = (claim, done) => {
         ? "Nothing is paid for it."
         : "Nothing is paid for it; the amount goes back to the meter."
         + (claim.percent === 100
-          ? " What the house reseeded it with stays there, until two supervisors adjust it."
+          ? " The reseed stays on the meter until two supervisors adjust it."
           : "")),
     ],
     confirm: `Reject ${money(claim.amount)}`,
@@ -147,7 +147,7 @@ export const acts = (claim, me, done) => {
   if (claim.validated_by === me.name) {
     return make("div.acts", {},
       make("button.go", { type: "button", disabled: true }, "Pay"),
-      envy, slip, make("p.why", {}, "You validated it: another person pays."));
+      envy, slip, make("p.why", {}, "You validated it: another person must pay it."));
   }
   return make("div.acts", {}, button("go", "Pay", pay), envy, slip);
 };

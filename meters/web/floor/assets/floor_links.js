@@ -14,7 +14,7 @@ const ACTS_LIMIT = 25;
 const NAMED_MAX = 8;
 const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
 const DONE = {
-  seed: "Meter begun", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
+  seed: "Meter started", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
   close: "Link closed", open: "Link opened", propose: "Change proposed",
   withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
   inoperable: "Link was inoperable",
@@ -143,7 +143,7 @@ class View {
 
   linkActs(link, closed, done) {
     if (link.state === "inoperable") {
-      return make("p.why", {}, "Nothing can be done with it until the cause is gone.");
+      return make("p.why", {}, "You can do nothing with it until the cause is gone.");
     }
     const about = link.name;
     return make("div.acts", {}, closed
@@ -182,7 +182,7 @@ class View {
         ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
         ["Overflow", meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
         ["Limit", meter.limit === null ? "" : money(meter.limit)],
-        ["Largest contribution at once", meter.contribution_max === null ? "" : money(meter.contribution_max)],
+        ["Largest contribution", meter.contribution_max === null ? "" : money(meter.contribution_max)],
         ["Seed", money(meter.seed)],
         ["Reseed", money(meter.reseed)],
         ["Rate to the meter", format.rate(meter.primary_bps)],
@@ -190,7 +190,7 @@ class View {
         ["Magic Card", every(meter.magic_card_every)],
         ["Lucky Bonus", every(meter.lucky_every)],
         ["Cycle", String(meter.cycle)],
-        ["Wins off the meter pending", String(meter.pending)],
+        ["Pending wins of the meter", String(meter.pending)],
       ]),
       make("details", {}, make("summary", {}, "Accounting meters"), claims.facts(counted(meter.accounting))),
       may && link.state !== "inoperable"
@@ -198,8 +198,8 @@ class View {
           dialogs.action("Change a parameter", `${meter.name}, ${link.name}`, () => changes.parameter(link, meter, done), { off }),
           dialogs.action("Adjust", `${meter.name}, ${link.name}`, () => changes.adjust(link, meter, done)),
           off ? make("p.why", {}, closed
-            ? "Parameters change once the rounds in hand are finished."
-            : "Parameters change only while the link is closed.") : null));
+            ? "Parameters can change once the rounds in hand are finished."
+            : "Parameters can change only while the link is closed.") : null));
   }
 
   actsOf(link) {

@@ -44,7 +44,7 @@ const newPin = (label = "PIN", again = "The PIN again", generated = true) => {
 
 const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${act}`;
 
-const SERVES = "It serves for 24 hours, to choose a PIN of one's own and for nothing else.";
+const SERVES = "For 24 hours it serves to choose their own PIN, and for nothing else.";
 
 /* A generated PIN is shown only this once. */
 const showPin = (answer) => {
@@ -85,7 +85,7 @@ const account = (act, label, told, kind = "go") => (user, done) => dialogs.open(
 const disable = account("disable", "Disable",
   () => "They can no longer sign in, and where they are signed in now, they are signed out.", "stop");
 const enable = account("enable", "Enable", (user) => `They can sign in again, as ${user.role}.`);
-const unlock = account("unlock", "Unlock", () => "They can try to sign in again at once.");
+const unlock = account("unlock", "Unlock", () => "They can try to sign in again immediately.");
 
 const LOCKED = {
   name: (lock) => `at ${lock.address || "the service's machine"}`,
@@ -121,11 +121,11 @@ export const choosePin = (done = () => view?.log.read()) => {
     title: "My PIN",
     content: [
       make("p", {}, "Choose a PIN that only you know. Wherever else you are signed in, you are signed out."),
-      dialogs.field("PIN you have", old), pin.nodes, listed,
+      dialogs.field("Current PIN", old), pin.nodes, listed,
     ],
     confirm: "Change my PIN",
     act: () => {
-      if (!old.value) throw dialogs.wrong("The PIN that you have is needed.", old);
+      if (!old.value) throw dialogs.wrong("Your current PIN is needed.", old);
       return api.post("/api/v1/me/pin", { pin: old.value, new_pin: pin.value() });
     },
     done,

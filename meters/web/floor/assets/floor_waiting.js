@@ -154,7 +154,7 @@ const tick = () => {
 };
 
 export const show = (root) => {
-  told = make("p.nothing", {}, "Reading what waits…");
+  told = make("p.nothing", {}, "Reading the list…");
   list = make("ol.claims", { hidden: true });
   drawn = new Map();
   root.append(make("h1.sr", { tabindex: "-1" }, "Waiting for a floorperson"), told, list);

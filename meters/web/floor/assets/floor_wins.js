@@ -54,7 +54,7 @@ class View {
     const form = make("form.search", { role: "search", novalidate: true },
       make("div.grid", {},
         field("Progressive", this.progressive),
-        field("Which wins", select({ name: "awards" }, [["", "All"], ["true", "Off the meter only"]]))),
+        field("Which wins", select({ name: "awards" }, [["", "All"], ["true", "From the meter only"]]))),
       further);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -120,7 +120,7 @@ class View {
       const count = this.list.children.length;
       this.told.textContent = count
         ? `${format.count(count, "win")}, the latest first${page.next ? "; there are more" : ""}`
-        : "No such win.";
+        : "No wins found.";
     } catch (error) {
       const { message } = api.refusal(error);
       if (asked === this.asked) this.told.textContent = message;

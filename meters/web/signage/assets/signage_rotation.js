@@ -98,7 +98,7 @@ export class Rotation {
 
   hold(held) {
     this.held = held;
-    this.button.textContent = held ? "Go on taking turns" : "Hold this view";
+    this.button.textContent = held ? "Resume rotation" : "Hold this view";
     this.since = performance.now();
   }
 
