@@ -139,7 +139,7 @@ def test_wagers_of_three_card_poker_may_be_made() -> None:
             assert wagers.get("play", ante) == ante
             stays = "ante" in wagers and not box["folded"]
             assert "play" not in wagers or stays
-            # A round that is void may have ended before he was asked.
+            # A round that is void may have ended before they were asked.
             assert "play" in wagers or not stays or "irregularity" in played
             assert not box["folded"] or ante
             assert version != 1 or ante >= pair_plus
