@@ -30,7 +30,7 @@ def broker_command(home: Path, port: int) -> list[str]:
     """
     if mosquitto := shutil.which("mosquitto"):
         lines = [
-            "# Written anew at each start.",
+            "# Written again at each start.",
             f"listener {port} {LOOPBACK}",
             "allow_anonymous true",
             "max_inflight_messages 0",

@@ -25,7 +25,7 @@ def access_list(floor: Floor, services: int) -> str:
     """
     every_link, every = "+", "+"
     blocks = [
-        "# Written anew at each `pitlink keys`, from the floor file.",
+        "# `pitlink keys` writes this file from the floor file each time.",
         *(
             _block(
                 service_identity(number).username,
