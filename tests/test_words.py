@@ -1,16 +1,15 @@
 """The words of docstrings, comments, messages and documents: plain, and one word for one thing."""
 
 import ast
-import io
+import functools
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.test_tree import ROOMS, ROOT, files
+from tests.test_tree import ROOMS, ROOT, files, parsed
 
 SAY: Final = {
     r"anew": "again; from the start",
@@ -44,14 +43,13 @@ QUESTION: Final = frozenset(
 PUBLIC: Final = frozenset({"displays not told", "the simulation began anew"})
 """Texts that other programs or old ledgers know: an event of the log, a reason that is stored."""
 
-_WRONG: Final = re.compile(
-    "|".join(rf"(?P<w{at}>\b(?:{word})\b)" for at, word in enumerate(SAY)), re.IGNORECASE
-)
+_WRONG: Final = re.compile(rf"\b(?:{'|'.join(SAY)})\b", re.IGNORECASE)
 _CODE: Final = re.compile(
     r"```.*?```|``[^`\n]+``|`[^`\n]+`|\"[^\"\n]*\"|^ +\w+:(?= )", re.DOTALL | re.MULTILINE
 )
 """Code, quotes, and the names of arguments, in which any word may be."""
 _COMMENTS: Final = {
+    ".py": re.compile(r"(?:^|\s)#\s(?P<said>[^\n]*)", re.MULTILINE),
     ".lua": re.compile(r"--(?P<said>[^\n]*)"),
     ".js": re.compile(r"(?://|/\*|^ \*)(?P<said>[^\n]*)", re.MULTILINE),
     ".css": re.compile(r"/\*(?P<said>.*?)\*/", re.DOTALL),
@@ -59,59 +57,53 @@ _COMMENTS: Final = {
 }
 
 
-def docstrings(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings of Python code, of fields and constants too, each with its line."""
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        for child in body if isinstance(body, list) else ():
-            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                said = child.value.value
-                if isinstance(said, str):
-                    yield child.lineno, said
+@functools.cache
+def docstrings(path: Path) -> tuple[tuple[int, str], ...]:
+    """Return the docstrings of Python code, of fields and constants too, each with its line."""
+    return tuple(
+        (child.lineno, child.value.value)
+        for node in ast.walk(parsed(path))
+        if isinstance(body := getattr(node, "body", None), list)
+        for child in body
+        if isinstance(child, ast.Expr)
+        and isinstance(child.value, ast.Constant)
+        and isinstance(child.value.value, str)
+    )
 
 
-def messages(text: str) -> Iterator[tuple[int, str]]:
+def messages(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the texts of Python code that are no docstrings, each with its line."""
-    lines = {line for line, _ in docstrings(text)}
-    for node in ast.walk(ast.parse(text)):
+    lines = {line for line, _ in docstrings(path)}
+    for node in ast.walk(parsed(path)):
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         if " " in node.value and node.lineno not in lines and node.value not in PUBLIC:
             yield node.lineno, node.value
 
 
-def python_comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments of Python code, each with its line."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
-
-
-def said(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield what a file says to people, each with its line."""
-    if path.suffix not in {".py", ".md", *_COMMENTS}:
-        return
-    text = path.read_text(encoding="utf-8")
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield what a file says to people, each text with its line."""
     if path.suffix == ".py":
-        yield from docstrings(text)
-        yield from python_comments(text)
+        yield from docstrings(path)
         if path.relative_to(ROOT).parts[0] in ROOMS:
-            yield from messages(text)
-    elif path.suffix == ".md":
-        yield 1, text
+            yield from messages(path)
+    if path.suffix == ".md":
+        yield 1, path.read_text(encoding="utf-8")
     elif path.suffix in _COMMENTS:
+        text = path.read_text(encoding="utf-8")
         for found in _COMMENTS[path.suffix].finditer(text):
-            yield text.count("\n", 0, found.start()) + 1, found["said"]
+            yield text.count("\n", 0, found.start("said")) + 1, found["said"]
 
 
 def wrong_words(path: Path) -> Iterator[str]:
     """Yield each wrong word of a file, with its line and what to say."""
-    better = list(SAY.values())
-    for line, text in said(path):
+    for line, text in texts(path):
         plain = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
         for found in _WRONG.finditer(plain):
             at = line + plain.count("\n", 0, found.start())
-            say = better[int(str(found.lastgroup)[1:])]
+            say = next(
+                say for word, say in SAY.items() if re.fullmatch(word, found[0], re.IGNORECASE)
+            )
             yield f"{path.relative_to(ROOT)}:{at} {found[0]!r}: say {say}"
 
 
@@ -125,7 +117,7 @@ def test_docstrings_do_not_begin_with_a_question_word() -> None:
         f"{path.relative_to(ROOT)}:{line} {text.strip().split()[0]!r}"
         for path in files()
         if path.suffix == ".py"
-        for line, text in docstrings(path.read_text(encoding="utf-8"))
+        for line, text in docstrings(path)
         if text.strip() and re.split(r"\W", text.strip())[0].lower() in QUESTION
     ]
     assert wrong == []
