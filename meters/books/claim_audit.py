@@ -16,7 +16,7 @@ from meters.books.claim_evidence import (
 )
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import Snapshot
-from meters.books.slip_numbers import fold_slip
+from meters.books.slip_numbers import claim_of, fold_slip
 from meters.books.store import LinkStore
 
 log = structlog.get_logger()
@@ -104,14 +104,14 @@ class ClaimAudit:
                 other = await register.reserve(slip, claim)
                 log.warning("slip reserved again", link=self._store.link.id, slip=slip, claim=claim)
             elif other is None:
-                found.append(f"slip {slip!r} is not reserved, the ledger says it paid {claim}")
-            if other is None or other.claim == claim:
+                found.append(f"slip {slip!r} is not reserved, the ledger says it {_did(claim)}")
+            if other is None or other.claim == claim_of(claim):
                 continue
             if await register.has_paid(slip, other.claim):
-                double = f"slip {slip!r} paid claim {claim}, and claim {other.claim} as well"
+                double = f"slip {slip!r} {_did(claim)}, and claim {other.claim} as well"
                 self.doubles = (*self.doubles, *({double} - {*self.doubles}))
             else:
-                problem = f"is reserved for claim {other.claim}, the ledger says it paid {claim}"
+                problem = f"is reserved for claim {other.claim}, the ledger says it {_did(claim)}"
                 found.append(f"slip {slip!r} {problem}")
         if at_most is None and replay.begins_after == 0:
             found += await self._unknown_reservations(replay)
@@ -124,7 +124,9 @@ class ClaimAudit:
         unknown = {
             slip: held.claim
             for slip, held in every.items()
-            if held.link == store.link.id and held.claim not in replay.evidence.opened
+            if held.link == store.link.id
+            and held.claim not in replay.evidence.opened
+            and held.claim != claim_of(replay.evidence.slips.get(slip, ""))
         }
         _, rows = await store.claims_at([*unknown.values()])
         return [
@@ -251,8 +253,21 @@ def _order_of(member: str) -> int:
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
+def _did(noted: str) -> str:
+    """Return whether a slip paid its claim, or a restore keeps it, as text."""
+    claim, _, entry = noted.partition(":")
+    return (
+        f"is kept for claim {claim} by the restore of entry {entry}"
+        if entry
+        else f"paid claim {claim}"
+    )
+
+
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return the claim that each slip paid. The store is used for slips older than the replay."""
+    """Return the claim that paid with each slip or keeps it.
+
+    The store is used for slips older than the replay.
+    """
     evidence = replay.evidence
     before = {
         slip: claim
@@ -269,7 +284,7 @@ def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
         held = snapshot.slips.get(slip)
         if held != claim:
             stored = f"pays claim {held}" if held else "is free"
-            found.append(f"slip {slip!r} {stored} in the store, the ledger says it paid {claim}")
+            found.append(f"slip {slip!r} {stored} in the store, the ledger says it {_did(claim)}")
     for slip, claim in snapshot.slips.items():
         known = claim in evidence.opened or replay.begins_after == 0
         if slip not in evidence.slips and known:

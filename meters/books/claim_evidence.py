@@ -14,7 +14,7 @@ from bonus.settling.settlement_lines import METER_OF_ITEM
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.books.slip_numbers import fold_in_link
+from meters.books.slip_numbers import fold_in_link, kept_for
 from meters.wire.messages import Reply, Result, Wagers
 
 Fields = Mapping[str, str]
@@ -51,6 +51,12 @@ class LedgerDecision(msgspec.Struct, frozen=True):
     envy_paid: int = 0
 
 
+class _Restored(msgspec.Struct, frozen=True):
+    """The needed field of a restore in the ledger."""
+
+    kept: dict[str, str] = {}
+
+
 class _Approval(msgspec.Struct, frozen=True):
     """The needed field of an approved floor file in the ledger."""
 
@@ -71,6 +77,7 @@ class _ApprovedFloor(msgspec.Struct, frozen=True):
 
 _FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
 DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
+_RESTORED: Final = msgspec.json.Decoder(_Restored)
 _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 
@@ -91,7 +98,8 @@ class Evidence:
     Attributes:
         claims: the hash that each claim must have; only claims whose round was replayed completely.
         ended: the entry that finally decided a claim, by claim.
-        slips: the claim that each payout slip paid, by the slip's folded number.
+        slips: the claim that each payout slip paid, or for which a restore keeps it, by the slip's
+            folded number.
         opened: all claims that the entries opened.
         assets: the assets of each table in the approved floor files, the latest last.
         acts: the entries in the index of acts that are after `acts_after`.
@@ -131,6 +139,9 @@ class Evidence:
                 self._decide(number, fields, books)
             case b"approve":
                 self.add_approval(fields["event"])
+            case b"restore":
+                kept = _RESTORED.decode(fields["event"]).kept
+                self.slips |= {slip: kept_for(claim, number) for slip, claim in kept.items()}
 
     def add_approval(self, event: bytes | str) -> None:
         """Add the tables' assets from an approved floor file.

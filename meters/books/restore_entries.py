@@ -24,6 +24,8 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         differing: those of them whose reply differs from the first one, as ``TABLE SEQ``.
         without: the tables that had no outbox.
         versions_raised: the number by which the meters' versions rose.
+        kept: the numbers of payout slips that stay used although the books have no payment with
+            them, each with its claim.
     """
 
     seen: int
@@ -34,6 +36,7 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     differing: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     versions_raised: int = VERSIONS_RAISED
+    kept: dict[str, str] = {}
 
 
 RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
@@ -56,7 +59,7 @@ class RestoreEntries:
         store = self._store
         match texts(
             await self._script(
-                keys=list(store.fixed_keys),
+                keys=[*store.fixed_keys, store.keys.slips],
                 args=[
                     now_text(),
                     store.terms.digest,

@@ -18,6 +18,11 @@ A number is never used twice, and no claim is blocked forever, even if either st
 - The reservation of a process that died is replaced by another claim only if it cannot be used any
   more: the claim was finally decided, with another number or none, and its link does not have this
   number. Only an operable link is asked, since books that were lost do not know what paid.
+- Restored books may lack a payment that was made. So a restore keeps each number that is reserved
+  for a claim of its link and that no payment in the books has. The link has such a number from then
+  on, with the claim and the entry of the restore (`kept_for`). It can pay this claim if the books
+  have the claim, and nothing else. A claim that a table opens later is another win, even if it gets
+  the id of a lost one.
 
 The ledger remains the truth. An audit compares it with the reservations. A number may have paid a
 claim and be reserved for none, since an earlier release paid it or the hash was lost. The service
@@ -58,6 +63,24 @@ _UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
 selectors.
 """
 _AT_ONCE: Final = 500
+
+
+def kept_for(claim: str, entry: int) -> str:
+    """Return how a link's own hash notes the claim of a number that a restore keeps.
+
+    >>> kept_for("main.TCP-01-42-1", 7)
+    'main.TCP-01-42-1:7'
+    """
+    return f"{claim}:{entry}"
+
+
+def claim_of(noted: str) -> str:
+    """Return the claim of a number that paid, or that a restore keeps.
+
+    >>> claim_of("main.TCP-01-42-1:7"), claim_of("main.TCP-01-42-1")
+    ('main.TCP-01-42-1', 'main.TCP-01-42-1')
+    """
+    return noted.partition(":")[0]
 
 
 class SlipError(ValueError):
@@ -161,13 +184,15 @@ class SlipRegister:
 
         Args:
             slip: the number.
-            claim: the claim to be paid with it.
+            claim: the claim to be paid with it, or for which a restore keeps it.
             instead_of: the text of a reservation that cannot be used any more.
 
         Raises:
             RedisError: the store failed: the number may be reserved.
         """
-        answer = await self._reserve(keys=[SLIPS_KEY], args=[fold_slip(slip), claim, instead_of])
+        answer = await self._reserve(
+            keys=[SLIPS_KEY], args=[fold_slip(slip), claim_of(claim), instead_of]
+        )
         status, *held = (text.decode() for text in answer)
         return None if status == "reserved" else Reservation.of(held[0])
 
@@ -202,8 +227,24 @@ class SlipRegister:
         rows = cast("dict[bytes, bytes]", await self._redis.hgetall(SLIPS_KEY))
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
+    async def unpaid_of(self, link: str) -> dict[str, str]:
+        """Return the numbers reserved for claims of a link that it does not have, with the claims.
+
+        Raises:
+            RedisError: the store failed.
+        """
+        rows = await redis_of(self._everywhere, link).hkeys(LinkKeys(link).slips)
+        has = {slip.decode() for slip in cast("list[bytes]", rows)}
+        has |= {fold_slip(slip) for slip in has}
+        every = await self.every()
+        return {
+            slip: held.claim
+            for slip, held in every.items()
+            if held.link == link and slip not in has
+        }
+
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve the numbers that paid claims of a link, and return how many were free.
+        """Reserve the numbers that a link has, and return how many were free.
 
         Raises:
             RedisError: the store failed; some may be reserved.
@@ -213,7 +254,7 @@ class SlipRegister:
         return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
 
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
-        """Reserve numbers, each for the claim that it paid, and return how many were free.
+        """Reserve numbers, each for the claim that has it, and return how many were free.
 
         Raises:
             RedisError: the store failed; some may be reserved.
@@ -225,7 +266,7 @@ class SlipRegister:
         return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Check in the link's own hash whether a number paid a claim.
+        """Check in the link's own hash whether a claim has paid with a number, or keeps it.
 
         Raises:
             RedisError: the store failed.
@@ -233,7 +274,7 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return a claim of some links that a number has paid.
+        """Return a claim of some links that has a number: it was paid with it, or keeps it.
 
         Raises:
             RedisError: the store failed.
@@ -246,6 +287,8 @@ class SlipRegister:
             redis, key = redis_of(self._everywhere, link), LinkKeys(link).slips
             rows = cast("dict[bytes, bytes]", await redis.hgetall(key))
             found += [
-                claim.decode() for has, claim in rows.items() if fold_slip(has.decode()) == folded
+                claim_of(noted.decode())
+                for has, noted in rows.items()
+                if fold_slip(has.decode()) == folded
             ]
         return found

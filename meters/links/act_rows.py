@@ -138,6 +138,9 @@ def _restored(event: str) -> Told:
         words.append(f"with another reply than before: {', '.join(restoring.differing)}")
     if restoring.without:
         words.append(f"no outbox of {', '.join(restoring.without)}")
+    if restoring.kept:
+        kept = ", ".join(f"{slip} of {claim}" for slip, claim in sorted(restoring.kept.items()))
+        words.append(f"payout slips that stay used, without a payment in the books: {kept}")
     return "link", "; ".join(words)
 
 

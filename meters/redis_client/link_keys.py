@@ -51,7 +51,11 @@ class LinkKeys:
 
     @cached_property
     def slips(self) -> str:
-        """Hash: the number of each payout slip, folded, with the claim that was paid with it."""
+        """Hash: the number of each payout slip, folded, with the claim that was paid with it.
+
+        A number that a restore keeps has the claim for which it was reserved, a colon, and the
+        entry of the restore.
+        """
         return self._key("slips")
 
     @cached_property

@@ -15,6 +15,7 @@ from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
 from meters.books.claim_evidence import DECIDED
 from meters.books.ledger_mark import LedgerMark
+from meters.books.restore_entries import RESTORING
 from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Floor, Link
@@ -107,6 +108,8 @@ async def _reserve_removed(
                 decided = DECIDED.decode(fields["event"])
                 if decided.slip:
                     paid[decided.slip] = decided.claim
+            elif fields.get("kind") == b"restore":
+                paid |= RESTORING.decode(fields["event"]).kept
         if count := await SlipRegister(redis).reserve_paid(paid):
             label = f"{link}, which the floor file no longer names"
             console.print(f"{label}: the numbers of its {count} archived payout slips are reserved")

@@ -59,6 +59,8 @@ class RestorePlan:
         copied: the count of entries in the copy of the ledger.
         writes: whether to write the store from the copy.
         tables: the later events in the outboxes.
+        kept: the numbers of payout slips that are reserved for claims that the store does not have,
+            each with its claim.
     """
 
     held: StoreFindings
@@ -66,6 +68,7 @@ class RestorePlan:
     copied: int
     writes: bool
     tables: tuple[TableFound, ...]
+    kept: Mapping[str, str]
 
     @property
     def again(self) -> int:
@@ -83,6 +86,8 @@ class RestoreResult:
         entries: the count of ledger entries afterward, before the entry of the restore itself.
         waiting: the waiting wins, with their states.
         finding: the result of the final audit.
+        kept: the numbers of payout slips that stay used although the books have no payment with
+            them, each with its claim.
     """
 
     found: RestorePlan
@@ -90,6 +95,7 @@ class RestoreResult:
     entries: int
     waiting: tuple[Mapping[str, str], ...]
     finding: Finding
+    kept: Mapping[str, str]
 
 
 class LinkRestore:
@@ -149,13 +155,14 @@ class LinkRestore:
         tables = inspect_tables(
             {each: stand for each, stand in findings.items() if each not in idle}, self._outboxes
         )
-        return RestorePlan(held, mark.entries, copied, writes, tuple(tables))
+        kept = {} if writes else await self._kept_of_lost_claims()
+        return RestorePlan(held, mark.entries, copied, writes, tuple(tables), kept)
 
     def is_due(self, found: RestorePlan) -> bool:
         """Check whether there is anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
-        return due or found.writes or found.again > 0
+        return due or found.writes or found.again > 0 or bool(found.kept)
 
     async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
         """Do the work of a plan. `found` is the plan that `inspect` returned just before.
@@ -175,7 +182,9 @@ class LinkRestore:
         await self._open(found, by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
-        if found.writes or found.again or found.held.restored_from != (seen.entries, seen.chain):
+        kept = await store.slip_register.unpaid_of(store.link.id)
+        noted = found.held.restored_from == (seen.entries, seen.chain)
+        if found.writes or found.again or kept or not noted:
             restoring = RestoreEntry(
                 seen=seen.entries,
                 chain=seen.chain,
@@ -184,6 +193,7 @@ class LinkRestore:
                 events=replayed.events,
                 differing=tuple(f"{one.table} {one.seq}" for one in replayed.differing),
                 without=tuple(sorted(self._without)),
+                kept=kept,
             )
             await RestoreEntries(store).note(restoring, by)
         finding = await LinkAudit(store).run(
@@ -195,7 +205,7 @@ class LinkRestore:
             self._mark.begin_anew(head.entry, head.chain, finding.seal)
             await writer.end()
         waiting = await store.claims(await store.waiting(1_000))
-        return RestoreResult(found, replayed, entries, tuple(waiting), finding)
+        return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
         """Build the store of a copy of the ledger in memory."""
@@ -287,6 +297,17 @@ class LinkRestore:
         ):
             event = msgspec.json.encode(SwitchRecord("open", by, _REOPENED))
             await ChangeBook(self._store).switch("open", by, "", event)
+
+    async def _kept_of_lost_claims(self) -> Mapping[str, str]:
+        """Return the numbers that are reserved for claims that the store does not have.
+
+        The audit reports such a number until a restore keeps it.
+        """
+        store = self._store
+        unpaid = await store.slip_register.unpaid_of(store.link.id)
+        _, rows = await store.claims_at([*unpaid.values()])
+        pairs = zip(unpaid.items(), rows, strict=True)
+        return {slip: claim for (slip, claim), fields in pairs if not fields}
 
     def _stands_made(self) -> dict[str, TableFindings]:
         keys, image = self._store.keys, self._snapshot

@@ -35,6 +35,9 @@ def tell_found(say: Say, link: str, found: RestorePlan) -> None:
     say(f"{link}: Redis holds {held}, {mark}{archive}")
     if found.held.other_than_seen:
         say(f"  entry {found.seen} is not the one that was seen")
+    if found.kept:
+        what = "payout slips are reserved for wins that the books do not have"
+        say(f"  {len(found.kept)} {what}")
     for one in found.tables:
         if one.answered is None:
             say(f"  {one.table}: no outbox was found; the books have its events up to {one.last}")
@@ -97,6 +100,13 @@ def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(
             "  These wins wait for a person. A win that was validated, rejected or paid after the"
             " copy was made waits again: look for its slip before you pay it."
+        )
+    for slip, claim in sorted(restored.kept.items()):
+        say(f"  KEPT slip {slip}, reserved for {claim}")
+    if restored.kept:
+        say(
+            "  The books have no payment with these slips, and it may have been made. Their numbers"
+            " stay used. Each can pay only its own win, if that win is listed above."
         )
     for problem in finding.problems:
         say(f"  {problem}")

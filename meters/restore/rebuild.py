@@ -34,6 +34,7 @@ from meters.books.money_terms import terms_digest
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
+from meters.books.slip_numbers import kept_for
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
@@ -287,9 +288,11 @@ class Rebuild:
             case b"inoperable":
                 image.put(keys.meters, {"outage": OUTAGE.decode(event).id})
             case b"restore":
-                raised = RESTORING.decode(event).versions_raised
+                restored = RESTORING.decode(event)
                 for meter in self._replay.books.terms:
-                    image.add(keys.meters, f"version:{meter}", raised)
+                    image.add(keys.meters, f"version:{meter}", restored.versions_raised)
+                kept = {slip: kept_for(claim, number) for slip, claim in restored.kept.items()}
+                image.put(keys.slips, kept)
                 self._touch(*self._replay.books.terms)
             case b"archive":
                 last = ARCHIVED.decode(event).last

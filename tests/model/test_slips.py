@@ -242,12 +242,12 @@ async def test_reservation_that_was_freed_exchanged_or_invented_is_named(
     await redis.hset(SLIPS_KEY, "a-1", f"1 {OTHER}")
     await redis.hset(SLIPS_KEY, "a-9", "1 pot.T-9-9-9")
     assert await facility.problems() == [
-        f"slip 'a-1' is reserved for claim {OTHER}, the ledger says it paid {CLAIM}",
+        f"slip 'a-1' is reserved for claim {OTHER}, the ledger says it paid claim {CLAIM}",
         "slip 'a-9' is reserved for claim pot.T-9-9-9, which the ledger does not have",
     ]
     await redis.delete(SLIPS_KEY)
     assert await facility.problems() == [
-        f"slip 'a-1' is not reserved, the ledger says it paid {CLAIM}"
+        f"slip 'a-1' is not reserved, the ledger says it paid claim {CLAIM}"
     ]
 
 

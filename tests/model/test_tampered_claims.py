@@ -145,7 +145,7 @@ async def test_slip_that_was_freed_or_given_to_another_claim_is_named(played: Pi
     (slip,) = cast("list[bytes]", await played.redis.hkeys(keys.slips))
     await played.redis.hset(keys.slips, slip, PAID)
     await played.redis.hset(keys.slips, "b-7", PAID)
-    paid_by = "the ledger says it paid pit.T-1-2-5"
+    paid_by = "the ledger says it paid claim pit.T-1-2-5"
     name = slip.decode()
     assert await problems(played) == (
         f"slip {name!r} pays claim pit.T-1-2-2 in the store, {paid_by}",

@@ -137,17 +137,20 @@ def _replies(fields: dict[str, bytes]) -> dict[int, bytes]:
 class Kept:
     """Contents of a store at some moment, to be put back as from an older file of Redis."""
 
-    def __init__(self, keys: Mapping[bytes, bytes]) -> None:
+    def __init__(self, keys: Mapping[bytes, bytes], match: str) -> None:
         self._keys = keys
+        self._match = match
 
     @classmethod
-    async def of(cls, redis: Redis) -> Self:
-        """Read all that is in a Redis now."""
-        return cls({key: cast("bytes", await redis.dump(key)) async for key in redis.scan_iter()})
+    async def of(cls, redis: Redis, match: str = "*") -> Self:
+        """Read all that is in a Redis now, or the keys that match a pattern."""
+        keys = redis.scan_iter(match)
+        return cls({key: cast("bytes", await redis.dump(key)) async for key in keys}, match)
 
     async def put_back(self, redis: Redis) -> None:
-        """Make a Redis contain this and nothing else."""
-        await redis.flushall()
+        """Make a Redis contain this and nothing else that matches."""
+        for key in [key async for key in redis.scan_iter(self._match)]:
+            await redis.delete(key)
         for key, value in self._keys.items():
             await redis.restore(key, 0, value)
 

@@ -17,7 +17,8 @@
 --   { 'wrong_state', state, person }  it was decided before, by that person
 --   { 'same_person', first, setter }  the payer is the validator, or may be the same person because
 --                                     of PINs that `setter` set (duty D4)
---   { 'slip_used', claim }            the slip's number was used for another payment
+--   { 'slip_used', claim }            the slip's number was used for another payment, or a restore
+--                                     keeps it for another claim
 --   { 'envy_decided' }                its Envy Bonuses were paid, or found not to be due, before
 --   { 'books_differ' }                an account of the claim does not hold its amount
 --   { 'books_full' }                  an account cannot hold the amount that would move there
@@ -50,7 +51,13 @@ if ACT == 'pay' then
   if who then return { 'same_person', who, setter } end
 end
 local used = SLIP ~= '' and redis.call('HGET', SLIPS, SLIP)
-if used then return { 'slip_used', used } end
+if used then
+  -- A claim that was opened after the restore is another one, even if it has the id (duty D11).
+  local kept_for, restored = string.match(used, '^(.+):(%d+)$')
+  if kept_for ~= ID or tonumber(claim['entry']) > tonumber(restored) then
+    return { 'slip_used', kept_for or used }
+  end
+end
 
 local envy, envy_cents, owed = claim['envy'], tonumber(ENVY_CENTS), cmsgpack.unpack(OWED)
 local envy_micros = envy_cents * MICROS_PER_CENT

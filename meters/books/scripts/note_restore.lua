@@ -1,14 +1,17 @@
 -- Notes in the ledger that a link's store was restored, and from which sources (duty D17). Each
 -- meter's version rises above all versions that displays may have received from lost entries,
--- because a display ignores a lower version.
+-- because a display ignores a lower version. The numbers of payout slips that the restore keeps are
+-- the link's from then on, each with its claim and this entry (`slip_numbers.py`).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 slips
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
 --       4 the restore as text, for the ledger   5 the number by which the versions rise
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'done', entry }
 
+local SLIPS = KEYS[8]
 local TERMS, BY, RESTORE, VERSIONS_ADDED = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 --include books
@@ -26,4 +29,7 @@ end
 touch_desk()
 local entry = note_entry('restore', BY, '', '', 0, {}, RESTORE, '')
 write_books()
+for slip, claim in pairs(cjson.decode(RESTORE)['kept']) do
+  redis.call('HSET', SLIPS, slip, claim .. ':' .. exact(entry))
+end
 return { 'done', exact(entry) }

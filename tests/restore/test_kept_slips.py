@@ -1,0 +1,262 @@
+"""Numbers of payout slips whose payments a restored link has lost: they stay used."""
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.audit import LinkAudit
+from meters.books.ledger_mark import LedgerMark
+from meters.books.ledger_replay import Replay
+from meters.books.slip_numbers import SLIPS_KEY, SlipRegister
+from meters.claims.claims import Claims
+from meters.floor_api.errors import ActError
+from meters.restore.output import tell_found, tell_restored
+from tests.model.pit import FLOOR, PROGRESSIVE, Pit
+from tests.restore.pit import KeptPit
+from tests.restore.stores import Kept
+from tests.restore.test_restoring import Copy
+
+pytestmark = [pytest.mark.duty("D11"), pytest.mark.duty("D16")]
+
+CLAIM, OTHER = "pit.T-1-2-1", "pot.T-1-2-1"
+OF_THE_LINK = "pitlink:{pit}:*"
+
+
+class Facility:
+    """A link that is restored, and another one of the facility whose store stays intact."""
+
+    def __init__(self, redis: Redis, home: Path) -> None:
+        self.redis = redis
+        self.pit = KeptPit(redis, home)
+        self.pot = Pit(redis, FLOOR.replace('id = "pit"', 'id = "pot"'))
+        self.stores = {pit.link.id: pit.store for pit in (self.pit, self.pot)}
+        self.desk = Claims(
+            self.pit.floor, self.stores, lambda _: None, lambda *_: None, lambda _: asyncio.sleep(0)
+        )
+
+    async def open(self) -> None:
+        """Have a table of the other link win twice."""
+        await self.pit.open()
+        await self.pot.open()
+        for table in ("T-1", "T-2"):
+            await self.pot.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
+        for claim in (OTHER, "pot.T-2-2-1"):
+            await self.desk.decide(claim, "validate", "amy")
+
+    async def win(self, claim: str, number: int = 1) -> None:
+        """Have a table of the link win, and validate the win."""
+        await self.pit.round(
+            {3: PROGRESSIVE}, {3: "As Ks Qs"}, community="Js Ts", round_id=f"R{number}"
+        )
+        await self.desk.decide(claim, "validate", "amy")
+
+    async def pay(self, claim: str, slip: str) -> str:
+        """Pay a claim; return its state, or the code of the refusal."""
+        try:
+            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+        except ActError as error:
+            return error.code
+
+    async def copied(self) -> Kept:
+        """Copy the books of the link."""
+        return await Kept.of(self.redis, OF_THE_LINK)
+
+    async def restore(self, copy: Kept, *, outbox: bool) -> tuple[dict[str, str], str]:
+        """Restore the link alone. Return the numbers that it keeps and the act's description."""
+        await copy.put_back(self.redis)
+        pit = self.pit
+        if not outbox:
+            pit.outbox_path("T-1").unlink()
+            pit.seq["T-1"] = 0
+        restored = await pit.restoring(None, *(["T-2"] if outbox else ["T-1", "T-2"])).run()
+        assert restored.finding.problems == ()
+        await pit.goes_on()
+        (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+        return dict(restored.kept), act.told
+
+    async def problems(self) -> list[str]:
+        """Return what audits of all links find."""
+        findings = [await LinkAudit(store).run() for store in self.stores.values()]
+        assert not any(finding.variances for finding in findings)
+        return [problem for finding in findings for problem in finding.problems]
+
+
+@pytest.fixture
+async def facility(redis: Redis, tmp_path: Path) -> Facility:
+    facility = Facility(redis, tmp_path)
+    await facility.open()
+    return facility
+
+
+async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operates(
+    facility: Facility,
+) -> None:
+    """Another win that gets the lost claim's id is paid with a number of its own."""
+    copy = await facility.copied()
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    kept, told = await facility.restore(copy, outbox=False)
+    assert kept == {"s-1": CLAIM}
+    assert told.endswith(
+        f"payout slips that stay used, without a payment in the books: s-1 of {CLAIM}"
+    )
+    assert [await facility.pay(OTHER, slip) for slip in ("S-1", "s-1")] == ["slip_used"] * 2
+    assert await facility.problems() == []
+    checkpoint = (await replayed(facility)).checkpoint
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "slip_used"
+    assert await facility.problems() == []
+    assert await facility.pay(CLAIM, "S-2") == "paid"
+    assert [await facility.pay(OTHER, slip) for slip in ("S-1", "S-2")] == ["slip_used"] * 2
+    assert await facility.problems() == []
+    # An audit that begins after the restore does not know its entry.
+    later = await LinkAudit(facility.pit.store, Replay.after(checkpoint)).run()
+    assert later.problems == ()
+
+
+async def slips_of(facility: Facility) -> dict[bytes, bytes]:
+    """Return the numbers that the link has."""
+    rows = await facility.redis.hgetall(facility.pit.store.keys.slips)
+    return cast("dict[bytes, bytes]", rows)
+
+
+async def replayed(facility: Facility) -> Replay:
+    """Replay the link's ledger."""
+    replay = Replay()
+    for number, fields in await facility.pit.store.entries(0, 1_000):
+        replay.apply_entry(number, fields)
+    return replay
+
+
+@pytest.mark.parametrize("decided", ["pay", "pay otherwise", "reject"])
+async def test_number_that_paid_a_win_that_waits_again_pays_only_this_win(
+    facility: Facility, decided: str
+) -> None:
+    copy = await facility.copied()
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    kept, _ = await facility.restore(copy, outbox=True)
+    assert kept == {"s-1": CLAIM}
+    assert await facility.pay(OTHER, "S-1") == "slip_used"
+    if decided == "reject":
+        await facility.desk.decide(CLAIM, "reject", "amy", reason="paid before")
+    else:
+        await facility.desk.decide(CLAIM, "validate", "amy")
+        # The service reserves it again if it is lost.
+        await facility.redis.delete(SLIPS_KEY)
+        assert (await LinkAudit(facility.pit.store).run(again=10)).balanced
+        assert await facility.pay(CLAIM, "S-1" if decided == "pay" else "S-2") == "paid"
+    assert await facility.pay(OTHER, "S-1") == "slip_used"
+    assert await facility.problems() == []
+    assert await facility.pay(OTHER, "S-3") == "paid"
+
+
+async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
+    facility: Facility,
+) -> None:
+    copy = await facility.copied()
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    await facility.restore(copy, outbox=False)
+    redis, slips = facility.redis, facility.pit.store.keys.slips
+    noted = (await slips_of(facility))[b"s-1"].decode()
+    restore = f"the restore of entry {noted.rpartition(':')[2]}"
+    said = f"the ledger says it is kept for claim {CLAIM} by {restore}"
+    for text, told in (
+        (None, "is not reserved"),
+        (f"1 {OTHER}", f"is reserved for claim {OTHER}"),
+        ("1 pit.T-1-9-9", "is reserved for claim pit.T-1-9-9"),
+    ):
+        await redis.delete(SLIPS_KEY)
+        if text:
+            await redis.hset(SLIPS_KEY, "s-1", text)
+        assert f"slip 's-1' {told}, {said}" in await facility.problems()
+    await redis.hset(SLIPS_KEY, "s-1", f"1 {CLAIM}")
+    for slip in ("s-9", "s-10"):
+        await redis.hset(SLIPS_KEY, slip, f"1 {CLAIM}")
+        unknown = f"slip '{slip}' is reserved for claim {CLAIM}, which the ledger does not have"
+        assert await facility.problems() == [unknown]
+        await redis.hdel(SLIPS_KEY, slip)
+    await redis.hdel(slips, "s-1")
+    assert await facility.problems() == [f"slip 's-1' is free in the store, {said}"]
+    await redis.hset(slips, "s-1", CLAIM)
+    assert await facility.problems() == [f"slip 's-1' pays claim {CLAIM} in the store, {said}"]
+    await redis.hset(slips, "s-1", noted)
+    await redis.hset(slips, "s-2", noted)
+    assert await facility.problems() == [
+        f"slip 's-2' pays claim {noted} in the store, and not in the ledger"
+    ]
+
+
+async def test_kept_number_is_in_a_store_that_is_rebuilt(facility: Facility) -> None:
+    copy = await facility.copied()
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    await facility.restore(copy, outbox=False)
+    pit = facility.pit
+    archive = await Copy.of(pit)
+    noted = await slips_of(facility)
+    assert noted[b"s-1"].startswith(CLAIM.encode())
+    await Kept({}, OF_THE_LINK).put_back(facility.redis)
+    await facility.redis.delete(SLIPS_KEY)
+    restored = await pit.restoring(archive, "T-1", "T-2").run()
+    assert restored.finding.problems == ()
+    assert dict(restored.kept) == {}
+    assert await slips_of(facility) == noted
+    assert await facility.pay(OTHER, "S-1") == "slip_used"
+    assert await SlipRegister(facility.redis).held(["S-1"])
+
+
+async def test_link_that_began_again_without_its_books_is_restored_to_operate(
+    facility: Facility,
+) -> None:
+    """Its mark was moved aside, so nothing is known to be lost except what the numbers paid."""
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    pit, redis = facility.pit, facility.redis
+    await Kept({}, OF_THE_LINK).put_back(redis)
+    pit.outbox_path("T-1").unlink()
+    pit.mark.path.unlink()
+    pit.mark = LedgerMark(pit.home, pit.link.id)
+    pit.seq["T-1"] = 0
+    await pit.goes_on()
+    unknown = f"slip 's-1' is reserved for claim {CLAIM}, which the ledger does not have"
+    assert await facility.problems() == [unknown]
+    restored = await pit.restoring(None, "T-1", "T-2").run()
+    assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
+    told: list[str] = []
+    tell_found(told.append, "pit", restored.found)
+    tell_restored(told.append, "pit", restored)
+    assert "  1 payout slips are reserved for wins that the books do not have" in told
+    assert f"  KEPT slip s-1, reserved for {CLAIM}" in told
+    assert not (await pit.restoring(None, "T-1", "T-2").look())[1]
+    assert await facility.pay(OTHER, "S-1") == "slip_used"
+    assert await facility.problems() == []
+
+
+async def test_number_that_comes_back_during_an_interrupted_restore_is_kept(
+    facility: Facility, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part of a cluster with the numbers was lost too, and returned after the first try."""
+    copy, pit = await facility.copied(), facility.pit
+    await facility.win(CLAIM)
+    assert await facility.pay(CLAIM, "S-1") == "paid"
+    await copy.put_back(facility.redis)
+    pit.outbox_path("T-1").unlink()
+    numbers = await Kept.of(facility.redis, SLIPS_KEY)
+    await facility.redis.delete(SLIPS_KEY)
+
+    def fails(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LedgerMark, "begin_anew", fails)
+        with pytest.raises(OSError, match="the disk is full"):
+            await pit.restoring(None, "T-1", "T-2").run()
+    await numbers.put_back(facility.redis)
+    restored = await pit.restoring(None, "T-1", "T-2").run()
+    assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
+    assert await facility.pay(OTHER, "S-1") == "slip_used"
