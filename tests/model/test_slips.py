@@ -104,7 +104,7 @@ async def test_case_and_blanks_make_no_other_number(facility: Facility, again: s
         ("A-10\u06601", "U\\+0660"), ("A-1\u00b2", "U\\+00B2"), ("A\u00ad-1", "U\\+00AD"),
         ("A 1001", "U\\+0020"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
         ("A\x1b1", "U\\+001B"),
-        ("A-1001\u00a0", "U\\+00A0"), ("", "is needed"), ("   ", "is needed"),
+        ("A-1001\u00a0", "U\\+00A0"), ("", "is missing"), ("   ", "is missing"),
         ("A" * 101, "100 characters at most"),
     ],
 )  # fmt: skip
