@@ -302,6 +302,12 @@ class Agent:
         elif state.claims_wait or envy_owed_under(jackpot.claim) is not None:
             self._inbox.put_nowait(jackpot)
 
+    def on_answer(self, answer: DeviceAnswer) -> None:
+        """Observe the answer to a device event; subclasses may override it.
+
+        A correction that a floorperson confirms has two answers: ``unconfirmed`` and the last one.
+        """
+
     async def _work(self) -> None:
         """Handle lines and messages one at a time; while the table is held, only messages."""
         if self._writer.pending is not None:
@@ -339,6 +345,7 @@ class Agent:
 
     async def _answer(self, request: _DeviceLine) -> None:
         answer = await self._writer.handle(request.line, self.fault)
+        self.on_answer(answer)
         if not answer.ok and self._writer.state.phase is not Phase.OPEN:
             self._hello_due_s = 0.0  # the service may have another open round than this table
         self._asked -= 1
@@ -354,6 +361,7 @@ class Agent:
         answer = await self._writer.try_again()
         self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
         if answer is not None:
+            self.on_answer(answer)
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:

@@ -52,11 +52,10 @@ class BookedAgent(Agent):
         }
         self._counted: tuple[PlacedWager, ...] = ()
 
-    async def handle(self, line: bytes) -> DeviceAnswer:
-        """Handle one device event like any agent, and add it to the totals."""
-        answer = await super().handle(line)
+    def on_answer(self, answer: DeviceAnswer) -> None:
+        """Add an answer to the totals."""
         if not answer.ok:
-            return answer
+            return
         match answer.event:
             case "lockout" if answer.round is not UNSET:
                 self._counted = self.table_state.wagers
@@ -70,7 +69,6 @@ class BookedAgent(Agent):
             case "void":
                 self._count(-1)
                 self._counted = ()
-        return answer
 
     def _count(self, sign: int) -> None:
         for placed in self._counted:
