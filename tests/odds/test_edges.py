@@ -246,10 +246,14 @@ def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
 @pytest.mark.section("649a.12(h)(5)")
 @pytest.mark.reading("T8")
 def test_no_hand_that_brings_a_five_card_envy_bonus_is_folded(counted: Enumerator) -> None:
+    envy = {"royal_flush_spades", "royal_flush", "straight_flush"}
     folded = folded_strengths(load("649a"), counted)
-    for strength, deals in counted.get(fives("three_card")).deals.items():
-        if strength in folded:
-            assert not {"royal_flush_spades", "royal_flush", "straight_flush"} & set(deals)
+    by_strength = counted.get(fives("three_card")).deals
+    played = [set(deals) for strength, deals in by_strength.items() if strength not in folded]
+    thrown = [set(deals) for strength, deals in by_strength.items() if strength in folded]
+    assert envy <= set().union(*played)
+    assert len(thrown) == len(folded) > 0
+    assert envy.isdisjoint(set().union(*thrown))
 
 
 HANDS_BACK = Fraction(624 * 500 + 3_744 * 100 + 5_108 * 50, FIVE_CARDS)

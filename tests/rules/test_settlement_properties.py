@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from bonus.cards import DECK, Card
@@ -27,12 +27,22 @@ LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer"
 
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
-    """Return a round of one to seven positions; every second deck has spades on top."""
+    """Return a round of one to seven positions.
+
+    A third of the decks have spades on top. In another third, the community cards and the cards of
+    the first position are a straight flush in spades, which brings Envy Bonuses.
+    """
     count = draw(st.integers(1, 7))
     deck: list[Card] = list(draw(st.permutations(DECK)))
-    if draw(st.booleans()):
+    stacked = draw(st.sampled_from(["no", "spades", "straight_flush"]))
+    if stacked == "spades":
         top = draw(st.permutations(SPADES))
         deck = [*top, *(card for card in deck if card not in SPADES)]
+    elif stacked == "straight_flush":
+        lowest = draw(st.integers(0, len(SPADES) - 5))
+        run = draw(st.permutations(sorted(SPADES)[lowest : lowest + 5]))
+        others = [card for card in deck if card not in run]
+        deck = [*run[:2], *others[:3], *run[2:], *others[3:]]
     community = (deck[0], deck[1])
     dealer = (deck[2], deck[3], deck[4])
     boxes = []
@@ -126,14 +136,31 @@ def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
     assert without == settle_round(played, rules, TERMS)
 
 
+def envy_bonuses(played: Round) -> list[tuple[str | int, str | int]]:
+    """Return the player and the holder of the hand of each Envy Bonus of a round."""
+    player = {box.position: box.player for box in played.positions}
+    return [
+        (player[due.line.position], player[due.line.envy_of])
+        for due in settle_round(played, meter_rules(), TERMS).dues
+        if due.line.envy_of is not None
+    ]
+
+
 @settings(max_examples=200, deadline=None)
 @given(rounds())
 @pytest.mark.reading("T9")
 def test_no_envy_bonus_comes_from_ones_own_hand(played: Round) -> None:
-    player = {box.position: box.player for box in played.positions}
-    for due in settle_round(played, meter_rules(), TERMS).dues:
-        if due.line.envy_of is not None:
-            assert player[due.line.envy_of] != player[due.line.position]
+    for player, holder in envy_bonuses(played):
+        assert player != holder
+
+
+def test_rounds_with_envy_bonuses_are_drawn() -> None:
+    """Otherwise the test above would check nothing."""
+    find(
+        rounds(),
+        lambda played: bool(envy_bonuses(played)),
+        settings=settings(max_examples=200, derandomize=True),
+    )
 
 
 @settings(max_examples=200, deadline=None)
