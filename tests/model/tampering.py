@@ -37,7 +37,11 @@ async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
 
 
 async def rewrite(
-    pit: Pit, change: Callable[[int, Fields], Fields | None], *, chained: bool = True
+    pit: Pit,
+    change: Callable[[int, Fields], Fields | None],
+    *,
+    chained: bool = True,
+    digest: str = "",
 ) -> None:
     """Write the ledger again, each entry as `change` returns it; drop entries for which it is None.
 
@@ -45,9 +49,10 @@ async def rewrite(
         pit: link of the ledger.
         change: receives each entry's number and fields.
         chained: whether the digests are recalculated too.
+        digest: digest of the entry before the first, if earlier entries were trimmed.
     """
     rows = await ledger(pit)
-    key, digest = pit.store.keys.ledger, ""
+    key = pit.store.keys.ledger
     await pit.redis.delete(key)
     for entry, fields in rows:
         made = change(int(entry.split(b"-")[0]), dict(fields))

@@ -13,10 +13,12 @@ import pytest
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayWriter
+from meters.books.audit import LinkAudit
 from meters.books.chain import link_entry
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept, edit
+from tests.model.tampering import Fields, move_balance, rewrite
 
 
 def _cut_short(path: Path) -> None:
@@ -90,6 +92,46 @@ async def test_a_checkpoint_that_was_changed_or_is_missing_is_found(kept: Kept) 
     await kept.pit.redis.delete(carried)
     finding = await kept.pit.audit()
     assert any("follows entry 0" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+async def test_a_checkpoint_that_was_changed_together_with_its_digest_is_found(kept: Kept) -> None:
+    """The chain shows it.
+
+    If the chain was recalculated too, only what is kept outside Redis shows it: the mark, and the
+    archive.
+    """
+    await kept.week()
+    await kept.run(live_days=0)
+    sealed = await kept.pit.audit()
+    seen = Mark(kept.pit.link.id, 0, "", sealed.entries, sealed.seal)
+    pit, key = kept.pit, kept.pit.store.keys.checkpoint
+    checkpoint = await pit.store.checkpoint()
+    stolen = {"meter:progressive": -100, "house": 100}
+    balances = {
+        account: micros + stolen.get(account, 0) for account, micros in checkpoint.balances.items()
+    }
+    changed = msgspec.structs.replace(checkpoint, balances=balances)
+    await pit.redis.hset(key, "text", changed.text)
+    for account, micros in stolen.items():
+        await move_balance(pit, account, micros)
+    by = int(cast("bytes", await pit.redis.hget(key, "by")))
+    before, after = checkpoint.digest.encode(), changed.digest.encode()
+
+    def with_digest(number: int, fields: Fields) -> Fields:
+        event = fields[b"event"]
+        return fields | {b"event": event.replace(before, after)} if number == by else fields
+
+    await rewrite(pit, with_digest, chained=False)
+    (problem,) = (await pit.audit()).problems
+    assert f"entry {by} is not as it was written" in problem
+
+    await rewrite(pit, with_digest, digest=checkpoint.chain)
+    assert (await pit.audit()).balanced, "Redis alone no longer shows it"
+    (problem,) = (await LinkAudit(pit.store).run(seen)).problems
+    assert "are not those that were sealed" in problem
+    problems = (await kept.audit()).problems
+    assert any("was archived with other books than the ledger makes" in one for one in problems)
 
 
 @pytest.mark.duty("D17")
