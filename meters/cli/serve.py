@@ -67,6 +67,6 @@ def _with_pages_at(floor: Floor, http: str) -> Floor:
     """Return the floor with another address of its pages."""
     if not is_listening_address(http):
         raise typer.BadParameter(
-            f'--http {http}: it is an address and a port, such as "127.0.0.1:8081"'
+            f'--http {http}: write an address and a port, such as "127.0.0.1:8081"'
         )
     return replace(floor, service=replace(floor.service, http=http))
