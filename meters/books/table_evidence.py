@@ -18,14 +18,14 @@ from meters.books.correction_requests import (
 )
 from meters.books.entered_cards import OF_TABLES
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
+from meters.books.store import REPLIES_KEPT
 from meters.wire.messages import Reply, Wagers
+
+CLAIMS_RETOLD: Final = 64
+"""Count of claims of a table that are kept to be reported again, as in the scripts."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
 _RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
-_REPLIES_KEPT: Final = 32
-"""Count of replies of a table that are kept at most, as in the scripts."""
-_CLAIMS_RETOLD: Final = 64
-"""Count of claims of a table that are kept to be reported again, as in the scripts."""
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -133,13 +133,13 @@ class TableEvidence:
     def _retell(self, table: str, claims: Sequence[str]) -> None:
         """Note claims whose state is reported to a table again, each once."""
         known = [claim for claim in self.retold.get(table, ()) if claim not in claims]
-        self.retold[table] = [*known, *claims][-_CLAIMS_RETOLD:]
+        self.retold[table] = [*known, *claims][-CLAIMS_RETOLD:]
 
     def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
         replies = self.replies.setdefault(table, {})
         replies[seq] = stored_reply_digest(event + fields["reply"])
-        for old in [one for one in replies if one <= seq - _REPLIES_KEPT]:
+        for old in [one for one in replies if one <= seq - REPLIES_KEPT]:
             del replies[old]
 
     def _add_decision(self, fields: Mapping[str, bytes]) -> None:

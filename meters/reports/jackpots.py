@@ -10,6 +10,7 @@ from datetime import date
 
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Line
+from meters.books.claim_evidence import table_of
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.claims.claim_rows import DecisionRecord
 from meters.reports.gaming_days import Win
@@ -222,12 +223,3 @@ def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
         )
         for one in held.bonuses
     )
-
-
-def table_of(claim: str) -> str:
-    """Return the table of a claim from the claim's name.
-
-    >>> table_of("tcp-main.TCP-01-42-1")
-    'TCP-01'
-    """
-    return claim.partition(".")[2].rsplit("-", 2)[0]

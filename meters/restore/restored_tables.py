@@ -9,12 +9,11 @@ import msgspec
 from meters.books.expected_transfers import Added
 from meters.books.store import REPLIES_KEPT
 from meters.books.table_audit import stored_contribution
+from meters.books.table_evidence import CLAIMS_RETOLD
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
 
-_CLAIMS_RETOLD: Final = 64
-"""Count of claims of a table that are kept to be reported again, as in the scripts."""
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
@@ -68,7 +67,7 @@ class TableSnapshot:
         key = self._keys.table(table)
         known = self._snapshot.text(key, "claims").split()
         every = [*(claim for claim in known if claim not in claims), *claims]
-        self._snapshot.put(key, {"claims": " ".join(every[-_CLAIMS_RETOLD:])})
+        self._snapshot.put(key, {"claims": " ".join(every[-CLAIMS_RETOLD:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:
         """Hold a table for a win."""

@@ -11,6 +11,7 @@ import meters.books.script_loader
 from meters.books.schema import SCHEMA
 from meters.books.script_loader import ScriptError, load_script
 from meters.books.script_steps import Status
+from meters.books.table_evidence import CLAIMS_RETOLD
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
@@ -53,6 +54,12 @@ def test_header_names_exactly_the_places_that_the_script_reads(name: str, array:
     numbers, by_variable = _used(name, array)
     assert {number for number, more in places if not more} == numbers
     assert any(more for _, more in places) == by_variable
+
+
+def test_scripts_and_audit_keep_as_many_claims_to_report_again() -> None:
+    for name in ("apply_events", "decide_claim"):
+        found = re.findall(r"^local CLAIMS_RETOLD = (\d+)$", load_script(name), re.MULTILINE)
+        assert found == [str(CLAIMS_RETOLD)], name
 
 
 def test_statuses_of_apply_events_are_those_of_the_enum_in_their_order() -> None:
