@@ -94,8 +94,8 @@ class ChangeBook:
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
-                ``rounds_open``, ``stale``, ``below_seed``, ``above_limit``, ``meter_short`` or
-                ``meter_full``.
+                ``rounds_open``, ``stale``, ``below_seed``, ``limit_too_low``, ``meter_short``,
+                ``above_limit`` or ``meter_full``.
             TermsError: the link's terms changed.
         """
         store = self._store

@@ -39,6 +39,7 @@ _REFUSED: Final = {
     "unknown_proposal": "there is no such proposal",
     "stale": "the meter was won or changed since the proposal: propose it again",
     "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
+    "limit_too_low": "the meter holds more than the new limit: propose a higher limit",
     "above_limit": "the meter would hold more than its limit",
     "meter_short": "the meter holds less than the amount to take off",
     "meter_full": "the meter cannot hold so much",
@@ -181,8 +182,9 @@ class Links:
         Raises:
             ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
                 ``stale`` if the meter was won or changed since; ``below_seed`` if it holds less
-                than the seed of a new wager; ``meter_short`` if it holds less than the amount to
-                take off; ``above_limit``; ``meter_full``.
+                than the seed of a new wager; ``limit_too_low`` if it holds more than a new limit;
+                ``meter_short`` if it holds less than the amount to take off; ``above_limit`` if it
+                would hold more than its limit; ``meter_full``.
         """
         running = self._running(link)
         with store_failure_as_inoperable():

@@ -129,9 +129,9 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.links_desk.close(LINK, "sue", "bounds")
     proposal = await _propose(pit, _to(SEED + 13))
-    with pytest.raises(ActError) as refused:
+    with pytest.raises(ActError, match="holds more than the new limit") as refused:
         await pit.links_desk.confirm(LINK, proposal, "tim")
-    assert refused.value.code == "above_limit"
+    assert refused.value.code == "limit_too_low"
     await _set(pit, "limit", SEED + 14)
     assert (await _meter(pit)).limit == SEED + 14, "just what it holds is a limit"
 
@@ -139,12 +139,12 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -
 @pytest.mark.duty("D15")
 async def test_correction_does_not_lift_a_meter_above_its_limit(redis: Redis) -> None:
     pit = await _pit(redis, f"limit = {SEED + 20}")
-    with pytest.raises(ActError) as refused:
+    with pytest.raises(ActError, match="the meter's limit is ") as refused:
         await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=21, reason="lost wager"))
     assert refused.value.code == "above_limit"
     proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=20, reason="lost wager"))
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
-    with pytest.raises(ActError) as late:
+    with pytest.raises(ActError, match="would hold more than its limit") as late:
         await pit.links_desk.confirm(LINK, proposal, "tim")
     assert late.value.code == "above_limit", "it has risen since"
     assert (await pit.audit()).balanced

@@ -333,7 +333,7 @@ async def test_a_bad_change_of_users_is_refused(
     [
         ("unknown_meter", 404), ("same_person", 409), ("not_closed", 409), ("rounds_open", 409),
         ("no_change", 409), ("meter_short", 409), ("stale", 409), ("bad_value", 400),
-        ("envy_decided", 409),
+        ("envy_decided", 409), ("limit_too_low", 409), ("above_limit", 409),
         ("link_inoperable", 503), ("something_else", 422),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@
 --   { 'rounds_open', number }
 --   { 'stale' }                      the meter's terms changed since, or it was won
 --   { 'below_seed' }                 the meter holds less than the new wager's seed or reseed
---   { 'above_limit' }                the meter holds more than its new limit
+--   { 'limit_too_low' }              the meter holds more than its new limit
 --   { 'meter_short' }                the meter holds less than the amount to take off
 --   { 'above_limit' }                it would hold more than its limit
 --   { 'meter_full' }                 it cannot hold the amount to add
@@ -61,7 +61,7 @@ if ACT == 'confirm' then
   if parameter then
     local least = cycle_of(METER) == 1 and SEED_MICROS or RESEED_MICROS
     if SEED_MICROS ~= '0' and balance('meter:' .. METER) < tonumber(least) then return { 'below_seed' } end
-    if above_limit(limit, METER, 0) then return { 'above_limit' } end
+    if above_limit(limit, METER, 0) then return { 'limit_too_low' } end
   else
     local account, cents = 'meter:' .. METER, tonumber(CENTS)
     local from, to, micros = 'house', account, cents * MICROS_PER_CENT
