@@ -49,7 +49,7 @@ async def test_contribution_above_the_bound_is_refused_whole(
     reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
     assert reply.error is not None
     assert (reply.status, reply.error.code) == ("refused", "unreasonable_contribution")
-    assert "3 wagers at once" in reply.error.message
+    assert "3 wagers in one event" in reply.error.message
     assert "40 cents" in reply.error.message
     assert await pit.accounts() == before
     assert (await pit.audit()).entries == len(before) - 1, "the seeds, and nothing else"
