@@ -116,7 +116,9 @@ def _cell(cells: Cells, index: int, choices: int, of: str) -> str:
             raise ChapterError(f"{of}: {cells!r} is one cell, but each choice needs its own")
         return cells
     if not choices or len(cells) != choices:
-        raise ChapterError(f"{of}: a row has {len(cells)} cells for {choices} choices")
+        raise ChapterError(
+            f"{of}: a row needs one cell for each choice ({choices}), and has {len(cells)}"
+        )
     return cells[index]
 
 

@@ -72,10 +72,10 @@ def _check_main(main: Main) -> None:
         raise ChapterError(f"{main.stake}: {main.ranking} hands are not compared")
     if main.not_qualified and main.ranking != "three_card":
         raise ChapterError(f"{main.stake}: only three-card hands have a queen high to qualify")
-    if main.tie.pays == bool(main.tie.rule):
-        raise ChapterError(
-            f"{main.stake}: a tie that returns wagers must name a subsection, and no other tie"
-        )
+    if not main.tie.pays and not main.tie.rule:
+        raise ChapterError(f"{main.stake}: a tie that returns wagers must name a subsection")
+    if main.tie.pays and main.tie.rule:
+        raise ChapterError(f"{main.stake}: a tie that pays must not name a subsection")
 
 
 def _check_wager(chapter: Chapter, tables: WagerTables) -> None:

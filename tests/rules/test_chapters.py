@@ -180,7 +180,7 @@ def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
     ("was", "becomes", "reason"),
     [
         ('straight_flush = ["100 to 1", "90 to 1"]\n', "", "straight_flush missing"),
-        ('["100 to 1", "90 to 1"]', '["100 to 1"]', "a row has 1 cells for 2 choices"),
+        ('["100 to 1", "90 to 1"]', '["100 to 1"]', "each choice (2), and has 1"),
         ('["100 to 1", "90 to 1"]', '["100 to 1", ""]', "straight_flush pays less than four"),
         ('["100 to 1", "90 to 1"]', '["100 to 1", "x"]', "'x' is not a payout"),
         ('["100 to 1", "90 to 1"]', '["100 for 1", "90 to 1"]', "both 'to 1' and 'for 1'"),
@@ -216,7 +216,8 @@ def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
         ('needs = ["blind"]', 'needs = ["call"]', "not a wager to be placed first"),
         ('needs = ["blind"]', 'needs = ["river_bonus"]', "not a wager to be placed first"),
         ('paid_from = "table_inventory"', 'paid_from = "hand_pay"', "is a hand pay"),
-        ('rule = "690a.11(c)(3)", pays = false', "pays = false", "must name a subsection"),
+        ('rule = "690a.11(c)(3)", pays = false', "pays = false", "returns wagers must name a"),
+        ('(c)(3)", pays = false', '(c)(3)", pays = true', "a tie that pays must not name a"),
         ('title = "River Poker"', "", "missing required field `title`"),
         ('title = "River Poker"', 'title = "River Poker"\nseats = 5', "unknown field `seats`"),
         ('tie = { rule = "690a.11(c)(3)", pays = false }\n', "", "missing required field `tie`"),

@@ -295,7 +295,7 @@ def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(
         ('seed = ["$1,000 for 1"', 'seed = ["$0"', "no seed"),
         ('reseed = "$0"', 'reseed = "nothing"', "is not a seed"),
         ('choices = ["A", "B"]', 'choices = ["A", "A"]', "need different letters"),
-        ('choices = ["A", "B"]', 'choices = ["A"]', "a row has 2 cells for 1 choices"),
+        ('choices = ["A", "B"]', 'choices = ["A"]', "each choice (1), and has 2"),
         ('rule = "649a.12(e)(1)"', 'rule = "649a(e)"', "names no subsection"),
         ('rule = "649a.12(e)(5)"', 'rule = "679a.12(e)(5)"', "names no subsection"),
         ('lowest = "straight"', 'lowest = "straights"', "'straights' is not a hand of its ranking"),
