@@ -133,7 +133,7 @@ def test_six_card_bonus_is_paid_on_the_best_of_six_cards(
 
 
 @pytest.mark.section("649a.7(d)(5)", "649a.11(c)(6)")
-def test_six_card_bonus_loses_below_three_of_a_kind_and_wins_beside_a_lost_ante() -> None:
+def test_six_card_bonus_loses_below_three_of_a_kind_and_may_win_if_the_ante_is_lost() -> None:
     wagers = MAIN | {"pair_plus": ANTE, "six_card_bonus": ANTE}
     lost = dealt("As Ad 9h", "Qc Qd 2h", wagers)
     assert lost.worth("six_card_bonus") == LOST
@@ -189,7 +189,7 @@ def test_a_play_equals_the_ante() -> None:
 
 
 @pytest.mark.section("649a.7(d)", "649a.7(d)(2)")
-def test_a_pair_plus_may_stand_alone() -> None:
+def test_a_pair_plus_may_be_the_only_wager() -> None:
     settlement = dealt("9s 9h 2c", wagers={"pair_plus": ANTE})
     assert settlement.items() == [(1, "pair_plus")]
     assert settlement.worth("pair_plus") == won(1)

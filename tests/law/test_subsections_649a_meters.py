@@ -159,7 +159,7 @@ def test_the_five_card_progressive_goes_by_three_and_two_cards(
 @pytest.mark.section("649a.11(c)(7)", "649a.12(h)(3)", "649a.12(h)(4)")
 @pytest.mark.reading("G1")
 @pytest.mark.reading("T15")
-def test_each_is_paid_off_what_the_five_card_meter_holds_at_his_turn() -> None:
+def test_each_is_paid_from_the_balance_of_the_five_card_meter_at_their_turn() -> None:
     name = "five_card_progressive"
     wagers = MAIN | {name: DOLLAR}
     first_ten = played([box(2, "7s 8s 9s", wagers), box(5, "As Ks Qs", wagers)])
@@ -229,7 +229,7 @@ def test_a_jackpot_on_the_dealers_hand_is_divided_equally() -> None:
 @pytest.mark.section("649a.11(c)(8)", "649a.12(i)(3)")
 @pytest.mark.reading("T19")
 @pytest.mark.reading("T20")
-def test_magic_card_and_lucky_bonus_are_paid_beside() -> None:
+def test_magic_card_and_lucky_bonus_are_paid_in_addition() -> None:
     own, dealers = "five_card_hand_bonus", "five_card_hand_bonus_dealer"
     boxes = [
         box(2, "Ad 9h 4c", MAIN | {own: DOLLAR, dealers: DOLLAR}),

@@ -364,7 +364,9 @@ def test_an_equal_hand_wins_and_no_dealers_hand_is_too_low() -> None:
         ("Ts 9h 8s 7s 2s", 0),
     ],
 )
-def test_a_win_bonus_is_paid_beside_for_three_of_a_kind_or_better(cards: str, times: int) -> None:
+def test_a_win_bonus_is_paid_in_addition_for_three_of_a_kind_or_better(
+    cards: str, times: int
+) -> None:
     settlement = dealt(cards, wagers={"ante": ANTE, "raise": 2 * ANTE})
     assert settlement.worth("ante") == won(1)
     assert settlement.worth("raise") == won(1, 2 * ANTE)
@@ -403,7 +405,7 @@ def test_a_lower_hand_below_three_of_a_kind_loses_both(cards: str) -> None:
         ("9s 9h 9d Ac Kd", "Jc Jd Jh 6c 4h 2d", (2, 5, 5, 10)),
     ],
 )
-def test_a_bad_beat_bonus_is_paid_beside_the_returned_ante(
+def test_a_bad_beat_bonus_is_paid_besides_the_returned_ante(
     cards: str, dealer: str, times: tuple[int, ...]
 ) -> None:
     for letter, odds in zip("ABCD", times, strict=True):

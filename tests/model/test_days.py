@@ -116,7 +116,7 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
 
 
 @pytest.mark.duty("D19")
-async def test_a_variance_at_the_close_is_told_ever_after(days: Days, redis: Redis) -> None:
+async def test_a_variance_at_the_close_is_reported_from_then_on(days: Days, redis: Redis) -> None:
     """This holds even if the balance is later corrected to match the ledger."""
     await play_a_while(days.pit)
     await move_balance(days.pit, f"meter:{PROGRESSIVE}", CENT)

@@ -210,7 +210,7 @@ async def test_two_who_confirm_together_move_the_money_once(pit: Pit) -> None:
 
 
 @pytest.mark.duty("D17")
-async def test_every_act_stands_in_the_ledger_with_who_did_it(pit: Pit) -> None:
+async def test_every_act_is_in_the_ledger_with_the_person_who_did_it(pit: Pit) -> None:
     """Duty D17: the acts are listed, latest first."""
     await pit.links_desk.close(LINK, "sue", "new paytables")
     proposed = await pit.links_desk.propose(LINK, "sue", _paytable())

@@ -48,7 +48,7 @@ async def is_noted(pit: Pit, count: int) -> list[ActRow]:
 
 
 @pytest.mark.duty("D17")
-async def test_a_store_that_was_gone_stands_in_the_ledger_when_it_is_back(
+async def test_an_outage_of_the_store_is_in_the_ledger_when_it_is_back(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
     pit = Pit(keeping_redis)

@@ -36,7 +36,7 @@ def _text(pdf: bytes) -> str:
 
 
 @pytest.mark.duty("D19")
-async def test_a_variance_at_the_close_is_told_account_by_account(make_shop: MakeShop) -> None:
+async def test_a_variance_at_the_close_is_reported_account_by_account(make_shop: MakeShop) -> None:
     """It was gone the day after. The person who signs explains it; it is never smoothed over."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()

@@ -155,7 +155,7 @@ async def test_the_slip_is_one_pdf_that_names_who_printed_it(staffed: Stand) -> 
 
 
 @pytest.mark.duty("D17")
-async def test_whoever_had_a_slip_stands_in_the_log(staffed: Stand) -> None:
+async def test_the_person_who_printed_a_slip_is_in_the_log(staffed: Stand) -> None:
     async with staffed.signed_in("Audrey") as audrey:
         for claim in ("c1", "c9", "c1"):
             await audrey.get(f"/api/v1/claims/{claim}/slip.pdf")

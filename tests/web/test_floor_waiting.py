@@ -42,7 +42,7 @@ async def validated_by_flo(room: FloorRoom) -> None:
 
 
 @pytest.mark.duty("D5")
-async def test_a_win_is_told_whole(room: FloorRoom) -> None:
+async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     """The person who decides sees the win, its hand, the order of wins, and the evidence."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
