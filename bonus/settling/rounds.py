@@ -58,7 +58,7 @@ class RoundPosition:
 
     @property
     def player(self) -> str | int:
-        """The player: a patron with several boxes is one player (reading T9)."""
+        """The player: a patron who plays several positions is one player (reading T9)."""
         return self.position if self.patron is None else self.patron
 
     def shows_cards(self, survivors: frozenset[str]) -> bool:

@@ -41,8 +41,9 @@ class Placing:
         cards: the cards that decide it; None for the wagers against the dealer's hand.
         meter: the meter that it feeds, or None.
         fourth_card: true if it depends on a fourth card.
-        choice: the choice that is missing for the table to offer it; empty if it is offered.
-        choice_rule: the subsection of the tables for that choice.
+        choice: the house's choice without which the table does not offer the wager; empty if the
+            table offers the wager.
+        choice_rule: the subsection with the paytables of that choice.
     """
 
     rule: str
@@ -238,7 +239,7 @@ class _Builder:
         return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
-        """Return the steps of optional wagers with one table; empty if it is not chosen."""
+        """Return the steps of optional wagers that share a paytable; empty if none is chosen."""
         if wager.meter:
             return [_meter_step(wager, wager.meter)]
         made = [self._optional(wager, at) for at in range(len(wager.names))]

@@ -20,8 +20,9 @@ class DeliveryStats:
     Attributes:
         replies: number of replies to events, by status.
         repeats: number of times that an event was published again because no reply arrived.
-        waits: number of events for each bucket of `REPLY_SECONDS`, and for longer waits.
-        waited_s: sum of their waits, in seconds.
+        waits: number of events in each bucket of reply time (`REPLY_SECONDS`); the last bucket has
+            all longer times.
+        waited_s: sum of the reply times, in seconds.
     """
 
     replies: dict[str, int] = field(

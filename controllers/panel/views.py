@@ -99,7 +99,7 @@ class LineView(_View, frozen=True):
         rule: the subsection that decides it.
         why: the subsections with explanations.
         percent: the percentage of the meter, or None.
-        envy_of: the position whose hand brings an Envy Bonus, or None.
+        envy_of: for an Envy Bonus, the position whose winning hand is the reason for it; else None.
         claimed: true if its payment needs, or needed, a floorperson's decision.
     """
 

@@ -61,17 +61,17 @@ class DecidedAsk:
 
 @dataclass
 class TableEvidence:
-    """The tables as the entries so far have them.
+    """The state of the tables after the entries replayed so far.
 
     Attributes:
         last: the number of the last event that was counted, by table.
         rounds: the open rounds, by table; only those whose wagers were replayed.
         decided: the last decision on a correction of the open round, by table.
-        over: the last round of each table that was over.
-        retold: the claims whose state is reported to each table again, the latest last, as the
+        over: the last finished round of each table.
+        retold: the claims whose state the service reports to each table again, oldest first, as the
             scripts keep them.
-        replies: digests of the replies to its last events that each table's hash must have, by
-            their numbers.
+        replies: digests of the replies to the last events of each table, by event number. The
+            table's hash in Redis must have these replies.
     """
 
     last: dict[str, int] = field(default_factory=dict)

@@ -91,8 +91,8 @@ class ConnectionLimits:
 class Connection(H11Protocol):
     """A connection with time limits: for a whole request to arrive, and for answers to be read.
 
-    The server's own limit is for a connection that is idle between two requests. It ends with the
-    first byte of the next request.
+    The server's own limit is for a connection that is idle between two requests. That limit ends
+    when the first byte of the next request arrives.
     """
 
     def __init__(

@@ -93,7 +93,7 @@ class PlayMetrics:
         self._counters[name].labels(*self._known.known_table(link, table)).inc(number)
 
     def count_dealt_twice(self, link: str, results: int) -> None:
-        """Count results with the round id and the cards of another table's."""
+        """Count results with the round id and the cards of another table's result."""
         self._counters["cards_dealt_twice"].labels(self._known.known_link(link)).inc(results)
 
     def count_win(self, link: str, meter: str, kind: WinKind, won_cents: int) -> None:

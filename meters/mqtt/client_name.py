@@ -156,7 +156,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return why services stayed away from the broker recently, from their notes.
+    """Return the reasons that services recently noted in Redis for not connecting to the broker.
 
     Raises:
         RedisError: Redis fails.

@@ -1,4 +1,4 @@
-"""Signals that stop an event loop's work in order (see `meters.process.signals`)."""
+"""Signals that make an event loop finish its work and stop (see `meters.process.signals`)."""
 
 import asyncio
 import signal

@@ -33,7 +33,7 @@ class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The digest of the floor file that was shown, so nothing else is approved."""
+    """The digest of the floor file that the user saw: only this file can be approved."""
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
@@ -82,7 +82,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
-        """Approve the floor file's settings of a link, as they were shown (duty D12).
+        """Approve the settings of a link in the floor file that the page showed (duty D12).
 
         The service then opens the link within a second or two.
         """
