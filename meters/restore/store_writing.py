@@ -48,14 +48,19 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Remove the meters and the ledger that remain of a store.
+        """Remove the meters, the ledger and the lists that remain of a store.
+
+        An older store may have lists that are empty by now, of which nothing is written. The payout
+        slips remain: their numbers stay used.
 
         Raises:
             RedisError: the store failed.
         """
+        keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.delete(self._keys.meters)
-            pipe.delete(self._keys.ledger)
+            pipe.delete(keys.meters, keys.ledger)
+            pipe.delete(keys.waiting, keys.wins, keys.acts, keys.proposals)
+            pipe.delete(keys.asks, keys.dealt, keys.checkpoint, keys.approved)
             await pipe.execute()
 
     async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:

@@ -16,6 +16,7 @@ from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
 from meters.books.ledger_mark import LedgerMark
+from meters.floor_api.types import ParameterChange
 from meters.restore import store_writing
 from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition
@@ -251,6 +252,23 @@ async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> 
     was = await read_store(pit.redis, pit.store.keys)
     await older.put_back(pit.redis)
     assert (await pit.restoring(copy).run()).found.writes
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+
+
+async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit: KeptPit) -> None:
+    """A win waited in it and a proposal was open. Both were decided before the day closed."""
+    (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
+    await pit.links_desk.close(pit.link.id, "sue", "a change")
+    raised = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+    proposed = await pit.links_desk.propose(pit.link.id, "sue", raised)
+    older = await Kept.of(pit.redis)
+    await pit.links_desk.withdraw(pit.link.id, proposed.proposal, "sue")
+    await pit.decide(claim.claim, "reject")
+    copy, was = await Copy.of(pit), await read_store(pit.redis, pit.store.keys)
+    await older.put_back(pit.redis)
+    restored = await pit.restoring(copy, "T-2").run()
+    assert restored.found.writes
+    assert (restored.finding.problems, restored.waiting) == ((), ())
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
 
 
