@@ -210,7 +210,9 @@ class Stand:
     @asynccontextmanager
     async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
         """Sign a user in over HTTP."""
-        async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
+        # A connection that is idle for as long as the server keeps one may end as it is used.
+        limits = httpx.Limits(keepalive_expiry=2)
+        async with httpx.AsyncClient(base_url=self.url, timeout=10, limits=limits) as client:
             answer = await client.post(SIGN_IN, json={"name": name, "pin": pin})
             assert answer.status_code == 200, answer.text
             # A browser sends a secure cookie to a loopback address. This client does not.
