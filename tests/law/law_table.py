@@ -59,7 +59,7 @@ def read_law(text: str) -> LawTable:
 
 
 def _is_heading(line: str) -> bool:
-    return line == "| Subsection | What it asks | Carried by |" or set(line) <= set("|- ")
+    return line == "| Subsection | Requirement | Tests |" or set(line) <= set("|- ")
 
 
 @functools.cache
