@@ -57,7 +57,7 @@ _COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
     ("beats_missed", "Heartbeats that did not arrive when due.", lambda one: one.beats_missed),
     ("repeats", "Events repeated without a reply.", lambda one: one.deliveries.repeats),
     ("wagers", "Progressive wagers accepted.", lambda one: one.accepted.wagers),
-    ("wagered_cents", "Sum of those wagers in cents.", lambda one: one.accepted.wagered_cents),
+    ("wagered_cents", "Sum of accepted wagers in cents.", lambda one: one.accepted.wagered_cents),
 )
 
 
