@@ -98,7 +98,7 @@ async def _read_lines(agent: Agent) -> bool:
 
 
 async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
-    """Wait for a coroutine while the panel is served; raise an error of the panel."""
+    """Wait for a coroutine and serve the panel meanwhile. If the panel fails, raise its error."""
     task = asyncio.create_task(done)
     try:
         await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)

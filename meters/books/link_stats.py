@@ -139,7 +139,7 @@ class LinkStatsReader:
     async def _read_claims(self, count: int) -> None:
         """Read the waiting claims, and count hand pays and Envy Bonuses among them.
 
-        If more wait than this reads, it reads the oldest.
+        It reads a limited number of claims, the oldest first.
         """
         found = [
             (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")

@@ -1,20 +1,20 @@
-"""The rule of two people: whether PINs allow that one person did both acts (duty D4).
+"""The rule of two people: one person must not do both acts, by PINs that they set (duty D4).
 
 The argument, which is valid for all parallel requests:
 
 - A session ends when its user gets another PIN. One script finds a session together with the PINs
-  that were set in the last 24 hours. A person may act under another name, with a PIN that they, or
-  an administrator who helps them, set in that time. Then they act in a session that began after it,
-  and the setter is among those that the session's request has.
-- A person who sets an administrator's PIN can set other PINs under that name. So setters are
-  followed through all PINs that were set in that time, in any order, because a PIN that is set
-  twice keeps only its last time.
-- The script that carries out a first act keeps its setters in the same step. The script that
-  carries out the second act reads them there, with the name of the person who did the first. It
-  refuses if the two acts have a name in common. It decides on the data of that moment, because no
-  other request can come in between.
+  that were set in the last 24 hours. To act under another name, a person needs a PIN that they, or
+  an administrator who helps them, set in that time. Such a session began after the PIN was set. So
+  the request of this session has the setter's name.
+- A person who sets an administrator's PIN can set other PINs under that name. So all setters are
+  followed, from PIN to PIN. The order of the times does not matter: if a PIN was set twice, only
+  the last time is known.
+- The script that carries out a first act stores, in the same step, the names of those who set the
+  PINs of its session. The script that carries out the second act reads them there, with the name of
+  the person who did the first. It refuses if the two acts have a name in common. It decides on the
+  data of that moment, because no other request can come in between.
 - A PIN that is set after a request was admitted opens a later session, never the admitted one. So
-  anything that the second act does not know yet was not needed for the first.
+  a PIN that the second act cannot know of cannot have been used for the first.
 """
 
 from collections.abc import Iterable, Mapping

@@ -48,7 +48,7 @@ class ReplicatedAddress:
         database: its number, 0 for a cluster.
         tls: whether the connections to servers and sentinels use TLS.
         replicas: the number of replicas that must have a write before it is answered, at least 1.
-        options: TLS options by the client's names.
+        options: TLS options, by the names of the Redis client's parameters.
     """
 
     places: tuple[HostPort, ...]

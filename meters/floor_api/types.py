@@ -318,8 +318,8 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     Attributes:
         digest: the digest of the floor file to approve; it is sent back with the approval.
         changed: the differences from the last approved floor file, in words.
-        approved_by: the user who approved that, at `approved_at`; null if the store has lost it.
-        barred: why it cannot be approved now, or null.
+        approved_by: the user who approved the last one, at `approved_at`, or null.
+        barred: why the new floor file cannot be approved now, or null.
     """
 
     digest: str

@@ -76,7 +76,7 @@ class TableSnapshot:
         self._snapshot.put(key, {"held": "\n".join((*held, line))})
 
     def release(self, table: str, claim: str) -> None:
-        """Apply the final decision on a claim, which may hold its table."""
+        """Apply the final decision on a claim. The claim may hold its table."""
         key = self._keys.table(table)
         held = self._snapshot.text(key, "held").splitlines()
         holding = [line for line in held if _CLAIM.decode(line).claim != claim]

@@ -131,7 +131,7 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Return why a user could not act with a PIN, and in a role if one is given, or None."""
+        """Return why a user could not act with a PIN, or None. If a role is given, check it too."""
         user = self.users.get(fold_name(name))
         if user is None:
             return f"says that {name!r} {does}, who was never added"

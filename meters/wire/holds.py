@@ -1,4 +1,4 @@
-"""The rule by which a win holds its table, and its words, for the ledger and the agents."""
+"""The rule that decides if a win holds its table, and the texts of the hold."""
 
 from collections.abc import Iterable
 from typing import Final

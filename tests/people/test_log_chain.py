@@ -96,9 +96,9 @@ def test_parts_are_not_taken_for_one_another() -> None:
         pytest.param(with_field(4, b"chain", b"0" * 40), ["entry 4", BROKEN], id="the chain"),
         pytest.param(with_field(4, b"more", b"1"), ["entry 4", BROKEN], id="a field more"),
         pytest.param(with_field(4, b"chain", b""), ["entry 4 has lost"], id="no chain"),
-        pytest.param(lambda rows: rows[1:], ["2-0 stands where 1-0"], id="without the first"),
+        pytest.param(lambda rows: rows[1:], ["2-0 is in the place of 1-0"], id="without the first"),
         pytest.param(
-            lambda rows: [*rows[:3], *rows[4:]], ["5-0 stands where 4-0"], id="without one"
+            lambda rows: [*rows[:3], *rows[4:]], ["5-0 is in the place of 4-0"], id="without one"
         ),
         pytest.param(lambda rows: rows[:-1], ["ends at entry 9", "says 10"], id="without the last"),
         pytest.param(lambda _: [], ["ends at entry 0", "says 10"], id="emptied"),
@@ -107,7 +107,7 @@ def test_parts_are_not_taken_for_one_another() -> None:
         ),
         pytest.param(
             lambda rows: [*rows[:2], (b"2-1", rows[1][1]), *rows[2:]],
-            ["2-1 stands where 3-0"],
+            ["2-1 is in the place of 3-0"],
             id="one between",
         ),
         pytest.param(
@@ -144,7 +144,7 @@ async def test_a_shortened_log_shows_what_is_missing_for_good(register: Register
     await rewrite(register, lambda rows: rows[:-1])
     await register.people.log.note("service_started", by="service")
     (problem, *_) = (await check_log(register.redis)).problems
-    assert f"{count + 1}-0 stands where {count}-0" in problem
+    assert f"{count + 1}-0 is in the place of {count}-0" in problem
 
 
 async def test_a_head_that_is_gone_breaks_the_chain(register: Register) -> None:

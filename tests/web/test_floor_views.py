@@ -402,7 +402,7 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
     for label in ("PIN", "The PIN again"):
         await dialog(page).get_by_label(label, exact=True).fill("111111")
     await answer(page, "Add")
-    await expect(said).to_contain_text("not one digit repeated")
+    await expect(said).to_contain_text("must not be one digit repeated")
     for label in ("PIN", "The PIN again"):
         await dialog(page).get_by_label(label, exact=True).fill("271828")
     await answer(page, "Add")
