@@ -47,7 +47,7 @@ def show_people(console: Console, auto_floor_after_s: float | None) -> None:
             f"A simulated floorperson validates a win after {auto_floor_after_s:.0f} s, and another"
             " pays it (with --no-auto-floor, you do it)."
         )
-    console.print(f"{waits}Ctrl-C stops the demonstration.\n")
+    console.print(f"{waits} Ctrl-C stops the demonstration.\n")
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:

@@ -318,7 +318,8 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     Attributes:
         digest: the digest of the floor file to approve; it is sent back with the approval.
         changed: the differences from the last approved floor file, in words.
-        approved_by: the user who approved the last one, at `approved_at`, or null.
+        approved_by: the user who approved the last one, at `approved_at`. Null if the store has
+            lost it.
         barred: why the new floor file cannot be approved now, or null.
     """
 

@@ -56,7 +56,9 @@ def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None
     assert list(rules()) == [alert.partition("\n")[0] for alert in alerts] == list(runbook)
     for alert in alerts:
         name = alert.partition("\n")[0]
-        assert re.search(r"severity: (critical|warning)\n", alert), name
+        severity = re.search(r"severity: (critical|warning)\n", alert)
+        assert severity, name
+        assert f"| [{name}](#{name.lower()}) | {severity[1]} | " in text
         assert re.search(r"summary: '.{20,}'\n", alert), name
         assert re.search(r"description: '.{20,}'\n", alert), name
         assert f"runbook: deploy/docs/recover/runbook.md#{name.lower()}\n" in alert
