@@ -161,7 +161,7 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
 def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
     home: Path, elsewhere: Path, kept: str, command: str
 ) -> None:
-    """That release used `data` in the current directory. No new directory replaces it."""
+    """The earlier release used `data` in the current directory. No new directory replaces it."""
     before = elsewhere / "kept" / kept
     before.parent.mkdir(parents=True)
     before.write_text("")

@@ -18,6 +18,7 @@ local TERMS, BY, RESTORE, VERSIONS_ADDED = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --include present
 
 if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+local kept = cjson.decode(RESTORE)['kept'] -- a text that cannot be read fails before any write
 
 for field in pairs(meters) do
   if string.sub(field, 1, 6) == 'terms:' then
@@ -29,7 +30,7 @@ end
 touch_desk()
 local entry = note_entry('restore', BY, '', '', 0, {}, RESTORE, '')
 write_books()
-for slip, claim in pairs(cjson.decode(RESTORE)['kept']) do
+for slip, claim in pairs(kept) do
   redis.call('HSET', SLIPS, slip, claim .. ':' .. exact(entry))
 end
 return { 'done', exact(entry) }
