@@ -35,11 +35,15 @@ STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 
 _TABLE: Final = ("link", "table")
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
-    ("broker_connected", "1 while the broker is connected.", lambda one: one.connected),
+    (
+        "broker_connected",
+        "1 while the agent is connected to the broker.",
+        lambda one: one.connected,
+    ),
     ("playable", "1 while progressive wagers can be accepted.", lambda one: one.playable),
     (
         "beat_age_seconds",
-        "Seconds since the controller's last heartbeat.",
+        "Seconds since the service's last heartbeat.",
         lambda one: one.beat_age_s,
     ),
     ("unanswered_events", "Events in the outbox without a reply.", lambda one: one.unanswered),
@@ -49,15 +53,27 @@ _GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
         lambda one: one.unanswered_s,
     ),
     ("waiting_device_events", "Device events that are not handled yet.", lambda one: one.waiting),
-    ("last_seq", "The number of the table's last event.", lambda one: one.last_seq),
+    ("last_seq", "Number of the table's last event.", lambda one: one.last_seq),
     ("outbox_bytes", "Size of the outbox on the disk.", lambda one: one.outbox_bytes),
 )
 _COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
-    ("connections", "Connections to the broker.", lambda one: one.connections),
-    ("beats_missed", "Heartbeats that did not arrive when due.", lambda one: one.beats_missed),
-    ("repeats", "Events repeated without a reply.", lambda one: one.deliveries.repeats),
+    ("connections", "How often the agent connected to the broker.", lambda one: one.connections),
+    (
+        "beats_missed",
+        "Heartbeats of the service that did not arrive when they were due.",
+        lambda one: one.beats_missed,
+    ),
+    (
+        "repeats",
+        "How often an event was repeated because no reply had come.",
+        lambda one: one.deliveries.repeats,
+    ),
     ("wagers", "Progressive wagers accepted.", lambda one: one.accepted.wagers),
-    ("wagered_cents", "Sum of accepted wagers in cents.", lambda one: one.accepted.wagered_cents),
+    (
+        "wagered_cents",
+        "Sum of the accepted progressive wagers, in cents.",
+        lambda one: one.accepted.wagered_cents,
+    ),
 )
 
 
@@ -136,10 +152,12 @@ class _Figures(Collector):
                 counter.add_metric(labels, count_of(stats))
             yield counter
         state = GaugeMetricFamily(
-            "pitlink_agent_state", "1 for the state of the table.", labels=(*_TABLE, "state")
+            "pitlink_agent_state",
+            "1 if the table is in this state; otherwise 0.",
+            labels=(*_TABLE, "state"),
         )
         replies = CounterMetricFamily(
-            "pitlink_agent_replies", "Replies to events.", labels=(*_TABLE, "status")
+            "pitlink_agent_replies", "Replies to events, by status.", labels=(*_TABLE, "status")
         )
         waits = HistogramMetricFamily(
             "pitlink_agent_reply_seconds", "How long events waited for a reply.", labels=_TABLE

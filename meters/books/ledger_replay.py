@@ -226,7 +226,7 @@ class Replay:
 
         Args:
             meters: the store's fields of the link: the last entry's digest, whether the link is
-                closed, the last closed gaming day, the count of rounds in progress, each meter's
+                closed, the last closed gaming day, the count of open rounds, each meter's
                 cycle.
         """
         found = []
@@ -241,7 +241,7 @@ class Replay:
         rounds = int(meters.get("rounds", "0"))
         if rounds != len(self._books.rounds):
             held = len(self._books.rounds)
-            found.append(f"the store counts {rounds} rounds in hand, the ledger {held}")
+            found.append(f"the store counts {rounds} open rounds, the ledger {held}")
         for meter, cycle in self._books.cycles.items():
             stored = meters.get(f"cycle:{meter}", "0")
             if stored != str(cycle):
@@ -397,7 +397,7 @@ class Replay:
             if not self._closed:
                 due.faults.append(f"a parameter of {changed.meter} changed while the link was open")
             if books.rounds:
-                due.faults.append(f"a parameter of {changed.meter} changed with rounds in hand")
+                due.faults.append(f"a parameter of {changed.meter} changed with open rounds")
         if changed.by == by:
             due.faults.append(f"{by} proposed and confirmed a change of {changed.meter}")
         return due

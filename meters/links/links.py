@@ -1,7 +1,7 @@
 """Acts on links by two people: open, close, change parameters, correct meters.
 
 The person who proposes does not confirm (duty D4). A parameter changes only while its link is
-closed and no round is in progress (duty D12). A meter is corrected only by a recorded act (duty
+closed and has no open round (duty D12). A meter is corrected only by a recorded act (duty
 D15).
 """
 
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 _REFUSED: Final = {
     "not_closed": "the link is open: a parameter changes only while it is closed",
-    "rounds_open": "a round is in progress, and must be settled or voided first: {detail}",
+    "rounds_open": "an open round must be settled or voided first: {detail}",
     "unknown_proposal": "there is no such proposal",
     "stale": "the meter was won or changed since the proposal: propose it again",
     "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
@@ -95,7 +95,7 @@ class Links:
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
         """Close a link. Its tables accept no new progressive wager.
 
-        Rounds in progress are finished.
+        Open rounds are finished.
 
         Raises:
             ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
@@ -367,7 +367,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Return the names of the tables with a round in progress."""
+    """Return the names of the tables with an open round."""
     tables = [table.id for table in store.link.table]
     states = await store.table_states(tables)
     found = [table for table, state in zip(tables, states, strict=True) if state.open_round]

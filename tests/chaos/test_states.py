@@ -153,7 +153,7 @@ Finish = Callable[[Seat], None]
 STATES: Final[dict[str, tuple[Bring, Finish, bool]]] = {
     "a wager lit": (lit, lock_and_play, False),
     "held for a hand pay": (held, decide, False),
-    "a closed link with a round in hand": (locked, play_out, True),
+    "a closed link with an open round": (locked, play_out, True),
 }
 """Steps that lead to each state, how its round ends, and whether the link is closed in it."""
 

@@ -297,7 +297,7 @@ async def test_rounds_in_hand_are_named_by_their_tables(pit: Pit) -> None:
     ("field", "value", "said"),
     [
         ("closed", "nobody closed it", "the ledger says that the link is open"),
-        ("rounds", "0", "the store counts 0 rounds in hand, the ledger 1"),
+        ("rounds", "0", "the store counts 0 open rounds, the ledger 1"),
     ],
 )
 async def test_audit_finds_a_link_whose_state_differs_from_its_ledger(

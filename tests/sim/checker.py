@@ -276,7 +276,7 @@ class Checker:
     def _change(self, event: Record) -> None:
         """Note that a meter has another paytable from here on."""
         assert self._books.closed, "a parameter changed while the link was open"
-        assert not any(table.round for table in self._books.tables.values()), "a round was in hand"
+        assert not any(table.round for table in self._books.tables.values()), "a round was open"
         terms, meter = json.loads(event["terms"]), event["meter"]
         if paytable := terms["paytable"]:
             assert isinstance(self._books.meters, dict)

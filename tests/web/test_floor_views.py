@@ -156,7 +156,7 @@ def meter(page: Page, of: str = "tcp-main", name: str = "progressive") -> Locato
 async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) -> None:
     page = await room.signed_in("Sue", "links")
     shown = link(page, "tcp-main")
-    await expect(shown).to_contain_text("3 of 4 tables connected · 0 rounds in hand")
+    await expect(shown).to_contain_text("3 of 4 tables connected · 0 open rounds")
     await press(shown, "Close the link")
     await answer(page, "Close the link")
     await expect(dialog(page).get_by_role("alert")).to_have_text("A reason is needed.")

@@ -7,7 +7,7 @@
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'not_closed' }     a parameter changes only while the link is closed
---   { 'rounds_open', number }   rounds with wagers under the present parameters are in progress
+--   { 'rounds_open', number }   there are open rounds, with wagers under the present parameters
 --   { 'done', entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]

@@ -26,7 +26,7 @@ export const close = (link, done) => {
   dialogs.open({
     title: `Close ${link.name}?`,
     content: [
-      make("p", {}, "Its tables accept no new progressive wager. Rounds in hand are finished."),
+      make("p", {}, "Its tables accept no new progressive wager. Open rounds are finished."),
       reason.node,
     ],
     confirm: "Close the link",

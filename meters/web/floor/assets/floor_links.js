@@ -98,7 +98,7 @@ class View {
         make("span.chip", { "data-state": link.state }, STATES[link.state]),
         make("p.standing", {}, [
           `${link.tables_online} of ${format.count(link.tables, "table")} connected`,
-          `${format.count(link.rounds_open, "round")} in hand`,
+          `${format.count(link.rounds_open, "open round")}`,
         ].join(" · "))),
       link.tables_offline?.length
         ? make("p.of.offline", {}, this.offline(link.tables_offline)) : null,
@@ -198,7 +198,7 @@ class View {
           dialogs.action("Change a parameter", `${meter.name}, ${link.name}`, () => changes.parameter(link, meter, done), { off }),
           dialogs.action("Adjust", `${meter.name}, ${link.name}`, () => changes.adjust(link, meter, done)),
           off ? make("p.why", {}, closed
-            ? "Parameters can change once the rounds in hand are finished."
+            ? "Parameters can change once the open rounds are finished."
             : "Parameters can change only while the link is closed.") : null));
   }
 
