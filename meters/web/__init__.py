@@ -1,1 +1,4 @@
-"""The web side of the meter service: signage, the API, its event stream, metrics and health."""
+"""The web side of the meter service: its pages, payout slips and API.
+
+The API also has the event streams, the metrics and the health probes.
+"""

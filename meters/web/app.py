@@ -64,7 +64,7 @@ def create_app(
     health: Health,
     metrics: Metrics,
 ) -> Litestar:
-    """Build the application that serves one floor.
+    """Build the web application of one floor.
 
     Raises:
         UserError: the facility's logo cannot be shown.

@@ -20,7 +20,7 @@ from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 
 StaffRequest = Request[SignedIn, object, State]
-"""A request that passed the gate of a route for signed-in users."""
+"""A request of a signed-in user, after the check of the user's rights."""
 
 _CONFLICTS: Final = frozenset({
     "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
@@ -50,7 +50,10 @@ _log = structlog.get_logger(__name__)
 
 
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A code for programs and a plain message; for ``locked_out``, the end of the lock in UTC."""
+    """The text of an error: `code` for programs, and a plain `message` for people.
+
+    With the code ``locked_out``, `until` is the end of the lock, in UTC.
+    """
 
     code: str
     message: str
@@ -64,12 +67,12 @@ class ErrorBody(msgspec.Struct, frozen=True):
 
 
 class RefusedError(Exception):
-    """A request that is not carried out.
+    """A refused HTTP request. The service does not carry it out.
 
     Attributes:
-        status: the status of the answer.
-        code: for programs.
-        message: the reason, in plain words.
+        status: the HTTP status of the answer.
+        code: the code of the refusal, for programs.
+        message: the reason of the refusal, in plain words.
     """
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -80,14 +83,17 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return the refusals of a route for the API's description."""
+    """Return the error answers that a route can send, for the description of the API."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """Return an error as an API answer, with what it repeats of a request escaped."""
+    """Return an error as an API answer.
+
+    The message can repeat text of the request, so unprintable characters are escaped.
+    """
     shown = msgspec.structs.replace(error, message=escape_unprintable(error.message))
     return Response(
         ErrorBody(shown), status_code=status, media_type=MediaType.JSON, headers=headers
@@ -95,7 +101,7 @@ def error_response(
 
 
 def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
-    """Return an error of the framework as an API answer."""
+    """Return an error of the web framework as an API answer."""
     code = http.HTTPStatus(error.status_code).name.lower()
     message = error.detail
     if isinstance(error.extra, list):
@@ -105,12 +111,15 @@ def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
 
 
 def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
-    """Return an API answer that says why the gate refused a request."""
+    """Return an API answer that says why the request was refused."""
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
 def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
-    """Return an API answer for a failed sign-in or user change; log the store's own error."""
+    """Return an API answer for a failed sign-in or a failed change of a user.
+
+    If the store failed, log the error of the store.
+    """
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
     headers = None
@@ -124,7 +133,7 @@ def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
 
 
 def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    """Return an API answer that says why nothing was decided or changed."""
+    """Return an API answer that says why a user's decision or change was refused."""
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
@@ -135,7 +144,7 @@ def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
 
 
 def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
-    """Refuse a display above the limit."""
+    """Refuse an event stream above the limit on open streams."""
     if not error.of_one:
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)
@@ -147,12 +156,12 @@ def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Err
 
 
 def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
-    """Refuse a body nested too deeply for a decoder."""
+    """Refuse a request body that is nested too deeply for its decoder."""
     return error_response(400, ErrorText("bad_request", "the request is nested too deeply"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
-    """Log a defect in full, and answer without its details."""
+    """Log an unexpected error in full, and answer without its details."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")

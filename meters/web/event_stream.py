@@ -8,7 +8,8 @@ import msgspec
 from meters.displays.display_state import BoardRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
-"""Silence after which a comment is sent, so readers that are gone are detected."""
+"""Seconds without an event after which a comment is sent. A failure to send shows that the reader
+is gone."""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
@@ -24,13 +25,14 @@ _EVENTS: Final[dict[type[BoardRow], bytes]] = {
 
 
 class EventStream:
-    """Updates of the display state as bytes: one event for each meter, controller and jackpot.
+    """Updates of the display state as the bytes of server-sent events.
 
     The first event is ``page``, the version of the pages. A page that was open before an upgrade
-    sees by it that it is outdated. The current state follows, then the changes.
+    has another version, so it knows that it is outdated. The current state follows, then the
+    changes. Each meter, controller and jackpot has its own event.
 
-    Each part has everything that changed since the reader read the last one, so a slow reader gets
-    later data but needs no more memory.
+    Each part of the stream has all changes since the reader read the part before. So a slow reader
+    gets later data, and needs no more memory.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
@@ -51,5 +53,5 @@ class EventStream:
 
 
 def frame(event: bytes, data: bytes) -> bytes:
-    """Return one server-sent event."""
+    """Return the bytes of one server-sent event."""
     return b"event: " + event + b"\ndata: " + data + b"\n\n"

@@ -1,4 +1,7 @@
-"""Access to routes: every route declares who may use it; without a declaration nobody may."""
+"""Access to HTTP routes. Every route declares who is allowed to use it.
+
+If a route has no such declaration, nobody is allowed to use it.
+"""
 
 import hmac
 import ipaddress
@@ -23,22 +26,23 @@ Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""The prefix makes browsers send it only to this host, for all its paths, and over secure
-connections."""
+"""Name of the session cookie. The prefix ``__Host-`` makes browsers send the cookie only to this
+host, for all paths, and only over secure connections."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""This cookie remains after its session has ended. So a user who signed in on this device before is
-not locked out by failures elsewhere."""
+"""Name of the cookie that identifies a device. This cookie remains after the session has ended. So
+failed sign-ins elsewhere do not lock out a user who signed in on this device before."""
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
-"""With the value 1: the page sends the request by itself, so it does not keep the session alive."""
+"""Name of a request header. The value 1 means that the page sends the request without the user.
+Such a request does not keep the session alive."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""The mark in the API's description of a route that needs a signed-in user."""
+"""The part of a route's API description that says: only a signed-in user can use the route."""
 
 ACCESS: Final = "access"
-"""The name under which a route declares who may use it."""
+"""The name of the route option that declares who is allowed to use the route."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -48,31 +52,34 @@ _PROXY_SAYS_SO: Final = (
 
 
 class RequestDetails(Protocol):
-    """The parts of a request that are read here, for any type of handler."""
+    """The parts of an HTTP request that this module reads.
+
+    The type of the request's route handler does not matter.
+    """
 
     @property
     def scope(self) -> Scope:
-        """The connection, as the server describes it."""
+        """The description of the connection by the web server."""
         ...
 
     @property
     def headers(self) -> Headers:
-        """Its headers."""
+        """The headers of the request."""
         ...
 
     @property
     def cookies(self) -> Mapping[str, str]:
-        """Its cookies."""
+        """The cookies of the request."""
         ...
 
     @property
     def client(self) -> Address | None:
-        """The client's address."""
+        """The network address of the client, or None if it is unknown."""
         ...
 
 
 class RouteAccess(StrEnum):
-    """Access to a route that needs no right."""
+    """Access to a route that needs no right: for anybody, or for every signed-in user."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"
@@ -94,7 +101,7 @@ def needs(right: Right) -> dict[str, object]:
 
 
 def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
-    """Declare a route by which a user with a right changes something."""
+    """Declare a POST route that changes something, for users who have the right."""
     return post(
         path,
         opt=needs(right),
@@ -105,11 +112,12 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 
 
 def gate(people: UserDirectory) -> Guard:
-    """Return the guard of all routes, which checks who may use each one (duty D20).
+    """Return the check that runs before every route. It refuses users without the right (D20).
 
-    Requests that change something are accepted only from our own pages: by their origin, as JSON,
-    and, with a session, with the session's token. The user is looked up again after the body has
-    arrived. A sender can delay a request for any time, and its session may end meanwhile.
+    Requests that change something are accepted only from pitlink's own pages. The check compares
+    the origin, and requires JSON. If a session is needed, the check requires the session's CSRF
+    token too. It looks the user up a second time after the request body has arrived. A sender can
+    delay the body, and the session can end in that time.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -150,10 +158,10 @@ async def _admit(connection: RequestDetails, people: UserDirectory, access: obje
 
 
 async def person_of(connection: RequestDetails, people: UserDirectory) -> SignedIn | None:
-    """Return the signed-in user of the requesting browser, or None.
+    """Return the user who is signed in at the requesting browser, or None if nobody is.
 
     Raises:
-        UsersError: ``store_failed``.
+        UsersError: the store cannot be read (``store_failed``).
     """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
@@ -161,29 +169,32 @@ async def person_of(connection: RequestDetails, people: UserDirectory) -> Signed
 
 
 def token_of(connection: RequestDetails) -> str | None:
-    """Return the token of the browser's session, or None if it sent none."""
+    """Return the session token that the browser sent, or None if it sent none."""
     return connection.cookies.get(COOKIE)
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the origin of a sign-in: the address, and the device if it is known."""
+    """Return the network address of a sign-in, and its device if the device is known."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
 def client_of(connection: RequestDetails) -> str:
-    """Return the client's network address, as a proxy on this machine reports it."""
+    """Return the client's network address.
+
+    If a proxy on this machine forwards the request, this is the address that the proxy reports.
+    """
     return connection.client.host if connection.client else ""
 
 
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    A proxy on this machine reports the scheme in X-Forwarded-Proto; other senders of it are
-    ignored.
+    A proxy on this machine reports HTTP or HTTPS in the header X-Forwarded-Proto. From any other
+    sender, the header is ignored.
 
     Raises:
-        RefusedError: ``https_needed``.
+        RefusedError: the connection is not encrypted (``https_needed``).
     """
     if connection.scope["scheme"] != "https" and not _is_loopback(client_of(connection)):
         raise RefusedError(

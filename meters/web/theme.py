@@ -1,4 +1,4 @@
-"""Branding of the facility as files: a style sheet and numerals in its colors."""
+"""The facility's branding as files: a style sheet, and numerals in the facility's colors."""
 
 import hashlib
 import re
@@ -23,8 +23,8 @@ _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 def themed(assets: Assets, floor: Floor) -> Assets:
     """Return the files of the pages in the facility's colors.
 
-    Their version also depends on all other parts of the floor file that pages show. So a display
-    that was open before a change reloads by itself.
+    The version of these files changes if any part of the floor file that pages show is changed. So
+    a display that was open before the change reloads by itself.
 
     Raises:
         UserError: the logo cannot be shown.
@@ -44,7 +44,7 @@ def themed(assets: Assets, floor: Floor) -> Assets:
 
 
 def _painted(drawing: bytes, branding: Branding) -> bytes:
-    """Return a drawing with its original colors replaced by those of the branding."""
+    """Return a drawing with its original colors replaced by the branding's colors."""
     colours: Mapping[str, str] = {
         "#fffaf0": branding.ink,
         "#f3e6c4": mixed(branding.ink, branding.accent, 14),

@@ -1,4 +1,4 @@
-"""Routes of correction requests, which a floorperson confirms or refuses."""
+"""HTTP routes for correction requests: list the requests, confirm one, or refuse one."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A refusal of a correction request with its reason, which the dealer reads."""
+    """The request body that refuses a correction request. The dealer reads `reason`."""
 
     reason: Words
 
@@ -29,9 +29,10 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
         opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
     )  # fmt: skip
     async def list_asks() -> Sequence[AskRow]:
-        """List the waiting correction requests: voids after cards, and hands entered differently.
+        """List the correction requests that wait for a decision, oldest first.
 
-        The oldest is the first. Such a table waits until somebody has decided.
+        A request is for a void after cards were entered, or for a result with hands entered
+        differently. The table of a request waits until a floorperson confirms or refuses it.
         """
         return await asks.asks()
 
@@ -39,14 +40,14 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def confirm_ask(
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
-        """Confirm a correction exactly as it was shown (duty D17)."""
+        """Confirm a correction request exactly as the page showed it (duty D17)."""
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
     async def refuse_ask(
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:
-        """Refuse a correction, with the reason; the round continues unchanged."""
+        """Refuse a correction request, with a reason. The round continues unchanged."""
         return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

@@ -1,4 +1,4 @@
-"""The stream that notifies a floor page of changes."""
+"""The event stream that notifies an open floor page of changes."""
 
 import asyncio
 import time
@@ -21,28 +21,31 @@ from meters.web.event_stream import STREAM_HEADERS, frame
 from meters.web.security import SESSION, needs, token_of
 
 LOOK_EVERY_S: Final = 5.0
-"""The longest time between two checks of the session."""
+"""Longest time, in seconds, between two checks that the user's session is still valid."""
 
 HEARTBEAT_S: Final = 2.0
-"""Silence after which a ``heartbeat`` is sent. A page that misses two is not current."""
+"""Seconds without a change after which the stream sends a ``heartbeat``. A page that misses two
+heartbeats is no longer current."""
 
 _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A name that no link has: a reader of it learns only that the displays close."""
+"""A name that no link has. A follower of this name receives no data. It only learns that the
+display state closes."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """The number of changes so far; only a difference from the last number has a meaning."""
+    """Data of a ``changed`` event. `count` differs after each change; it has no other meaning."""
 
     count: int
 
 
 class ChangeStream:
-    """A ``changed`` event at the start and after each change, for as long as the session lasts.
+    """The events of one floor page's stream, until the user's session ends.
 
-    It does not keep the session alive, so a page that is left alone signs out.
+    A ``changed`` event is sent at the start and after each change. The stream does not keep the
+    session alive, so the user of an unused page is signed out.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class ChangeStream:
         self._end = end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the stream as bytes."""
+        """Yield the bytes of the stream."""
         seen = _NOTHING_NEW
         looked_at = -LOOK_EVERY_S
         ended = asyncio.create_task(self._until_displays_close())
@@ -97,7 +100,7 @@ class ChangeStream:
 def change_routes(
     changes: ChangeSignal, people: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
-    """Declare the route of the stream for floor pages."""
+    """Declare the route of the event stream for floor pages."""
 
     @get(
         "/api/v1/floor/stream",
@@ -105,11 +108,11 @@ def change_routes(
         media_type="text/event-stream", sync_to_thread=False,
     )  # fmt: skip
     def stream_changes(request: StaffRequest) -> Stream:
-        """Send server-sent events: `changed` at the start, and when claims, asks or links change.
+        """Send server-sent events to a floor page until its session ends.
 
-        A `heartbeat` is sent when nothing has changed for two seconds.
-
-        The stream ends with the session, and does not keep it alive.
+        A `changed` event is sent at the start, and when a claim, a correction request or a link
+        changes. A `heartbeat` is sent when nothing has changed for two seconds. The stream does not
+        keep the session alive.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(

@@ -1,4 +1,4 @@
-"""Routes of claims: waiting claims, the decisions on them, and past wins."""
+"""HTTP routes for claims: list waiting claims, decide a claim, and search wins."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,31 +21,37 @@ from meters.web.security import SESSION, client_of, for_anybody, needs, person_o
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
-"""No ledger and no log is longer."""
+"""The largest entry number in a request. No ledger and no log is longer."""
 
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A body without fields: the actor is the signed-in user. A field in it is refused."""
+    """A request body without fields. A field is refused. The actor is the signed-in user."""
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A floorperson's finding that there is no win, with the reason."""
+    """The request body by which a floorperson rejects a win, with the reason.
+
+    `envy_not_due` is true if the Envy Bonuses of the hand are not due either.
+    """
 
     reason: Words
     envy_not_due: bool = False
 
 
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A payment against this payout slip; `envy_paid`: the hand's Envy Bonuses were paid too."""
+    """The request body that records a payment, with the number of its payout slip.
+
+    `envy_paid` is true if the Envy Bonuses of the hand were paid too.
+    """
 
     slip: Words
     envy_paid: bool = False
 
 
 class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A finding that Envy Bonuses that are owed are not due after all, with the reason."""
+    """The request body that declares owed Envy Bonuses as not due, with the reason."""
 
     reason: Words
 
@@ -60,12 +66,11 @@ def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HT
 def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
-        """List the claims whose win or Envy Bonuses are not yet paid or rejected.
+        """List the claims with a win or Envy Bonuses not yet paid or rejected, oldest first.
 
-        The oldest is the first; money is in cents.
-
-        A user with the right to see wins sees all of each. Everybody else sees no person's name, no
-        evidence and no slip.
+        Money is in cents. A user with the right to see wins gets every field of each claim. For
+        everybody else, the service removes the names of people, the evidence, the reason and the
+        slip number.
         """
         person = await person_of(request, people)
         rows = await claims.waiting()
@@ -75,7 +80,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
 
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
-        """Return one claim, decided or not, with its evidence (duty D16)."""
+        """Return one claim with its evidence, whether it is decided or not (duty D16)."""
         return await claims.find(claim)
 
     @get(
@@ -83,7 +88,10 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         opt=needs(Right.WINS), security=SESSION, responses=_READS, media_type="application/pdf",
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
-        """Return a win's payout slip on one page (duty D16), and log who printed it (duty D17)."""
+        """Return the payout slip of a win as a PDF of one page (duty D16).
+
+        The operators' log records who printed the slip (duty D17).
+        """
         row = await claims.find(claim)
         name = request.user.name
         slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
@@ -105,7 +113,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         before: FromQuery[str | None] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
     ) -> WinPage:
-        """Search past and present wins, latest first (duty D16)."""
+        """Search all wins, decided or waiting, latest first (duty D16)."""
         return await claims.wins(
             WinSearch(
                 link=link, meter=meter, table=table, state=claim_state, words=words, since=since,
@@ -131,7 +139,11 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_claim(
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject a win, with the reason; the amount goes back to the meter."""
+        """Reject a win, with the reason.
+
+        If the win was a percentage of the meter, its amount goes back to the meter. The amount of a
+        win at odds goes back to the house account.
+        """
         return await claims.decide(
             claim, "reject", request.user.name, reason=data.reason,
             envy_not_due=data.envy_not_due, setters=request.user.setters,
@@ -141,11 +153,11 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def pay_claim(
         claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
     ) -> ClaimRow:
-        """Record that a validated win was paid, with the payout slip, by another person.
+        """Record the payment of a validated win, with the number of its payout slip.
 
-        Two users do not count as different persons if one of them set the other's PIN, or if
-        somebody else set both PINs, and both may have acted with those PINs in the last 24 hours
-        (duty D4).
+        The user who records the payment must not be the person who validated the win (duty D4). Two
+        users count as one person if one of them set the other's PIN, or if somebody else set both
+        PINs. This rule applies if both users could have acted with those PINs in the last 24 hours.
         """
         return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
@@ -168,7 +180,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject Envy Bonuses that are owed and not paid, with the reason."""
+        """Reject the Envy Bonuses of a hand that are owed and not paid, with the reason."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -178,7 +190,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def without_people(row: ClaimRow) -> ClaimRow:
-    """Return a claim as everybody may see it, without anybody's name."""
+    """Return a claim for the public: without names, evidence, reasons and slip number."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
         wagers=(), envy=(), envy_by=None, envy_reason=None,
@@ -186,5 +198,5 @@ def without_people(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """Return a claim's id in the form for a file name."""
+    """Return the id of a claim without the characters that a file name cannot have."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

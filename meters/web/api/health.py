@@ -1,4 +1,4 @@
-"""Routes for monitoring: probes and Prometheus."""
+"""HTTP routes for monitoring: health probes, and metrics for Prometheus."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -14,32 +14,35 @@ from meters.web.security import for_anybody
 
 
 class Health(Protocol):
-    """State of the links, for the probes."""
+    """The source of the links' state for the health probes."""
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the inoperable links, each with its reason; empty if there are none."""
+        """Return the id of each inoperable link with the reason; empty if all links operate."""
         ...
 
 
 class Alive(msgspec.Struct, frozen=True):
-    """An answer that the process is alive."""
+    """The answer of `/healthz`: the process is alive."""
 
     alive: bool
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """An answer that says if every link is operable, and the reason for each one that is not."""
+    """The answer of `/readyz`. `ready` is true if every link is operable.
+
+    `links` has the id of each inoperable link, with the reason.
+    """
 
     ready: bool
     links: dict[str, str]
 
 
 def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
-    """Declare the routes for monitoring: probes and Prometheus."""
+    """Declare the routes for monitoring: health probes, and metrics for Prometheus."""
 
     @get("/healthz", opt=for_anybody(), sync_to_thread=False)
     def is_alive() -> Alive:
-        """Answer that the process is alive; a link may still be inoperable."""
+        """Answer that the process is alive. This says nothing about the links."""
         return Alive(alive=True)
 
     @get(
@@ -57,7 +60,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT, sync_to_thread=False)
     def show_metrics(request: WebRequest) -> Response[bytes]:
-        """Return everything that Prometheus reads."""
+        """Return all metrics of the service for Prometheus."""
         body, media_type = metrics.exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
 

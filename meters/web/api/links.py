@@ -1,4 +1,7 @@
-"""Routes of links: their state, who opened and closed them, and changes by two people."""
+"""HTTP routes for links: their state, their history, and the acts of people on them.
+
+A change of a parameter or of a meter balance needs two people.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -27,13 +30,16 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The reason to close a link."""
+    """The request body that closes a link, with the reason."""
 
     reason: Words
 
 
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The digest of the floor file that the user saw: only this file can be approved."""
+    """The request body that approves a floor file.
+
+    `digest` is the digest of the floor file that the user saw. Only that file can be approved.
+    """
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
@@ -46,7 +52,7 @@ def link_routes(links: Links) -> list[HTTPRouteHandler]:
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkView]:
-        """List every link with its state, its meters' parameters and its proposals (duty D3)."""
+        """List every link with its state, proposed changes and meters' parameters (duty D3)."""
         return await links.links()
 
     @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
@@ -66,7 +72,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def close_link(
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
     ) -> LinkView:
-        """Close a link: its tables accept no new progressive wager; open rounds are finished."""
+        """Close a link. Its tables finish their open rounds and accept no new progressive wager."""
         return await links.close(link, request.user.name, data.reason)
 
     @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
@@ -84,7 +90,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     ) -> LinkView:
         """Approve the settings of a link in the floor file that the page showed (duty D12).
 
-        The service then opens the link within a second or two.
+        The service opens the link one or two seconds after the approval.
         """
         person = request.user
         return await links.approve(link, person.name, data.digest, person.setters)
@@ -99,7 +105,10 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[ParameterChange | Adjustment],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Propose a parameter or an adjustment, for another to confirm (duties D4, D12, D15)."""
+        """Propose a change of a meter's parameter or balance (duties D12, D15).
+
+        Another person must confirm the proposal (duty D4).
+        """
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS)
@@ -109,10 +118,11 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Confirm the proposal of another person, and carry it out (duty D4).
+        """Confirm the proposal of another person, and make the proposed change (duty D4).
 
-        Two users do not count as different persons if one of them set the other's PIN, or if
-        somebody else set both PINs, and both may have acted with those PINs in the last 24 hours.
+        Two users count as one person if one of them set the other's PIN, or if somebody else set
+        both PINs. This rule applies if both users could have acted with those PINs in the last 24
+        hours.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
@@ -124,7 +134,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Withdraw a proposal."""
+        """Withdraw a proposed change."""
         return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

@@ -1,4 +1,4 @@
-"""Public routes of the meters: their current values and a stream of changes."""
+"""Public HTTP routes for the meters: their current values, and a stream of changes."""
 
 from litestar import get
 from litestar.background_tasks import BackgroundTask
@@ -22,7 +22,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
 
     @get("/api/v1/meters", opt=for_anybody(), sync_to_thread=False)
     def list_meters() -> list[MeterRow]:
-        """List every meter's current value, in cents; the reserve is not shown (reading T21)."""
+        """List the current value of every meter, in cents. Reserves are not shown (reading T21)."""
         return displays.rows()
 
     @get(
@@ -31,10 +31,11 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         sync_to_thread=False,
     )  # fmt: skip
     def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
-        """Send server-sent events: `meter`, `controller` and `jackpot`; the current state is first.
+        """Send the current state and then each change as server-sent events.
 
-        With `link`, the events are those of one link. A `controller` event is sent every second for
-        each link whose controller is alive. Without these events, no meter of that link is current.
+        The events are `meter`, `controller` and `jackpot`. If `link` is given, only events of that
+        link are sent. While the controller of a link is alive, a `controller` event is sent every
+        second. Without `controller` events, the meters of the link are not current.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

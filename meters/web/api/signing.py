@@ -1,4 +1,4 @@
-"""Routes for signing in and out, and for the signed-in user's own account."""
+"""HTTP routes for signing in and out, and for the signed-in user's own account."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -50,21 +50,21 @@ class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The current PIN of a user, and the one that they choose."""
+    """The current PIN of a user, and the new PIN that the user chooses."""
 
     pin: Typed
     new_pin: Typed
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The signed-in user, their rights, and the data that their page needs.
+    """The signed-in user, the user's rights, and the data that the user's page needs.
 
-    With `choose_pin`, somebody else set their PIN: they have no right until they have chosen their
-    own.
+    `choose_pin` is true if somebody else set the user's PIN. Such a user has no rights until they
+    choose their own PIN.
 
-    `csrf` must be sent with every act, in the header ``X-CSRF-Token``. The session ends after
-    `idle_seconds` without a request of the user. A request that the page sends by itself has the
-    header ``X-Unattended: 1`` and does not count.
+    The page must send `csrf` with every act, in the header ``X-CSRF-Token``. The session ends after
+    `idle_seconds` without a request of the user. A request that the page sends without the user has
+    the header ``X-Unattended: 1``. Such a request does not count.
     """
 
     name: str
@@ -89,10 +89,11 @@ def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandle
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
-        """Sign in with a name and a PIN; the previous session of the browser ends.
+        """Sign in with a name and a PIN. The previous session of the browser ends.
 
-        A second cookie names the device. A user who signed in on this device before may still try
-        there when others have locked the name or the address.
+        The answer also sets a cookie that identifies the device. Failed sign-ins of others can lock
+        the user's name or the network address. A user who has signed in on this device before can
+        still try to sign in there.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -119,7 +120,7 @@ def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandle
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> Response[None]:
-        """End the session."""
+        """End the user's session."""
         await people.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_ENDED])
 
@@ -142,9 +143,9 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
         responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
-        """Choose the user's own PIN, which nobody else knows; their other sessions end.
+        """Set the signed-in user's own PIN, and end all other sessions of the user.
 
-        A wrong `pin` counts as a failed sign-in.
+        Nobody else knows this PIN. A wrong `pin` (the current PIN) counts as a failed sign-in.
         """
         await people.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
@@ -158,7 +159,10 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
         request: StaffRequest,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
     ) -> Sequence[LogRow]:
-        """List acts on the user's account and PIN, and the user's acts on others, latest first."""
+        """List the log entries about the signed-in user, latest first.
+
+        These are acts on the user's account and PIN, and acts of the user on other accounts.
+        """
         return await people.log.of_account(request.user.name, limit)
 
     return [show_me, choose_pin, list_own_acts]

@@ -1,4 +1,4 @@
-"""Routes of the users and the operators' log."""
+"""HTTP routes for the users and for the operators' log."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
@@ -25,7 +25,7 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user to add; without `pin`, one is generated."""
+    """The request body that adds a user. If `pin` is missing, the service generates a PIN."""
 
     name: Typed
     role: Role
@@ -33,19 +33,26 @@ class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A new PIN; without `pin`, one is generated."""
+    """The request body that sets a user's PIN. If `pin` is missing, the service generates a PIN."""
 
     pin: Typed | None = None
 
 
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user whose PIN was set: `pin` is the generated one, shown only in this answer."""
+    """A user whose PIN was set.
+
+    `pin` is the PIN that the service generated, or null if it generated none. No other answer shows
+    this PIN.
+    """
 
     pin: str | None = None
 
 
 def user_routes(people: UserDirectory, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
-    """Declare the routes of users; `log_seal` returns the seal of the operators' log."""
+    """Declare the routes for the users and the operators' log.
+
+    `log_seal` returns the seal of the operators' log.
+    """
     return [*_reading_routes(people, log_seal), *_changing_routes(people)]
 
 
@@ -54,7 +61,7 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
-        """List every user, by name."""
+        """List all users in the order of their names."""
         return await people.users.rows()
 
     @get("/api/v1/log", opt=needs(Right.USERS), security=SESSION, responses=_READS)
@@ -62,12 +69,12 @@ def _reading_routes(
         before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[LogRow]:
-        """List the operators' log, latest first (duty D17)."""
+        """List the entries of the operators' log, latest first (duty D17)."""
         return await people.log.page(before, limit)
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal of the operators' log, to be stored elsewhere (duty D17)."""
+        """Return the seal of the operators' log. Keep a copy of it elsewhere (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -78,7 +85,10 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users", Right.PEOPLE, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
-        """Add a user; for 24 hours the PIN serves to choose their own one, and for nothing else."""
+        """Add a user with a PIN that is valid for 24 hours.
+
+        With this PIN the user can only choose their own PIN.
+        """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
         return _with_pin(row, None if data.pin is not None else pin)
@@ -87,7 +97,7 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
     async def disable_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
-        """Disable a user's sign-in; their sessions end immediately."""
+        """Disable a user's sign-in. The user's sessions end immediately."""
         return await users.disable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/enable", Right.PEOPLE)
@@ -101,16 +111,16 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
     async def unlock_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
-        """Remove the locks of a user after too many failed attempts."""
+        """Remove the locks that too many failed sign-ins put on a user."""
         return await users.unlock(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/pin", Right.PEOPLE)
     async def set_pin(
         name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
     ) -> UserWithPin:
-        """Set a new PIN for a user; their sessions end immediately.
+        """Set a new PIN for a user. The user's sessions end immediately.
 
-        For 24 hours the PIN serves to choose their own one, and for nothing else.
+        The PIN is valid for 24 hours. With this PIN the user can only choose their own PIN.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

@@ -1,1 +1,1 @@
-"""The floor page."""
+"""The floor page, where wins are validated and paid and links are managed."""

@@ -10,7 +10,10 @@ from meters.http.templates import load_template
 
 
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
-    """Declare the route of the page; it needs no sign-in, as it contains no data of the floor."""
+    """Declare the route of the floor page.
+
+    The route needs no sign-in, because the page itself has no data of the floor.
+    """
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,
         version=assets.version,

@@ -1,7 +1,6 @@
-"""Texts for patrons about what each hand wins of a meter (duty D1).
+"""Texts that show patrons what each hand wins (duty D1).
 
-They use the terms under which the link operates now, so they include confirmed changes of a
-paytable.
+The texts use the present terms of the link, with all confirmed changes of a paytable.
 """
 
 from collections.abc import Iterator
@@ -22,7 +21,10 @@ class Pay:
 
 
 def pays_of(meter: Meter) -> Iterator[Pay]:
-    """Yield every hand that wins, the highest first, then the pays of draws."""
+    """Yield the line of each winning hand, the highest first.
+
+    The lines of Magic Card and Lucky Bonus, which are drawn by chance, are last.
+    """
     for row in _paying(meter):
         wins = f"{row.percent}% of the meter" if row.percent else _for_1(row.for_1)
         yield Pay(hand_words(row.hand), wins, money(row.envy_cents) if row.envy_cents else "")
@@ -34,13 +36,13 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
 
 
 def winners_of(meter: Meter) -> str:
-    """Return the hands that win a part of the meter, in one line."""
+    """Return the hands that win a percentage of the meter, as one line of text."""
     won = [f"{hand_words(row.hand)} {row.percent}%" for row in _paying(meter) if row.percent]
     return "Wins: " + " · ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one row for each hand of the paytable, which may have the same hand in several rows."""
+    """Yield the first row of each winning hand. A hand can have several rows in a paytable."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:

@@ -28,7 +28,7 @@ class _Paytable:
 
 
 def pays_page_route(floor: Floor, displays: DisplayState, assets: Assets) -> HTTPRouteHandler:
-    """Declare the route of each link's page."""
+    """Declare the route of the page that shows the paytables of a link."""
     by_id = {link.id: link for link in floor.link}
     template = load_template("meters.web.paytable", "page.html")
 

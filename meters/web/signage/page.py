@@ -1,4 +1,4 @@
-"""The signage pages: complete on their first paint, then kept current by `signage.js`."""
+"""The signage pages. Each page arrives complete; `signage.js` then keeps it current."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,8 +26,8 @@ _TEMPLATE: Final = load_template("meters.web.signage", "page.html")
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 Shown = Literal["live", "closed", "unavailable"]
-"""A meter in play, one that keeps its money but accepts no wagers, or one without a current amount.
-"""
+"""State of a meter on a display. ``live``: it is in play. ``closed``: it keeps its money, but
+accepts no wagers. ``unavailable``: its current amount is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _LinkView:
 
 
 def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
-    """Declare the routes of the pages for patrons.
+    """Declare the routes of the signage pages, which patrons see.
 
     Raises:
         UserError: the facility's logo cannot be shown.
@@ -100,7 +100,10 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 
 
 class Signage:
-    """One page in its current state; `signage.js` applies later changes in the same way."""
+    """One signage page in its current state.
+
+    `signage.js` applies later changes by the same rules.
+    """
 
     def __init__(
         self, floor: Floor, displays: DisplayState, version: str, logo: Logo | None
@@ -116,7 +119,10 @@ class Signage:
         self._validated = _by_meter(displays.validated())
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:
-        """Return the page of some links; it reads the events of `watched`, or of all if None."""
+        """Return the HTML of the page for some links.
+
+        The page follows the events of the link `watched`, or of all links if `watched` is None.
+        """
         facility = self._floor.facility
         shown = [self._displays.in_force(link) for link in links if link.meter]
         return _TEMPLATE.render(
@@ -145,12 +151,18 @@ class Signage:
         )
 
     def _digits(self, link: Link) -> int:
-        """Return the digits of a link's widest amount; all its amounts are drawn at that size."""
+        """Return the number of digits in a link's largest amount, from 6 to 12.
+
+        All amounts of the link are drawn at the size for this number of digits.
+        """
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
 
     def _shown(self, row: MeterRow | None) -> Shown:
-        """Return how a meter is shown; a closed link keeps its money, and its amount is true."""
+        """Return the state in which a meter is shown.
+
+        A meter of a closed link keeps its money, so its amount is still correct and is shown.
+        """
         link = self._links.get(row.link) if row is not None else None
         states = {row.state if row is not None else "", link.state if link is not None else ""}
         if row is None or link is None or "inoperable" in states:
@@ -178,7 +190,11 @@ class Signage:
         )
 
     def _note(self, row: MeterRow) -> _NoteView:
-        """Return the highest pending win, or one that was validated a moment ago (duty D8)."""
+        """Return the text about a win that a meter shows with its amount (duty D8).
+
+        This is the highest pending win. If none is pending, it is the last win that was validated a
+        moment ago.
+        """
         words = self._branding.wording
         key = (row.link, row.meter)
         if hits := self._hits.get(key):

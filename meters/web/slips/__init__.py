@@ -1,1 +1,1 @@
-"""The payout slip."""
+"""The payout slip of a win."""

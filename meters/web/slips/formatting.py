@@ -1,4 +1,4 @@
-"""Amounts and times as a payout slip writes them."""
+"""Texts of amounts and times on a payout slip."""
 
 from datetime import datetime
 from typing import Final
@@ -27,7 +27,7 @@ def amount_words(amount_cents: int) -> str:
 
 
 def moment_words(moment: str | datetime, zone: ZoneInfo) -> str:
-    """Return a time in the facility's zone; a text is RFC 3339.
+    """Return the text of a time in the facility's zone. A time given as text is RFC 3339.
 
     >>> moment_words("2026-11-20T02:14:07.250Z", ZoneInfo("America/New_York"))
     'Thu, Nov 19, 2026, 21:14:07 EST'

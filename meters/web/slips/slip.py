@@ -1,6 +1,7 @@
-"""The payout slip: one win on one Letter page, with its record and the signature lines.
+"""The payout slip: the record of one win and the signature lines, on one Letter page.
 
-It has what duty D16 requires of every win: date, time, table, position, hand, amount, order.
+The slip has everything that duty D16 requires of a win: date, time, table, position, hand, amount
+and order.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +27,8 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""In percent of the page's width; content that needs more is shrunk instead."""
+"""Limit of the width of the layout, in percent of the page's width. Content that needs more width
+is shrunk further."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -42,15 +44,15 @@ Fact = tuple[str, str]
 
 
 def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> bytes:
-    """Return the slip of one win as a PDF of one page (duty D16; the order is that of duty D7).
+    """Return the payout slip of one win as a PDF of one page (duty D16).
 
-    Long content is set smaller until it fits. Equal wins, printed by the same person at the same
-    time, result in equal files.
+    The slip shows the order of the win as duty D7 defines it. Long content is printed smaller until
+    it fits. The same win, printed by the same person at the same time, makes an identical file.
 
     Args:
-        floor: the facility, its zone, and whether it is a demonstration.
-        row: the win; amounts in cents.
-        printed_by: the user who prints it.
+        floor: the facility with its time zone, and whether the floor is a demonstration.
+        row: the win, with amounts in cents.
+        printed_by: the user who prints the slip.
         at: the time of printing, with a time zone.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
@@ -81,7 +83,10 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
 
 
 def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
-    """Set a win wide enough to fit once it is shrunk to the width of the page."""
+    """Return the content of a slip, laid out so that it fits on the page.
+
+    The content is laid out wider than the page, then shrunk to the page's width.
+    """
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
         slip = _Slip(floor, row, width)
