@@ -1,1 +1,1 @@
-"""The state that displays show."""
+"""The state of the floor that displays show."""

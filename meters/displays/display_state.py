@@ -1,9 +1,9 @@
-"""The state of displays, in memory: the current meters, the controllers' beats, the wins.
+"""The state that displays show, in memory: meters, heartbeats of the links, and wins.
 
-This state is the last stage, never the ledger: the service writes to it what it has just published,
-and displays read or follow it. A follower receives the current state, not its whole history. Data
-that it has not read yet is replaced by newer data. So a slow follower uses no more memory and never
-sees an old amount after a newer one.
+The state is only for displays: accounting never uses it. The service writes to it only what it has
+just published. Displays read the state, or follow it. A follower receives the current state, not
+its history. If a value changes before the follower reads it, the new value replaces the old one. So
+a slow follower uses no more memory, and never sees an old amount after a newer one.
 """
 
 import asyncio
@@ -21,37 +21,40 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""Seconds for which a controller's beat is valid for its link; after that, nothing of the link is
-current."""
+"""Seconds for which a link's heartbeat is valid. After this time, no data of the link is current.
+"""
 
 LATE_S: Final = 5.0
-"""Seconds for which a value with an earlier time may merely be late; after that, a clock was set
-back."""
+"""Seconds for which an earlier time in a new value can mean a late message. After this time, it
+means that a clock was set back."""
 
 HITS_MAX: Final = 256
-"""Largest number of a link's wins in the state; the oldest is dropped first."""
+"""Largest number of wins of one link in the state. Above this number, the oldest win is dropped."""
 
 HIT_NEWS_S: Final = 20.0
-"""Seconds for which a win is news: a display that reconnects within them celebrates it."""
+"""Seconds for which a win is news. A display that reconnects within this time celebrates the win.
+"""
 
 VALIDATED_NEWS_S: Final = 60.0
 """Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""Largest number of followers that are displays; the staff have as many more of their own."""
+"""Largest number of followers that are displays. The same limit applies to the staff, separately.
+"""
 
 WATCHERS_OF_ONE_MAX: Final = 64
-"""Largest number of followers at one address, or of one person."""
+"""Largest number of followers at one address, or of one member of the staff."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class TooManyWatchersError(Exception):
-    """Too many followers in total, or of one address or person.
+    """Too many followers of the display state.
 
     Attributes:
-        of_one: whether one address, or one person, has too many.
+        of_one: true if one address or one person has too many followers; false if all followers
+            together are too many.
     """
 
     def __init__(self, *, of_one: bool) -> None:
@@ -61,18 +64,21 @@ class TooManyWatchersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """A follower: a display by its address, or a member of the staff by name."""
+    """The owner of an event stream: a display by its address, or a member of the staff by name."""
 
     name: str = ""
     staff: bool = False
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings common to all rows."""
+    """Base class of all rows. A row cannot be changed, and unknown fields are refused."""
 
 
 class MeterRow(_Row, frozen=True):
-    """A meter for displays: `wager` and `amount` in cents; `version` only increases."""
+    """A meter as displays show it.
+
+    `wager` and `amount` are in cents. `version` only increases.
+    """
 
     link: str
     meter: str
@@ -103,9 +109,9 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The last beat of a link's controller; `reason` is empty while it is operable.
+    """The last heartbeat of a link's controller. `reason` is empty if the link operates.
 
-    `age_ms` is the age of the beat, for a reader that receives it later.
+    `age_ms` is the age of the heartbeat, for a reader that receives it later.
     """
 
     link: str
@@ -117,11 +123,11 @@ class LinkRow(_Row, frozen=True):
 
 
 class JackpotRow(_Row, frozen=True):
-    """A win, or a decision on one (duty D8), with its table and amount; amounts in cents.
+    """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
-    `hand_name` is the hand in words. `news_ms` is the rest of the time for which it is news: a win
-    to celebrate, or a validation to show. It is 0 for a win from before, and for a rejected or long
-    decided one.
+    `hand_name` is the hand in words. `news_ms` is the time for which the row remains news: a win to
+    celebrate, or a validation to show. It is 0 if the row is no news: an old win, a rejected win,
+    or a win that was decided long ago.
     """
 
     link: str
@@ -146,7 +152,7 @@ class JackpotRow(_Row, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A row of a win, with the end of its time as news, by the state's clock."""
+    """The row of a win, and the time by the state's clock until which the row is news."""
 
     row: JackpotRow
     news_until: float
@@ -161,7 +167,7 @@ class DisplayState:
     """The current state of every display, and its followers.
 
     Args:
-        clock: a clock in seconds that only increases, for the age of beats.
+        clock: a clock in seconds that only increases. It measures the age of heartbeats.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -177,20 +183,23 @@ class DisplayState:
         self._terms: dict[str, Link] = {}
 
     def put_terms(self, link: Link) -> None:
-        """Show a link's paytables from now on."""
+        """Show the paytables of a link from now on."""
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its current parameters, or as in the floor file if it has none yet."""
+        """Return a link with its current parameters.
+
+        If no parameters were set, return the link as it is in the floor file.
+        """
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
-        """Show a meter's value, unless a later one is shown; return whether it is shown now.
+        """Show a meter's value unless a later value is shown; return True if it is now shown.
 
-        A lower version is never shown. The same version is shown again only with another state, and
-        with a time no earlier than the shown one: a link that lost its store reports that without a
-        new version. If a value has been shown for long, a new one counts as later, whatever the
-        clocks say.
+        A value with a lower version is never shown. A value with the same version is shown only if
+        its state differs and its time is not earlier. Such a value comes from a link that lost its
+        store: it changes the state without a new version. If the old value has been shown for
+        `LATE_S`, the times are not compared.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -204,7 +213,10 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show a controller's state; call it every second, as its absence counts as a failure."""
+        """Show the state of a link's controller. Call this every second.
+
+        If the calls stop, displays treat the link as failed.
+        """
         row = LinkRow(link=link, state=beat.state, reason=beat.reason, beat=beat.beat, at=beat.at)
         self._links[link] = row
         self._heard[link] = self._clock()
@@ -212,13 +224,13 @@ class DisplayState:
             watch.put_link(row)
 
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
-        """Show a win until it is decided, and for a time that it is validated (D8).
+        """Show a win until it is decided. Show a validated win for some time longer (duty D8).
 
-        A decided win is never shown as open again, even if the decision arrives before the win. A
-        repeated decision is not news.
+        A decided win is never shown as undecided again, even if the decision arrives before the
+        win. A repeated decision is not news.
 
-        `news` says that it has just happened; it is false for a win that has waited since before
-        the service began.
+        `news` is true if the win has just happened. It is false for a win that was waiting before
+        the service started.
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -243,7 +255,10 @@ class DisplayState:
         return _Held(row, self._clock() + news_s)
 
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
-        """Return a decision; it is news if it is good and its win was open or good before."""
+        """Return the row of a decision.
+
+        The row is news if the decision is a validation or a payment of a win that was shown.
+        """
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
             return held
@@ -251,16 +266,16 @@ class DisplayState:
         return _Held(held.row, since_before)
 
     def _told(self, held: _Held) -> JackpotRow:
-        """Return a row with the time left as news at this moment."""
+        """Return the row of a win, with the time for which it remains news."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """Return the meters of one link or of all, in the order in which they first came."""
+        """Return the meters of one link or of all links, in the order of their first values."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
-        """Return the controllers that are heard, without those whose beat has stopped."""
+        """Return the controller of one link, or of all links, if its heartbeat has not stopped."""
         now = self._clock()
         return [
             msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
@@ -282,14 +297,14 @@ class DisplayState:
                 yield from map(self._told, rows.values())
 
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
-        """Follow one link, or all: the current state first, then the changes.
+        """Return a follower that receives the current state first, then the changes.
 
-        Displays and staff have separate limits, so many strangers cannot exclude a floorperson.
-        Without a link, all are followed; without a watcher, it counts as a display of unknown
-        address.
+        Displays and staff have separate limits, so many displays cannot exclude a floorperson.
+        Without `link`, the follower receives all links. Without `by`, it counts as a display of
+        unknown address.
 
         Raises:
-            TooManyWatchersError: there are too many followers, or too many of this one.
+            TooManyWatchersError: there are too many followers in total, or too many of this one.
         """
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
@@ -304,18 +319,18 @@ class DisplayState:
         return watch
 
     async def leave(self, watch: "DisplayUpdates") -> None:
-        """Remove a follower; a coroutine, because the end of a response needs one."""
+        """Remove a follower. The end of an HTTP response calls this, so it is a coroutine."""
         watch.close()
         self._watches.discard(watch)
 
     def close(self) -> None:
-        """End every follower, including future ones."""
+        """End the iteration of every follower, also of each later one."""
         self._closed = True
         for watch in list(self._watches):
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """Return the number of followers that are displays, or staff."""
+        """Return the number of followers that are staff, or else of those that are displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _watching(self, link: str) -> "list[DisplayUpdates]":
@@ -323,10 +338,11 @@ class DisplayState:
 
 
 class DisplayUpdates:
-    """One follower of the state: an async iterator of the changes since its last read.
+    """One follower of the display state: an async iterator of the changes since its last read.
 
-    It ends when the state closes, or if the reader missed more wins than the limit: a new follower
-    then receives everything again. A reader that stops must call `DisplayState.leave`.
+    The iteration ends when the display state closes. It also ends if the reader missed too many
+    wins; a new follower then receives the whole state. A reader that stops must call
+    `DisplayState.leave`.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher) -> None:
@@ -343,17 +359,17 @@ class DisplayUpdates:
         self._open = True
 
     def put_meter(self, row: MeterRow) -> None:
-        """Replace this meter's unread value."""
+        """Replace the value of this meter that the reader has not read yet."""
         self._meters[row.link, row.meter] = row
         self._ready.set()
 
     def put_link(self, row: LinkRow) -> None:
-        """Replace this link's unread controller state."""
+        """Replace the controller state of this link that the reader has not read yet."""
         self._links[row.link] = row
         self._ready.set()
 
     def put_jackpot(self, row: JackpotRow) -> None:
-        """Replace this claim's unread state."""
+        """Replace the state of this claim that the reader has not read yet."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:
             self.close()
@@ -394,7 +410,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Add the newest value and remove the oldest ones beyond the limit."""
+    """Add a value. Remove the oldest values if there are more than the limit."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

@@ -1,10 +1,10 @@
-"""Signal that something in the claims or links has changed."""
+"""A signal that a claim, a correction request or a link has changed."""
 
 import asyncio
 
 
 class ChangeSignal:
-    """A counter of changes that tasks can wait for; it does not say what has changed."""
+    """A counter of changes that tasks can wait for. It does not say what has changed."""
 
     def __init__(self) -> None:
         self._count = 1
@@ -17,7 +17,7 @@ class ChangeSignal:
         self._rung = asyncio.Event()
 
     async def next(self, seen: int) -> int:
-        """Wait until the count differs from `seen`, and return it."""
+        """Wait until the count differs from `seen`, and return the count."""
         while self._count == seen:
             await self._rung.wait()
         return self._count

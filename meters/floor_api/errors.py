@@ -1,4 +1,4 @@
-"""Refused acts and store failures, as the floor page's API reports them."""
+"""Errors of the floor page's API: refused acts, and failures of the store."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +10,11 @@ from meters.books.store import TermsError
 
 
 class ActError(Exception):
-    """A refused act; nothing has changed.
+    """A refused act of a user. The act has changed nothing.
 
     Attributes:
-        code: for programs: ``unknown_claim``, ``wrong_state``, or another.
-        message: the reason, in plain words.
+        code: the code of the refusal for programs, such as ``unknown_claim`` or ``wrong_state``.
+        message: the reason of the refusal, in plain words.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -25,7 +25,7 @@ class ActError(Exception):
 
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """Report a failure of the store to the caller as an inoperable link."""
+    """Raise `ActError` ``link_inoperable`` if the store fails in the `with` block."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Data of the floor page's API, one frozen type each; money in cents."""
+"""Types of the data in the floor page's API. Each type is frozen. Money is in cents."""
 
 from typing import Annotated, Literal
 
@@ -16,15 +16,15 @@ Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTA
 """Text that a person types: printable and not blank."""
 
 PAGE_MAX = 200
-"""The largest number of wins on one page."""
+"""The largest number of wins or log entries in one answer."""
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings common to all rows."""
+    """Base class of all rows. A row cannot be changed, and unknown fields are refused."""
 
 
 class Wagered(_Row, frozen=True, kw_only=True):
-    """The wagers of one position at lock-out, in cents by wager."""
+    """The wagers of one position at lock-out. `wagers` has the cents of each wager, by its name."""
 
     position: int
     patron: str | None
@@ -32,7 +32,7 @@ class Wagered(_Row, frozen=True, kw_only=True):
 
 
 class EnvyOwed(_Row, frozen=True, kw_only=True):
-    """An Envy Bonus for another position because of a win; the amount in cents."""
+    """An Envy Bonus owed to one position for the winning hand of another. `amount` is in cents."""
 
     position: int
     patron: str | None
@@ -44,40 +44,45 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
 
     Attributes:
-        claim: its permanent name.
-        order: the number of its ledger entry, which puts wins at nearly the same time in order
-            (duty D7).
-        turn: its turn among the `turns` wins of its round that wait for a floorperson, from 1.
-        link: the link's id; `link_name` is its name for people.
-        meter: the meter's id; `meter_name` is its name for patrons.
+        claim: the permanent id of the claim.
+        order: the number of the win's ledger entry. It shows the order of wins at nearly the same
+            time (duty D7).
+        turn: the number of the win among the wins of its round that wait for a floorperson, from 1.
+        turns: the number of these wins.
+        link: the id of the link; `link_name` is its name for people.
+        meter: the id of the meter; `meter_name` is its name for patrons.
         asset: the facility's number for the table.
-        item: the wager that won; `item_name` in words.
-        hand: the hand; `hand_name` in words.
-        cards: the position's cards; the dealer's and the community cards follow if they count.
-        wagered: the wager, in cents.
-        amount: the win, in cents.
-        meter_after: the meter balance after it, in cents.
-        percent: the percentage of the meter, or null for a win at odds.
-        paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
-        rule: the subsection that pays it.
-        wagers: all wagers accepted at lock-out, as evidence.
-        envy: the other positions that are owed an Envy Bonus for this hand.
-        envy_not_due: whether somebody has declared the Envy Bonuses as not due.
-        envy_amount: their sum, in cents.
-        envy_state: their state, or null if the hand brings none: ``pending`` until the win is
-            decided, ``validated`` while they are owed, ``paid`` once somebody paid them.
-        envy_by: the user who made the last decision about them, at `envy_at`; null if nobody has.
-        envy_reason: why they were declared not due after the win was decided.
-        only_envy: whether only these Envy Bonuses are owed: no win of the hand waited for a
-            floorperson, and `amount` is 0.
-        state: its state.
-        at: the time of the win; UTC.
-        decided_by: the user of the last decision, at `decided_at`.
-        validated_by: the user who validated it, at `validated_at`.
-        paid_by: the user who paid it, at `paid_at`.
-        reason: why it was rejected.
+        item: the wager that won; `item_name` is its name in words.
+        hand: the hand; `hand_name` is its name in words.
+        cards: the cards of the position. If they count, `dealer` has the dealer's cards and
+            `community` the community cards.
+        wagered: the amount of the wager, in cents.
+        amount: the amount of the win, in cents.
+        meter_after: the meter balance after the win, in cents.
+        percent: the percentage of the meter that was won; null for a win at odds.
+        paid_from: the source of the payment: ``hand_pay``, ``table_inventory`` or ``game_account``.
+        rule: the subsection that grants the win.
+        wagers: all wagers that were accepted at lock-out, as evidence.
+        envy: the Envy Bonuses that other positions are owed for this hand.
+        envy_not_due: true if the Envy Bonuses were declared as not due.
+        envy_amount: the sum of the Envy Bonuses, in cents.
+        envy_state: the state of the Envy Bonuses; null if the hand brings none. ``pending``: the
+            win is not decided. ``validated``: they are owed. ``paid``: they were paid.
+            ``rejected``: they are not due.
+        envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`; null if
+            there is none.
+        envy_reason: the reason why the Envy Bonuses were declared as not due, if that was after the
+            win was decided.
+        only_envy: true if only the Envy Bonuses wait. No win of the hand waited for a floorperson,
+            and `amount` is 0.
+        state: the state of the claim.
+        at: the time of the win, in UTC.
+        decided_by: the user who made the last decision, at `decided_at`.
+        validated_by: the user who validated the win, at `validated_at`.
+        paid_by: the user who recorded the payment, at `paid_at`.
+        reason: the reason of a rejection.
         slip: the number of the payout slip.
-        tax_documents: whether the floor file requires tax documents for such an amount.
+        tax_documents: true if the floor file requires tax documents for this amount.
     """
 
     claim: str
@@ -129,15 +134,15 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
 
 class AskedCards(_Row, frozen=True, kw_only=True):
-    """Cards that were entered and are not in the table's correction request.
+    """Cards that were entered, and that a correction request replaces or drops.
 
     Attributes:
-        what: ``hand``, ``dealer`` or ``community``.
-        position: the position of a hand.
+        what: the owner of the cards: ``hand``, ``dealer`` or ``community``.
+        position: the position of a ``hand``; null for other cards.
         before: the cards that were entered.
-        after: the cards of the result instead; empty for a void.
-        taken_back: whether the dealer had taken them back.
-        reason: the reason for it, if somebody entered one.
+        after: the cards that replace them in the result; empty for a void.
+        taken_back: true if the dealer took the entered cards back.
+        reason: the reason for the correction, if somebody entered one.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -149,18 +154,18 @@ class AskedCards(_Row, frozen=True, kw_only=True):
 
 
 class AskRow(_Row, frozen=True, kw_only=True):
-    """A correction request: the service applies it only after a floorperson has confirmed it.
+    """A correction request. The service applies it only after a floorperson has confirmed it.
 
     Attributes:
-        ask: its name.
-        link: the link's id; `link_name` is its name for people.
-        table: the table's id.
+        ask: the id of the request.
+        link: the id of the link; `link_name` is its name for people.
+        table: the id of the table.
         asset: the facility's number for the table.
-        round: the round.
+        round: the id of the round.
         what: ``void`` after cards were entered, or ``result`` with hands entered differently.
-        reason: why the round is void; null for a result.
-        cards: the cards that were entered, and those that are settled instead.
-        at: the time since which it waits; UTC.
+        reason: the reason for the void; null for a result.
+        cards: the cards that were entered, each with the cards that replace them.
+        at: the time since which the request waits, in UTC.
     """
 
     ask: str
@@ -176,20 +181,20 @@ class AskRow(_Row, frozen=True, kw_only=True):
 
 
 class WinSearch(_Row, frozen=True, kw_only=True):
-    """A search for wins; a field that is None does not narrow it.
+    """A search for wins. Each field that is not None limits the search.
 
     Attributes:
-        link: of this link.
-        meter: of this meter of the link.
-        table: at this table.
-        state: in this state.
-        words: in the claim, the patron, the hand, the slip, the reason or the name of a user who
-            decided.
-        since: won at or after this time, RFC 3339 in UTC.
-        until: won before this time.
-        meter_awards: only percentages of a meter, not wins at odds.
-        before: only wins of a lower order than this one, where the previous page ended
-            (`WinPage.next`).
+        link: the link of the win.
+        meter: the meter of the win.
+        table: the table of the win.
+        state: the state of the win.
+        words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
+            a user who decided.
+        since: the earliest time of the win, RFC 3339 in UTC.
+        until: the end of the search; the win was before this time.
+        meter_awards: true for only wins of a percentage of a meter, not wins at odds.
+        before: the order where the previous page ended (`WinPage.next`). Only wins with a lower
+            order are found.
         limit: the largest number of wins to return.
     """
 
@@ -206,27 +211,30 @@ class WinSearch(_Row, frozen=True, kw_only=True):
 
 
 class WinPage(_Row, frozen=True, kw_only=True):
-    """Wins, latest first, and the start of the next page, or null if this is the last one."""
+    """A page of wins, latest first.
+
+    `next` is where the next page begins, or null if this is the last page.
+    """
 
     wins: tuple[ClaimRow, ...]
     next: str | None
 
 
 class MeterAccounting(_Row, frozen=True, kw_only=True):
-    """Accounting meters of a progressive, which only rise (duty D2); amounts in cents.
+    """The accounting meters of a progressive, which only rise (duty D2). Amounts are in cents.
 
     Attributes:
-        wagers: accepted wagers, including those of rounds that were void later.
-        wagered: their amount.
-        voided_wagers: the number of them that were returned because the round was void.
-        voided: their amount.
-        hits: percentages of the meter that were won.
-        wins: all wins, including those at odds and Envy Bonuses.
-        won: their amount.
-        rejected: the part of it that a floorperson found not won, or not due.
-        paid_by_system: the amount paid at the table without an attendant's hand pay.
+        wagers: the number of accepted wagers, with those of rounds that were void later.
+        wagered: the amount of these wagers.
+        voided_wagers: the number of wagers that were returned because their round was void.
+        voided: the amount of the returned wagers.
+        hits: the number of wins of a percentage of the meter.
+        wins: the number of all wins, with wins at odds and Envy Bonuses.
+        won: the amount of all wins.
+        rejected: the part of `won` that a floorperson found not won, or not due.
+        paid_by_system: the amount paid at the table, without a hand pay.
         paid_by_attendant: the amount of hand pays.
-        paid: both together.
+        paid: `paid_by_system` plus `paid_by_attendant`.
         overflow: the total that the meter could not accept because of its payout limit.
     """
 
@@ -245,10 +253,10 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 
 
 class MeterParameters(_Row, frozen=True, kw_only=True):
-    """A meter with its parameters (duty D3); amounts in cents, rates in basis points.
+    """A meter with its parameters (duty D3). Amounts are in cents, rates in basis points.
 
-    `paytables` are those that the chapter has for its kind, empty if there is no choice. `overflow`
-    is the amount that will be added to the meter when it is next won whole.
+    `paytables` are the paytables that the law's chapter has for the kind of this meter. It is empty
+    if there is no choice. `overflow` is added to the meter when the meter is next won whole.
     """
 
     meter: str
@@ -274,9 +282,9 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 
 
 class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
-    """A change of a parameter.
+    """A proposed change of one parameter of a meter.
 
-    `value` is a letter for a paytable, and cents for a wager, a payout limit or the largest
+    `value` is a letter for a paytable. It is in cents for a wager, a payout limit or the largest
     contribution. A value of 0 removes the payout limit or the largest contribution.
     """
 
@@ -286,7 +294,10 @@ class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="pa
 
 
 class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a meter after a malfunction: cents to add; negative to subtract (D15)."""
+    """A correction of a meter balance after a malfunction (duty D15).
+
+    `amount` is in cents. A positive amount is added to the meter, a negative one is subtracted.
+    """
 
     meter: str
     amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
@@ -294,7 +305,10 @@ class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustm
 
 
 class ProposalRow(_Row, frozen=True, kw_only=True):
-    """A proposal of one person that another confirms; `before` and `after` are texts."""
+    """A change that one person proposes and another person confirms.
+
+    `before` is the old value as text, and `after` is the new one.
+    """
 
     proposal: str
     link: str
@@ -313,14 +327,14 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
 
 
 class UnapprovedRow(_Row, frozen=True, kw_only=True):
-    """A running service's floor file that differs from the one approved for a link (duty D12).
+    """A running service's floor file that differs from the file approved for a link (duty D12).
 
     Attributes:
-        digest: the digest of the floor file to approve; it is sent back with the approval.
+        digest: the digest of the service's floor file. An approval must send this digest.
         changed: the differences from the last approved floor file, in words.
-        approved_by: the user who approved the last one, at `approved_at`. Null if the store has
-            lost it.
-        barred: why the new floor file cannot be approved now, or null.
+        approved_by: the user who approved the last approved floor file, at `approved_at`; null if
+            the store has lost that approval.
+        barred: the reason why the new floor file cannot be approved now, or null.
     """
 
     digest: str
@@ -331,12 +345,12 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 
 
 class LinkView(_Row, frozen=True, kw_only=True):
-    """State of a link: whether it is open, its meters, and its proposals.
+    """The state of a link, with its meters and its proposed changes.
 
-    `rounds_open` counts the rounds with accepted wagers and no result yet. `tables_offline` names
-    the tables whose agents are not connected (duty D14). `seal` covers the ledger's entries up to
-    `sealed_entry`, at which an audit found no error (duty D17). `unapproved` is null while the
-    floor file is as approved.
+    `rounds_open` is the number of rounds that have accepted wagers and no result yet.
+    `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
+    over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
+    D17). `unapproved` is null if the floor file is approved.
     """
 
     link: str
@@ -357,13 +371,14 @@ class LinkView(_Row, frozen=True, kw_only=True):
 
 
 class ActRow(_Row, frozen=True, kw_only=True):
-    """An act of a person or of the service: an entry of a link's ledger (duty D17).
+    """An act of a person or of the service, from an entry of a link's ledger (duty D17).
 
-    `what` is ``seed``, ``validate``, ``reject``, ``pay``, ``close``, ``open``, ``propose``,
-    ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve`` or ``restore``. For a table
-    it is ``void`` after cards were entered, or ``result`` if hands were entered differently before.
-    For a decided correction request it is ``confirm_correction`` or ``refuse_correction``. `of` is
-    the claim, the meter, the proposal, the round or the link.
+    `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
+    ``reject``, ``pay``, ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
+    ``inoperable``, ``approve`` or ``restore``. For a table it is ``void`` after cards were entered,
+    or ``result`` if hands were entered differently before. For a decided correction request it is
+    ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
+    proposal, the round or the link.
     """
 
     entry: int
