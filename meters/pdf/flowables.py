@@ -1,6 +1,6 @@
-"""Text, tables and lines of PDF pages, laid out by the PDF library.
+"""Texts, tables and lines for PDF pages. The library ReportLab lays them out.
 
-The library has no type annotations, so its elements have the type `object` here.
+ReportLab has no type annotations, so its elements have the type `object` here.
 """
 
 import functools
@@ -31,21 +31,21 @@ def paragraph(
     words: str, size: float, *, bold: bool = False, gray: float = INK, align: Align = "left",
     before: float = 0.0,
 ) -> object:  # fmt: skip
-    """Return text on as many lines as it needs; a word wider than a line is split.
+    """Return text on as many lines as it needs. A word that is wider than a line is split.
 
     Args:
-        words: the text; each run of blanks and line ends becomes one blank.
-        size: font size, in points.
-        bold: whether the text is bold.
-        gray: 0 for black to 1 for white.
-        align: alignment of the lines.
-        before: points of free space above it, except at the top of a page.
+        words: the text. Each run of blanks and line ends becomes one blank.
+        size: the font size, in points.
+        bold: true for bold text.
+        gray: the color, from 0 for black to 1 for white.
+        align: the alignment of the lines.
+        before: the free space above the text, in points. There is none at the top of a page.
     """
     return Paragraph(escape(words), _style(face_of(words, bold=bold), size, gray, align, before))
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
-    """Return a figure at the right of one line; its font shrinks if it is wider than the line."""
+    """Return a number on one line, aligned right. Its font shrinks if the number is too wide."""
     needed = width_of(words, size, bold=bold)
     # The size is slightly smaller than the exact fit, because rounding could split the line.
     size = size if needed <= width else 0.999 * size * width / needed
@@ -59,12 +59,12 @@ def table(
     """Return a table on as many pages as its rows need.
 
     Args:
-        rows: rows of cells; a cell is one element or several.
-        widths: widths of the columns in points, including the gaps between them.
-        gap: points between two columns.
-        clear: points above each row, and below it.
-        titles: number of first rows that are repeated on each page.
-        rules: further commands of the library's table style.
+        rows: the rows. A cell has one element, or several.
+        widths: the widths of the columns in points, with the gaps between the columns.
+        gap: the space between two columns, in points.
+        clear: the space above each row and the space below it, in points.
+        titles: the number of first rows that are repeated on each page.
+        rules: further commands of ReportLab's table style.
     """
     return Table(
         rows,
@@ -83,12 +83,15 @@ def table(
 
 
 def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:
-    """Return a horizontal line over the whole width."""
+    """Return a horizontal line over the whole width of the page's content."""
     return HRFlowable("100%", 0.7, color=(gray, gray, gray), spaceBefore=before, spaceAfter=after)
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return rows of two signature lines, each with its label; rows are `apart` points apart."""
+    """Return rows of two signature lines, each line with its label.
+
+    Rows are `apart` points apart. The two lines of a row are `gap` points apart.
+    """
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
     signed = (width - gap) / 2
@@ -103,7 +106,7 @@ def width_of(words: str, size: float, *, bold: bool = False) -> float:
 
 
 def face_of(words: str, *, bold: bool) -> str:
-    """Return the font for words: Helvetica, or another font if Helvetica lacks a letter."""
+    """Return the font for a text: Helvetica, or another font if Helvetica lacks a character."""
     try:
         words.encode("cp1252")
     except UnicodeEncodeError:
@@ -113,9 +116,9 @@ def face_of(words: str, *, bold: bool) -> str:
 
 @functools.cache
 def _wide_face(*, bold: bool) -> str:
-    """Return DejaVu Sans after loading it from the library that draws plots.
+    """Return the font DejaVu Sans, loaded from the files of the library matplotlib.
 
-    If that library is not installed, return Helvetica.
+    If matplotlib is not installed, return Helvetica.
     """
     name = "DejaVuSans-Bold" if bold else "DejaVuSans"
     spec = find_spec("matplotlib")

@@ -1,4 +1,4 @@
-"""Pages of a PDF file, filled from top to bottom, each with a footer."""
+"""Pages of a PDF file. Each page is filled from top to bottom and has a footer."""
 
 import io
 import math
@@ -20,19 +20,20 @@ _FOOT: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """Layout of all pages of a file; lengths are in points.
+    """The layout of all pages of a PDF file. Lengths are in points.
 
     Attributes:
-        title: title of the file.
-        author: author of the file.
-        width: width of the paper.
-        height: height of the paper.
-        margin: margin at the left and right of the footer; a footer that is too long shrinks.
-        foot: text of the footer.
-        foot_y: height of the footer above the lower edge of the page.
-        frames: boxes that are filled in order: left edge, lower edge, width and height of each.
-        mark: large pale words across the page, behind its contents; empty for none.
-        numbered: whether the footer has the page number and the number of pages.
+        title: the title of the file.
+        author: the author of the file.
+        width: the width of the paper.
+        height: the height of the paper.
+        margin: the margin at the left and right of the footer. A footer that is too long shrinks.
+        foot: the text of the footer.
+        foot_y: the height of the footer above the lower edge of the page.
+        frames: the boxes that are filled one after another. Each is a left edge, a lower edge, a
+            width and a height.
+        mark: large pale text across the page, behind its contents; empty for none.
+        numbered: true if the footer has the page number and the number of pages.
     """
 
     title: str
@@ -50,7 +51,7 @@ class PageLayout:
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
     """Return a PDF file with the contents on as many pages as they need.
 
-    The library adds no time and no random values, so equal contents make identical files.
+    The file has no time and no random values, so equal contents make identical files.
     """
     file = io.BytesIO()
     document = BaseDocTemplate(
@@ -70,9 +71,9 @@ def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
 
 @final
 class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
-    """Canvas that keeps all pages until their number is known.
+    """A canvas that keeps all pages until the number of pages is known.
 
-    The names of the methods that it overrides come from the library.
+    The names of the overridden methods come from the library ReportLab.
     """
 
     def __init__(self, *args: object, **settings: object) -> None:
@@ -81,7 +82,7 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self._layout: PageLayout | None = None
 
     def begin_page(self, layout: PageLayout) -> None:
-        """Draw a page's mark and footer before its contents."""
+        """Draw the mark and the footer of a page, before the page's contents are drawn."""
         self._layout = layout
         if layout.mark:
             self._draw_across(layout.mark, layout)
@@ -97,7 +98,7 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self._startPage()
 
     def save(self) -> None:
-        """Write all pages with their numbers."""
+        """Write all kept pages, each with its page number and the number of pages."""
         pages = len(self._kept)
         for number, page in enumerate(self._kept, start=1):
             self.__dict__.update(page)
