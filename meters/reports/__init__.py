@@ -1,1 +1,1 @@
-"""Reports for accounting: a gaming day, a month, the wins, the tables."""
+"""Reports for accounting. A report covers a gaming day, a month, the wins, or the tables."""

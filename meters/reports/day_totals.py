@@ -1,4 +1,4 @@
-"""Totals of a gaming day, collected entry by entry from the ledger."""
+"""Totals of one gaming day, collected from the ledger's entries one after another."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,12 +30,13 @@ _TOLD: Final = frozenset({
 
 
 class LinkTotals:
-    """The state of a link that continues from one gaming day to the next.
+    """The data of a link that continues from one gaming day to the next.
 
     Attributes:
-        wins: the wins that wait, and the wins of days that are kept.
-        in_hand: the amounts that the open round of each table added.
-        assets: each table's asset number, as approved at the time, or else as in the floor file.
+        wins: the wins that wait, and the wins of the reported days.
+        in_hand: the amounts that the open round of each table added to meters.
+        assets: the asset number of each table, from the last approval before the entry; without
+            one, from the floor file.
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
@@ -45,19 +46,19 @@ class LinkTotals:
 
 
 class DayTotals:
-    """The totals of a gaming day, with the books at its beginning.
+    """The totals of one gaming day so far, with the books at the beginning of the day.
 
     Attributes:
-        opening: the balance of each pot, in micros.
-        risen_before: the accounting meters at the beginning.
+        opening: the opening balance of each pot (account of a report), in micros.
+        risen_before: the accounting meters at the beginning of the day.
         after_entry: the number of the last entry before the day.
-        flows: the amounts that moved.
+        flows: the amounts that moved between accounts.
         tables: the figures of each table for each meter.
-        rounds: the rounds of each table.
+        rounds: the counts of rounds of each table.
         acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
-        outages: the outages noted on the day.
-        untold: the entries that could not be reported, as texts.
+        outages: the outages that were noted on the day.
+        untold: entries that could not be reported, as texts.
     """
 
     def __init__(self, memory: LinkTotals, replay: Replay) -> None:
@@ -74,7 +75,7 @@ class DayTotals:
         self.untold: list[str] = []
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Add an entry after it was replayed.
+        """Add a ledger entry that was replayed.
 
         Raises:
             KeyError, ValueError: the entry cannot be reported.
@@ -171,5 +172,5 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """Return the lines that won something."""
+    """Return the lines of a settlement that won something."""
     return [line for line in reply.lines or () if line.paid or line.percent]

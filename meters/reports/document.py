@@ -1,4 +1,4 @@
-"""The contents of a report, before it is printed in a terminal or on paper."""
+"""The contents of a report, before the report is printed in a terminal or on paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ class Column:
 
 
 def numbers(title: str, weight: float = 1.0) -> Column:
-    """Make a column of numbers. They are aligned right."""
+    """Return a column for numbers, which are aligned right."""
     return Column(title, weight, right=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A list with its title.
+    """A list of a report, with its title.
 
-    `sums` is the count of last rows that are highlighted as sums. `note` is printed below the list.
+    The last `sums` rows are highlighted as sums. `note` is printed below the list.
     """
 
     title: str
@@ -42,8 +42,8 @@ class ReportSection:
 class ReportPart:
     """The part of a report about one link.
 
-    `problems` are first, since they mean that nothing below can be trusted. Then there are
-    `variances`, which the person who signs has to explain.
+    `problems` are printed first: with a problem, no figure of the part can be trusted. Then
+    `variances` are printed. The person who signs must explain each variance.
     """
 
     link: str
@@ -59,12 +59,12 @@ class ReportDocument:
     """A whole report.
 
     Attributes:
-        title: the title.
+        title: the title of the report.
         facility: the name of the facility.
         facts: the time of the report, and the program that made it.
         parts: one part per link.
-        unsigned: the reason why it cannot be signed, in a word or two; empty if it can.
-        wide: whether its lists need the paper's long side.
+        unsigned: why the report cannot be signed, in one or a few words; empty if it can be signed.
+        wide: true if the lists need a page in landscape.
     """
 
     title: str
@@ -76,7 +76,7 @@ class ReportDocument:
 
     @property
     def problems(self) -> list[str]:
-        """All problems and variances, as texts."""
+        """All problems and variances of the report, as texts."""
         return [
             f"{part.link}: {told}"
             for part in self.parts

@@ -1,4 +1,4 @@
-"""The four reports: a gaming day, a month, the wins, the tables."""
+"""The four reports: of a gaming day, of a month, of the wins, and of the tables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link in a report: its days joined as one, and the requested meters."""
+    """A link in a report: the sum of its reported days, and the requested meters."""
 
     scan: LinkScan
     span: LinkDay
@@ -52,7 +52,7 @@ class _LinkView:
 
 
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Make the report of a gaming day: all changes of each meter (duty D19)."""
+    """Make the report of a gaming day, with all changes of each meter (duty D19)."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         day, zone = of.span, of.zone
@@ -70,7 +70,7 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Make the report of a month: its days, and their sums."""
+    """Make the report of a month, with its days and their sums."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         days, month = list(of.scan.days.values()), of.span
@@ -86,9 +86,9 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 def jackpots_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 ) -> ReportDocument:
-    """Make the report of wins that a floorperson decides and of Envy Bonuses (duty D16).
+    """Make the report of wins that a floorperson decides, and of Envy Bonuses (duty D16).
 
-    All are in their present state.
+    Each win is reported in its present state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
@@ -101,7 +101,10 @@ def jackpots_document(
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """Make the report of each table's contributions and wins, or of one table day by day."""
+    """Make the report of the contributions and wins of each table.
+
+    If `table` is given, report only this table, day by day.
+    """
 
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
@@ -114,7 +117,7 @@ def tables_document(
 
 
 def _play_sections(of: _LinkView) -> list[ReportSection]:
-    """List money, tables, rounds and corrections."""
+    """Make the lists of money, tables, rounds and corrections."""
     return [
         money_section(of.span),
         tables_section(of.scan.link, of.span, of.ids),
@@ -128,7 +131,7 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 
 
 def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List a meter's opening, flows and closing, day by day."""
+    """List the opening balance, flows and closing balance of a meter, day by day."""
     columns = (
         Column("Day", 1.1),
         numbers("Opening", 1.7),
@@ -164,11 +167,12 @@ _DAILY_FLOWS: Final = (
     ("Rejected", (Flow.REJECTED,)),
     ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
 )
-"""The flows of a meter, in columns. Each possible flow is in exactly one column."""
+"""The columns for the flows of a meter. Each flow that a meter can have is in exactly one column.
+"""
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List a meter's accounting meters, day by day."""
+    """List the accounting meters of a meter, day by day."""
     columns = (
         Column("Day", 1.1),
         *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
@@ -199,7 +203,7 @@ _DAILY_COUNTS: Final = (
 
 
 def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:
-    """List one table's figures for each meter, day by day."""
+    """List the figures of one table for each meter, day by day."""
     figures = [
         ((_day_cell(day), meter), figures)
         for day in days
@@ -246,7 +250,7 @@ def _part(
 
 
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
-    """Return the reason why a link has none of the days."""
+    """Return the reason why a link has none of the reported days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
     return f"its open gaming day is {each.open_day}, no service has run since"
@@ -256,7 +260,7 @@ def _document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, title: str,
     sections: Callable[[_LinkView], Sequence[ReportSection]], *, wide: bool = False,
 ) -> ReportDocument:  # fmt: skip
-    """Make a report of the links that have begun by then."""
+    """Make a report of the links that have data for the reported days."""
     zone = ZoneInfo(floor.facility.timezone)
     spans, parts = [], []
     for each in found.links:

@@ -1,7 +1,8 @@
-"""Flows of money between a link's accounts, as reports name them, and the pots of accounts.
+"""The accounts of a report, called pots, and the flows of money between them.
 
-Each transfer of the ledger has one flow. It is the same for the account that it leaves and the
-account that it reaches. So the opening balance of a pot plus its flows is its closing balance.
+A flow is the reason for a transfer of money in the ledger. The account that pays and the account
+that receives have the same flow. So the opening balance of a pot plus its flows is its closing
+balance.
 """
 
 from collections import Counter
@@ -15,20 +16,20 @@ from meters.books.accounts import claim_account, table_account
 from meters.books.expected_transfers import Transfer
 
 CLAIMS: Final = "claims"
-"""The pot of all wins that wait for a floorperson."""
+"""The pot (account of a report) of all wins that wait for a floorperson."""
 
 ENVY: Final = "envy"
-"""The pot of all Envy Bonuses that are owed and not paid yet."""
+"""The pot (account of a report) of all Envy Bonuses that are owed and not paid yet."""
 
 TABLES: Final = "tables"
-"""The pot of all tables' contributions. Its balance is negative."""
+"""The pot (account of a report) of all tables' contributions. Its balance is negative."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
 _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money, with the name in reports."""
+    """The reason for a transfer of money, by its name in reports."""
 
     CONTRIBUTIONS = "contributions"
     VOIDED = "voided_rounds"
@@ -55,7 +56,7 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
 }
-"""Flows that fill a meter or its overflow, by the entry's kind and the source account."""
+"""Flows that fill a meter or its overflow, by the kind of ledger entry and the paying account."""
 
 _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,
@@ -72,7 +73,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
 
 
 def flow_of(kind: str, moved: Transfer) -> Flow:
-    """Return the flow of a transfer in an entry of a kind.
+    """Return the flow of a transfer, from the kind of its ledger entry and its accounts.
 
     >>> flow_of("wagers", Transfer("table:T-1", "meter:progressive", 140_000, 1)).value
     'contributions'
@@ -92,9 +93,10 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot of an account.
+    """Return the pot (account of a report) to which a ledger account belongs.
 
-    Each account is its own pot, except that claims, Envy Bonuses and tables have one pot each.
+    All claims have one pot together. So have all Envy Bonuses, and all tables. Every other account
+    is its own pot.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -107,7 +109,7 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """Return the balance of each pot, in micros, from the balances of all accounts."""
+    """Return the balance of each pot from the balances of the ledger accounts, in micros."""
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
         pots[pot_of(account)] += micros
@@ -116,9 +118,9 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountFlows:
-    """The opening balance of a pot, its flows, and its closing balance; all in micros.
+    """The opening balance, flows and closing balance of a pot (account of a report), in micros.
 
-    `flows` are positive for money that came in and negative for money that went out.
+    A flow is positive for money that came in, and negative for money that went out.
     """
 
     opening_micros: int
@@ -127,11 +129,11 @@ class AccountFlows:
 
     @property
     def balanced(self) -> bool:
-        """True if the opening balance plus the flows is the closing balance."""
+        """True if the opening balance plus the flows is equal to the closing balance."""
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Join this pot with the same pot in the time that follows."""
+        """Return this pot joined with the same pot of the following time."""
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
             flows[flow] += micros
@@ -139,13 +141,13 @@ class AccountFlows:
 
 
 class Flows:
-    """The flows in and out of each pot so far, in micros."""
+    """The sums of the flows of each pot (account of a report), in micros."""
 
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
 
     def add(self, kind: str, transfers: Iterable[Transfer]) -> None:
-        """Add the transfers of an entry of a kind."""
+        """Add the transfers of one ledger entry to the sums."""
         for moved in transfers:
             flow = flow_of(kind, moved)
             for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
@@ -154,7 +156,7 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Return all pots, from their opening and closing balances in micros."""
+        """Return all pots with their flows, from their opening and closing balances in micros."""
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
             name: AccountFlows(

@@ -1,4 +1,4 @@
-"""Text forms of money, times and flows in reports."""
+"""Texts for the money, times and flows in reports."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -32,7 +32,7 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
 
 
 def moved_money(micros: int) -> str:
-    """Return the text of an amount that moved, or a dash for zero."""
+    """Return the text of an amount in micros that moved, or a dash if the amount is zero."""
     return exact_money(micros) if micros else NOTHING
 
 
@@ -70,7 +70,7 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
 def short_moment(at: str, zone: ZoneInfo) -> str:
     """Return the short text of a time for a list; empty if there is no time.
 
-    The offset of the zone is shown above the list.
+    Lists use this form because the report shows the offset from UTC above its lists.
 
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
@@ -79,14 +79,17 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
 
 
 def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
-    """Return the begin, end and hours of gaming days by the facility's clock, as texts."""
+    """Return texts: the beginning of the first gaming day, the end of the last, and the hours.
+
+    The times are in the facility's zone.
+    """
     start, end = days.bounds(first)[0], days.bounds(last)[1]
     hours = (end - start) // timedelta(hours=1)
     return moment(start, days.zone), moment(end, days.zone), f"{hours} hours"
 
 
 def lasted(since: str, until: str) -> str:
-    """Return the text of a duration.
+    """Return the text of the duration between two times.
 
     >>> lasted("2026-11-20T02:00:00Z", "2026-11-20T04:02:05Z")
     '2:02:05'

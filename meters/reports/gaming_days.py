@@ -1,4 +1,4 @@
-"""A link's gaming days from its ledger: figures, wins, acts, and the check that they agree."""
+"""The gaming days of a link, from its ledger: figures, wins, acts, and errors in the figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -22,11 +22,13 @@ _NOTHING: Final = AccountFlows(0, 0, {})
 class Win:
     """A win that waits, or waited, for a floorperson (duty D16), in its state at some moment.
 
-    `order` is the number of its ledger entry (duty D7). It is 0 if the available ledger begins
-    after the win. `day` is its gaming day, known after that day is closed. Times are RFC 3339 in
-    UTC. `percent` is its percentage of the meter, or None for a win at odds. `envy_of` is the
-    position whose hand brings an Envy Bonus, None for another win. `claim` is then the claim under
-    which the bonus is owed, or empty if the bonus was only recorded.
+    `order` is the number of the win's ledger entry (duty D7). It is 0 if the available ledger
+    begins after the win. `day` is the gaming day of the win, known after that day is closed. Times
+    are RFC 3339 in UTC. `percent` is the percentage of the meter, or None for a win at odds.
+
+    For an Envy Bonus, `envy_of` is the position whose hand brings the bonus, and `claim` is the
+    claim under which the bonus is owed. `claim` is empty if the bonus was only recorded. For any
+    other win, `envy_of` is None.
     """
 
     claim: str
@@ -58,29 +60,32 @@ class Win:
 
     @property
     def decided(self) -> bool:
-        """True if no act on it is needed any more."""
+        """True if no person must act on the win any more."""
         return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
 
     @property
     def to_be_paid(self) -> bool:
-        """True if somebody confirms its payment. A win at odds is paid when it is validated."""
+        """True if a person must record the payment. A win at odds is paid when it is validated."""
         return self.paid_from == "hand_pay" or self.envy_of is not None
 
 
 class Sums:
-    """Figures of one table. Each can be added up separately."""
+    """Base class of the figures of one table. Each figure can be added up separately."""
 
     __slots__: tuple[str, ...] = ()
 
     def add(self, other: Self) -> None:
-        """Add the figures of another time or another table."""
+        """Add the figures of another time or of another table to these figures."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class TableFigures(Sums):
-    """One table's figures for one meter: count and cents of wagers, micros of contributions."""
+    """The figures of one table for one meter.
+
+    Wagers and wins have a count and an amount in cents. Contributions are in micros.
+    """
 
     wagers: int = 0
     wagered_cents: int = 0
@@ -96,10 +101,11 @@ class TableFigures(Sums):
 
 @dataclass(slots=True)
 class TableRounds(Sums):
-    """One table's finished rounds with a progressive wager, and its voids among them.
+    """The counts of finished rounds with a progressive wager at one table.
 
-    `voids_after_cards` counts voids after cards were entered. `reentered` counts hands that were
-    entered again differently.
+    `rounds` counts rounds with a result, and `voids` counts void rounds. `voids_after_cards` counts
+    voids after cards were entered. `reentered` counts hands that were entered a second time with
+    other cards.
     """
 
     rounds: int = 0
@@ -110,9 +116,10 @@ class TableRounds(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """A difference between the meters as read at the close and the ledger (duty D19).
+    """A difference between the meters as read at the close of a day and the ledger (duty D19).
 
-    `of` is the account, in micros, or the accounting meter, in its own unit.
+    `of` is the name of an account or of an accounting meter. The numbers of an account are in
+    micros. The numbers of an accounting meter are in its own unit.
     """
 
     of: str
@@ -122,7 +129,7 @@ class Variance:
 
 @dataclass(frozen=True, slots=True)
 class OutageNoted:
-    """An outage that ended on this day, with the number of its ledger entry."""
+    """An outage that ended on the reported day, with the number of its ledger entry."""
 
     entry: int
     outage: Outage
@@ -130,7 +137,7 @@ class OutageNoted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingWins:
-    """Wins that wait for an act."""
+    """The number and the amount in cents of wins that wait for an act of a person."""
 
     wins: int
     cents: int
@@ -138,7 +145,7 @@ class WaitingWins:
 
 @dataclass(frozen=True, slots=True)
 class UnpaidEnvy:
-    """Owed Envy Bonuses: those whose win is not decided, and those that may be paid."""
+    """Owed Envy Bonuses. `pending`: the win is not decided. `validated`: they can be paid."""
 
     pending: WaitingWins = WaitingWins(0, 0)
     validated: WaitingWins = WaitingWins(0, 0)
@@ -146,29 +153,32 @@ class UnpaidEnvy:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkDay:
-    """A gaming day of one link, or several consecutive ones.
+    """A gaming day of one link, or several consecutive gaming days joined.
 
     Attributes:
-        link: the link.
-        first_day: the first gaming day, and `last_day` the last.
-        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty while it is open.
-        quiet: whether nothing happened, so no reading closed it.
-        first_entry: its first ledger entry, and `last_entry` the last. If it has no entries, the
-            first is after the last.
-        chain: the digest of the last entry; `seal` is the seal over all entries up to it.
-        pots: the balances and flows of each pot.
+        link: the id of the link.
+        first_day: the first gaming day.
+        last_day: the last gaming day; the same as `first_day` for one day.
+        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if it is open.
+        quiet: true if nothing happened on the day, so no reading of the meters closed it.
+        first_entry: the number of the first ledger entry.
+        last_entry: the number of the last ledger entry. It is less than `first_entry` if there are
+            no entries.
+        chain: the digest of the last entry.
+        seal: the digest over all entries up to the last entry.
+        pots: the balances and flows of each pot (account of a report).
         risen: the rise of each accounting meter.
-        tables: each table's figures for each meter.
-        rounds: the rounds of each table.
-        wins: the wins of the day, in their state at its close.
-        decided: earlier wins that were decided on the day, in their state at its close.
+        tables: the figures of each table for each meter.
+        rounds: the counts of rounds of each table.
+        wins: the wins of the day, in their state at the close of the day.
+        decided: earlier wins that were decided on the day, in their state at the close of the day.
         acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
-        outages: the outages that were noted.
-        waiting: the waiting wins at the close, by meter.
-        envy: the owed Envy Bonuses at the close, by meter.
-        variances: the differences between reading and ledger.
-        faults: the figures that do not agree, as texts.
+        outages: the outages that were noted on the day.
+        waiting: the wins that wait at the close of the day, by meter.
+        envy: the Envy Bonuses that are owed at the close of the day, by meter.
+        variances: the differences between the meters as read at the close and the ledger.
+        faults: the figures that do not agree with each other, as texts.
     """
 
     link: str
@@ -196,39 +206,39 @@ class LinkDay:
 
     @property
     def open(self) -> bool:
-        """True if more entries may follow."""
+        """True if the gaming day is open, so more entries can follow."""
         return not self.closed_at and not self.quiet
 
     @property
     def entries(self) -> int:
-        """The count of its ledger entries."""
+        """The number of the day's ledger entries."""
         return self.last_entry - self.first_entry + 1
 
     def pot(self, name: str) -> AccountFlows:
-        """Return a pot. A pot that does not exist is empty."""
+        """Return a pot (account of a report). An unknown pot is returned as an empty one."""
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
-        """Return the pots of a meter, its reserve and its overflow."""
+        """Return three pots: of the meter, of its reserve, and of its overflow."""
         meter_pot, reserve, overflow = (
             self.pot(name(meter)) for name in (meter_account, reserve_account, overflow_account)
         )
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """Return the rise of a meter's accounting meter."""
+        """Return the rise of one accounting meter of a progressive meter on the day."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def percentages_cents(self, meter: str) -> int:
-        """Return the sum of won percentages of a meter, in cents."""
+        """Return the total of the percentages of a meter that were won on the day, in cents."""
         return -self.meter_pots(meter)[0].flows.get(Flow.PERCENTAGES, 0) // 10_000
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Join consecutive days of one link.
+    """Join consecutive gaming days of one link.
 
     Raises:
-        ValueError: there are none.
+        ValueError: no days were given.
     """
     if not days:
         raise ValueError("there are no days to join")

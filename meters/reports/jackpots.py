@@ -1,7 +1,7 @@
-"""The wins that a floorperson decides, from the ledger (duties D7, D16).
+"""The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
-Each Envy Bonus is a separate win. It is owed until the win of its hand is decided, and paid when
-somebody has paid it.
+Each Envy Bonus is a separate win. The bonus waits until the win of the hand is decided. After that,
+the bonus waits until somebody has paid it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +20,14 @@ _Key = tuple[str, int, int, str, int | None]
 
 
 class WinBook:
-    """All wins that wait, the wins of the present day, and the wins of days that are kept.
+    """The wins of one link, collected while the ledger is replayed.
+
+    These are the wins that wait, the wins of the current gaming day, and the wins of reported days.
 
     Args:
-        link: the link.
-        books: the books at the beginning. The available ledger does not show how the waiting wins
-            in them were won.
+        link: the id of the link.
+        books: the books where the replay begins. Some wins wait in these books. The available
+            ledger does not show how these wins were won.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
@@ -48,18 +50,18 @@ class WinBook:
         asset: str,
         envy: Mapping[str, HeldEnvy],
     ) -> None:
-        """Add the wins of a result.
+        """Add the wins of a round's result.
 
         Args:
-            order: the number of its ledger entry.
+            order: the number of the result's ledger entry.
             fields: the fields of the entry.
             reply: the reply to the table.
-            meter_of: returns the meter of a line.
+            meter_of: a function that returns the meter of a settlement line.
             asset: the table's asset number.
-            envy: the owed Envy Bonuses after the result.
+            envy: the Envy Bonuses that are owed after the result.
 
         Raises:
-            KeyError: a claim has no line, or a line no meter.
+            KeyError: a claim has no settlement line, or a settlement line has no meter.
         """
 
         def win_of(line: Line, claim: str, cents: int) -> Win:
@@ -110,10 +112,12 @@ class WinBook:
                 self._envy[name] = (*self._envy.get(name, ()), win)
 
     def decide(self, decision: DecisionRecord, by: str, at: str) -> Win | None:
-        """Apply a floorperson's decision, and return the win after it, or None for Envy Bonuses.
+        """Apply a floorperson's decision on a claim.
+
+        Return the win in its new state, or None if the decision is only about Envy Bonuses.
 
         Raises:
-            KeyError: no such win waits.
+            KeyError: no win with this claim waits.
         """
         self._decide_envy(decision, by, at)
         if decision.act in {"pay_envy", "reject_envy"}:
@@ -159,7 +163,7 @@ class WinBook:
         (self._today if key in self._today else self._decided)[key] = win
 
     def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
-        """Close a gaming day, and return its wins and the earlier wins that were decided on it."""
+        """Close a gaming day. Return its wins, and the earlier wins that were decided on it."""
         won = {key: replace(win, day=day) for key, win in self._today.items()}
         decided = tuple(self._decided.values())
         for key, win in won.items():
@@ -175,7 +179,7 @@ class WinBook:
         return tuple(won.values()), decided
 
     def latest(self) -> Iterator[Win]:
-        """Yield the wins of the days that are kept, in their present state and their order."""
+        """Yield the wins of the reported days in their order, each in its present state."""
         yield from self._kept.values()
 
 
@@ -190,7 +194,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _untold(link: str, claim: str, held: HeldWin) -> Win:
-    """Make a win of which only the data in the checkpoint is known."""
+    """Return a win of which only the data in the checkpoint is known."""
     return Win(
         claim=claim,
         link=link,
@@ -205,7 +209,7 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Make Envy Bonuses of which only the data in the checkpoint is known."""
+    """Return Envy Bonuses of which only the data in the checkpoint is known."""
     return tuple(
         Win(
             claim=claim,

@@ -1,4 +1,4 @@
-"""Scan of the links' ledgers for a report: audits each, and keeps its gaming days."""
+"""The scan of the ledgers for a report: audit each ledger, and collect the reported days."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,31 +22,32 @@ from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""The time before the reported days that is replayed too, since wins of the days may be that old.
-"""
+"""The time before the reported days that is replayed too. A win that is decided on a reported day
+can be that old."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """Gaming days from the first to the last. The first is None for the beginning of the ledger."""
+    """The gaming days from `first` to `last`. None as `first` means the ledger's first day."""
 
     first: date | None
     last: date
 
     def has(self, day: date) -> bool:
-        """Check whether a day is one of them."""
+        """Check whether a day is in the range."""
         return day <= self.last and (self.first is None or day >= self.first)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """The scan of one link.
+    """The scan of the ledger of one link.
 
     Attributes:
-        link: the link, as the floor file has it.
-        days: the requested gaming days, in their order.
-        first_day: the first gaming day of its ledger; `open_day` is the open one.
-        wins: the wins of the days, in their state at the ledger's end.
+        link: the link as it is in the floor file.
+        days: the reported gaming days, in their order.
+        first_day: the first gaming day of the ledger.
+        open_day: the gaming day that is open.
+        wins: the wins of the reported days, in their state at the end of the ledger.
         finding: the result of the audit.
     """
 
@@ -59,16 +60,16 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All its days, joined as one.
+        """All reported days of the link, joined.
 
         Raises:
-            ValueError: there are none.
+            ValueError: the link has none of the reported days.
         """
         return joined(list(self.days.values()))
 
     @property
     def problems(self) -> list[str]:
-        """The problems of the ledger and of the reported figures, as texts."""
+        """The problems in the ledger and in the reported figures, as texts."""
         found = list(self.finding.problems)
         for day in self.days.values():
             found += [f"{day.first_day}: {fault}" for fault in day.faults]
@@ -76,7 +77,7 @@ class LinkScan:
 
     @property
     def variances(self) -> list[str]:
-        """The differences between readings at a day's close and the ledger, as texts."""
+        """The differences between the meters as read at each close and the ledger, as texts."""
         return [
             f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
             f" says {one.ledger}: {one.read - one.ledger:+d}"
@@ -87,7 +88,7 @@ class LinkScan:
 
 @dataclass(frozen=True, slots=True)
 class LedgerScan:
-    """The scan of all reported links, and its time."""
+    """The scan of the ledgers of all reported links, and the time of the scan."""
 
     span: DayRange
     links: Sequence[LinkScan]
@@ -96,7 +97,8 @@ class LedgerScan:
 
 
 Choose = Callable[[date, date], DayRange]
-"""A function that chooses the reported days, from the open day and today's date."""
+"""A function that returns the days to report. Its arguments are the open gaming day and today's
+date."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -104,17 +106,18 @@ Advance = Callable[[str, int, int], None]
 async def scan_ledgers(
     floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
 ) -> LedgerScan:
-    """Audit links, and keep the requested days.
+    """Audit the ledgers of links, and collect the days to report.
 
     Args:
-        floor: the floor.
-        links: the reported links of the floor.
-        choose: the function that chooses the days.
-        now: the time, with a time zone.
-        advance: receives the link, the number of entries done, and the number of all entries.
+        floor: the floor file.
+        links: the links to report.
+        choose: the function that returns the days to report.
+        now: the present time, with a time zone.
+        advance: a function to call with the link, the number of entries done, and the number of all
+            entries.
 
     Raises:
-        UserError: the store cannot be read, or the ledgers have no entries of those days.
+        UserError: the store cannot be read, or no ledger has entries of the reported days.
     """
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)

@@ -1,7 +1,7 @@
-"""Collection of a link's gaming days while its ledger is replayed (duty D19).
+"""Collection of a link's gaming days while an audit replays its ledger (duty D19).
 
-An audit replays the ledger, and a report takes its figures from the same books in the same run. So
-the figures of a report and of the audit cannot differ.
+A report takes its figures from the books that the audit replays. So the figures of the report and
+of the audit cannot differ.
 """
 
 from collections import Counter
@@ -24,18 +24,20 @@ _DAY: Final = timedelta(days=1)
 
 
 class DayCollector:
-    """The wanted gaming days of one link, collected while its ledger is replayed.
+    """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
-    The entries after one reading, up to and including the next, belong to the day that the next one
-    names. On a day without a reading between such days no service ran, and nothing happened.
+    A reading of the meters is a ledger entry that closes a gaming day and names it. The entries
+    after one reading, up to and including the next reading, belong to the day that this next
+    reading names. Some days between two readings have no reading: no service ran, and nothing
+    happened.
 
     Args:
-        link: the link, as the floor file has it.
-        wanted: whether to keep a gaming day.
+        link: the link as it is in the floor file.
+        wanted: a function that returns whether to keep a gaming day.
 
     Attributes:
         days: the kept days, in their order.
-        first_day: the first gaming day of the ledger, None before it is known.
+        first_day: the first gaming day of the ledger; None while it is not known.
     """
 
     def __init__(self, link: Link, wanted: Callable[[date], bool]) -> None:
@@ -44,9 +46,9 @@ class DayCollector:
         self.began(Replay())
 
     def began(self, replay: Replay) -> None:
-        """Begin with the present books.
+        """Begin with the books at the start of the replay.
 
-        These are the books of a close if earlier entries are missing.
+        If earlier entries are missing, these are the books at the close of a gaming day.
         """
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
@@ -57,7 +59,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Add an entry after it was replayed. The replay reports what is wrong with it."""
+        """Add an entry that was replayed. The replay itself reports errors of the entry."""
         try:
             self._gathered.add_entry(number, fields, replay.books)
             if fields["kind"] == b"reading":
@@ -69,7 +71,8 @@ class DayCollector:
         """Add the open gaming day after the whole ledger was replayed.
 
         Args:
-            open_day: the open day before the replay; another may have been opened meanwhile.
+            open_day: the open day before the replay. A later day is used if that day was closed
+                during the replay.
 
         Returns:
             The open day.
@@ -81,7 +84,7 @@ class DayCollector:
 
     @property
     def wins(self) -> Sequence[Win]:
-        """The wins of the kept days, in their order, in their state at the ledger's end."""
+        """The wins of the kept days in their order, each in its state at the ledger's end."""
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
@@ -92,7 +95,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
-        """Make a day from its totals and the present books."""
+        """Make a gaming day from its totals and the books at its end."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
         told = LinkDay(
@@ -118,7 +121,7 @@ class DayCollector:
         return replace(told, faults=(*gathered.untold, *faults_of(told)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Keep a day if it is wanted, and the quiet days before it."""
+        """Keep a gaming day, and the quiet days before it, if they are wanted."""
         if self._closed is None:
             self.first_day = day.first_day
         else:
@@ -132,7 +135,10 @@ class DayCollector:
 
 
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
-    """Yield the quiet days between a closed day and another. They keep the closing balances."""
+    """Yield the days without entries between a closed day and the day `until`.
+
+    These days keep the closing balances of the closed day.
+    """
     day = before.last_day + _DAY
     while day < until:
         yield LinkDay(
@@ -155,7 +161,7 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
-    """Count the waiting wins, by meter."""
+    """Count the wins that wait, by meter."""
     wins: Counter[str] = Counter()
     cents: Counter[str] = Counter()
     for claim in claims:
@@ -165,7 +171,7 @@ def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
 
 
 def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
-    """Count the owed Envy Bonuses, by meter."""
+    """Count the Envy Bonuses that are owed, by meter."""
     owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:
@@ -180,7 +186,7 @@ def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
 
 
 def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
-    """Yield the differences between a reading and the ledger, account by account (duty D19)."""
+    """Yield each difference between a reading of the meters and the ledger (duty D19)."""
     books = replay.books
     for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):
         for name in sorted(read.keys() | own.keys()):

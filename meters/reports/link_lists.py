@@ -1,4 +1,4 @@
-"""The lists of a link in reports: its meters, its money, its tables, its wins, its acts."""
+"""The lists of one link in reports: meters, money, tables, wins, and acts of people."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeVar
@@ -40,7 +40,10 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """List a meter with its reserve and overflow, and its accounting meters (duties D2, D19)."""
+    """Make the lists of a meter with its reserve and overflow, and of its accounting meters.
+
+    These lists fulfill duties D2 and D19.
+    """
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
@@ -56,7 +59,7 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
 
 
 def money_section(day: LinkDay) -> ReportSection:
-    """List the payments of the house, the waiting wins, and the payments to patrons."""
+    """List the money of the house, of waiting wins and Envy Bonuses, and of payments to patrons."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
     return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)
@@ -83,13 +86,13 @@ def _pots_section(
 
 
 def _none_of(words: Sequence[str]) -> str:
-    """Return a sentence that names the flows and counts that are zero."""
+    """Return a sentence that names the flows or counts that are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
 
 
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """Return a meter's accounting meters, each with its rise."""
+    """Return how much each accounting meter of a meter rose: name, number, and amount in cents."""
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
     waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
@@ -124,7 +127,7 @@ TABLE_COLUMNS: Final = (
 
 
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
-    """List each table's figures for each meter, and their sum."""
+    """List the figures of each table for each meter, and their sum."""
     assets = {table.id: table.asset for table in link.table}
     figures = [
         ((table, assets.get(table, NOTHING), meter), figures)
@@ -138,7 +141,7 @@ def summed_section(
     title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
-    """List figures with their names in the first cells, and their sum."""
+    """Make a list of figures with their sum. The first cells of a row name its figures."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, columns, rows)
@@ -149,7 +152,7 @@ def summed_section(
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
-    """Return a table's figures for a meter as cells."""
+    """Return the cells for a table's figures."""
     return (
         count(figures.wagers),
         money(figures.wagered_cents),
@@ -162,7 +165,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 
 def rounds_section(day: LinkDay) -> ReportSection:
-    """List each table's finished rounds with a progressive wager, and its voids."""
+    """List the number of finished rounds with a progressive wager, and of voids, for each table."""
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
@@ -172,7 +175,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
-    """Return a table's rounds as cells."""
+    """Return the cells for a table's counts of rounds."""
     return (
         count(rounds.rounds),
         count(rounds.voids),
@@ -182,7 +185,7 @@ def round_cells(rounds: TableRounds) -> tuple[str, ...]:
 
 
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """List voids after cards were entered, and hands that were entered again differently."""
+    """List voids after cards were entered, and hands entered a second time with other cards."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",
@@ -204,7 +207,7 @@ WIN_COLUMNS: Final = (
 
 
 def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
-    """List wins that a floorperson decides, with all details of duty D16."""
+    """List wins that a floorperson decides, with all the details of duty D16."""
     rows = [_win_row(win, zone) for win in wins]
     sums = [
         (f"{len(those)} {state}", "", "", "", money(sum(win.cents for win in those)), "", "", "")
@@ -217,7 +220,10 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSecti
 
 
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
-    """Return the wins of each state that has any. A win at odds is paid when it is validated."""
+    """Return the wins by their state, without states that no win has.
+
+    A win at odds counts as paid when it is validated.
+    """
     of: dict[str, list[Win]] = {
         "pending": [], "validated, to be paid": [], "paid": [], "rejected": [],
     }  # fmt: skip
@@ -230,7 +236,10 @@ def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
 
 
 def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[ReportSection]:
-    """List wins that a floorperson decides, and Envy Bonuses, each list with its own sums."""
+    """Make one list of wins that a floorperson decides, and one of Envy Bonuses.
+
+    Each list has its own sums.
+    """
     decided = [win for win in wins if win.envy_of is None]
     envy = [win for win in wins if win.envy_of is not None]
     return [
@@ -262,7 +271,10 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
 
 
 def _paid_where(win: Win) -> str:
-    """Return the place where a win was paid if nobody confirms its payment."""
+    """Return "at the table" for a win that was paid there without a record of the payment.
+
+    For any other win, return an empty text.
+    """
     at_table = win.state == "paid" if win.envy_of is not None else win.state == "validated"
     return "at the table" if at_table and win.decided else ""
 
@@ -271,7 +283,7 @@ _ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4)
 
 
 def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
-    """List acts of people, each with the person (duty D17)."""
+    """List acts, each with the person who acted (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
@@ -280,7 +292,7 @@ def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSe
 
 
 def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
-    """List adjustments, other changes, outages and variances."""
+    """Make the lists of adjustments, other changes, outages and variances."""
     adjusted = [act for act in day.acts if act.what == "adjust"]
     others = [act for act in day.acts if act.what != "adjust"]
     return [
@@ -307,7 +319,7 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    """List the differences between the meters as read at the close and the ledger."""
+    """List the differences between the meters as read at the close of the day and the ledger."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
         numbers("Ledger", 2), numbers("Variance", 2),
@@ -325,7 +337,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return an account's number in dollars, or an accounting meter's number in its own unit."""
+    """Return the text of a number: in dollars for an account or an amount, else as a count."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

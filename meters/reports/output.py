@@ -26,14 +26,14 @@ from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins. Unicode has them in several widths."""
+"""Characters with which a spreadsheet formula begins. Unicode has further forms of some of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """The outputs of a report. Without any option the report is printed as tables.
+    """The forms in which a report is output. Without any option, the report is printed as tables.
 
-    `csv` may be `-` for standard output.
+    `csv` is a path, or `-` for standard output.
     """
 
     csv: Path | None = None
@@ -52,10 +52,10 @@ class Report:
 
 
 def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
-    """Read the ledgers, with a progress bar in a terminal.
+    """Read the ledgers for a report, with a progress bar in a terminal.
 
     Raises:
-        UserError: the store cannot be read, or the ledgers have no entries of those days.
+        UserError: the store cannot be read, or no ledger has entries of the reported days.
     """
     with progress_bar() as progress:
         tasks = {link.id: progress.add_task(link.id, total=None) for link in links}
@@ -67,11 +67,11 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
 
 
 def give(report: Report, wanted: OutputOptions) -> None:
-    """Print or write a report. End with status 1 if its figures do not agree.
+    """Print or write a report. If its figures do not agree, end with exit status 1.
 
     Raises:
         UserError: a file cannot be written.
-        typer.Exit: there is a problem, and it was printed.
+        typer.Exit: the report has a problem or a variance. It was printed.
     """
     if wanted.csv:
         _write(wanted.csv, _csv(report.columns, report.figures()).encode())
@@ -116,7 +116,7 @@ def _json(report: Report) -> bytes:
 
 
 def _csv(columns: Sequence[str], figures: Iterator[Figure]) -> str:
-    """Return rows as CSV, with the columns' names in the first line and all cells quoted."""
+    """Return rows as CSV. The first line has the names of the columns, and all cells are quoted."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
@@ -142,10 +142,10 @@ def _plain(cell: Cell) -> Cell:
 
 
 def _begins_formula(text: str) -> bool:
-    """Check whether a spreadsheet may read the text as a formula.
+    """Check whether a spreadsheet could read the text as a formula.
 
-    Leading spaces and marks are skipped, because a spreadsheet may drop what it does not show. The
-    next character is normalized alone, without the marks that follow it.
+    Leading spaces, marks and quotes are skipped, because a spreadsheet can drop characters that it
+    does not show. The first other character is normalized without the marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

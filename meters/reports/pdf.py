@@ -1,4 +1,4 @@
-"""PDF form of a report, for an accountant to sign."""
+"""The PDF form of a report, which an accountant signs."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""Count of a cell's characters that fit on a page, even in a narrow cell."""
+"""The number of characters in one cell that fit on a page, even in a narrow column."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
@@ -46,10 +46,11 @@ _UNSIGNED: Final = {
 
 
 def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
-    """Make a PDF of a report, with as many pages as it needs. Equal reports make equal files.
+    """Make a PDF of a report, on as many pages as it needs.
 
-    Each page shows the facility, the report, its number and the count of pages. The last page has
-    the lines for signatures, or the reason why there are none.
+    Equal reports make equal files. Each page shows the facility, the report, the page number and
+    the number of pages. The last page has the lines for signatures. If the report cannot be signed,
+    the last page says why.
     """
     short, long = _POINTS[size]
     width, height = (long, short) if document.wide else (short, long)
@@ -99,7 +100,7 @@ def _part(part: ReportPart, inner: float) -> Iterator[object]:
 
 
 def _section(section: ReportSection, inner: float) -> Iterator[object]:
-    """Yield a list. Its title and first rows stay together."""
+    """Yield the elements of a list. The title and the first rows stay on one page."""
     yield CondPageBreak(90)
     if section.title:
         yield paragraph(section.title, 9.5, bold=True, before=9)
@@ -113,7 +114,7 @@ def _section(section: ReportSection, inner: float) -> Iterator[object]:
 
 
 def _rows(section: ReportSection, inner: float) -> object:
-    """Make the table of a list. The titles of its columns are repeated on each page."""
+    """Make the table of a list. The column titles are repeated on each page."""
     columns = section.columns
     room = inner - _GAP * (len(columns) - 1)
     weights = sum(column.weight for column in columns)
@@ -139,14 +140,14 @@ def _rows(section: ReportSection, inner: float) -> object:
 
 
 def _parts(row: Row) -> Iterator[Row]:
-    """Yield a row in several rows if a cell is too long for a page."""
+    """Yield a row as several rows if one of its cells is too long for a page."""
     return zip_longest(*(textwrap.wrap(words, _CELL_MAX) or [""] for words in row), fillvalue="")
 
 
 def _cells(
     columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
 ) -> list[object]:  # fmt: skip
-    """Make the cells of a row. Figures are made smaller if needed, and never broken."""
+    """Make the cells of a row. A number that is too wide is printed smaller, never on two lines."""
     return [
         fitted(words, _CELL, width, bold=bold)
         if column.right
@@ -156,7 +157,7 @@ def _cells(
 
 
 def _signing(document: ReportDocument, inner: float) -> object:
-    """Make the lines for signatures, or the reason why there are none."""
+    """Make the lines for signatures, or the text that says why the report cannot be signed."""
     if document.unsigned:
         return paragraph(_UNSIGNED[document.unsigned], 9, bold=True, before=12)
     words = "The figures above are those of the ledger up to the entry named."

@@ -1,4 +1,7 @@
-"""Choice of a report's days, links, meters and tables, with plain errors for unknown ones."""
+"""The choice of the days, links, meters and tables that a report covers.
+
+If a name is unknown, the error says so in plain words.
+"""
 
 from calendar import monthrange
 from collections.abc import Collection, Sequence
@@ -13,10 +16,10 @@ _USAGE = 2
 
 
 def parse_day(text: str, name: str) -> date:
-    """Parse a day from a user's text.
+    """Parse a day that a user typed, in the form 2026-11-20.
 
     Raises:
-        UserError: it is not a day.
+        UserError: the text is not a day.
     """
     try:
         if len(text) == len("2026-11-20"):
@@ -28,10 +31,10 @@ def parse_day(text: str, name: str) -> date:
 
 
 def parse_month(text: str) -> date:
-    """Parse a month from a user's text, and return its first day.
+    """Parse a month that a user typed, in the form 2026-11. Return its first day.
 
     Raises:
-        UserError: it is not a month.
+        UserError: the text is not a month.
     """
     try:
         if len(text) == len("2026-11"):
@@ -42,7 +45,7 @@ def parse_month(text: str) -> date:
 
 
 def one_day(day: date | None) -> Choose:
-    """Choose a day. The default is the last closed day."""
+    """Return a function that chooses one gaming day, by default the last closed day."""
 
     def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
@@ -53,7 +56,10 @@ def one_day(day: date | None) -> Choose:
 
 
 def one_month(first: date | None) -> Choose:
-    """Choose a month up to the open day. The default is the month of the last closed day."""
+    """Return a function that chooses a month, by default the month of the last closed day.
+
+    If the month has the open day, the month ends with the open day.
+    """
 
     def choose(open_day: date, today: date) -> DayRange:
         begins = (first or open_day - timedelta(days=1)).replace(day=1)
@@ -65,10 +71,10 @@ def one_month(first: date | None) -> Choose:
 
 
 def from_to(first: date | None, last: date | None) -> Choose:
-    """Choose the days from one to another. The default is all days.
+    """Return a function that chooses the days from `first` to `last`, by default all days.
 
     Raises:
-        UserError: the first is after the last.
+        UserError: `first` is after `last`.
     """
     if first and last and first > last:
         raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
@@ -83,20 +89,20 @@ def from_to(first: date | None, last: date | None) -> Choose:
 
 
 def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
-    """Return the links of a report.
+    """Return the links that a report covers: all links, or one.
 
     Raises:
-        UserError: there is no such link.
+        UserError: there is no link with this name.
     """
     _known("link", link, [one.id for one in floor.link])
     return [one for one in floor.link if link in {None, one.id}]
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Limit a scan to the link of a table. The table may have left the floor since.
+    """Limit a scan to the link of a table. The table need not be on the floor any more.
 
     Raises:
-        UserError: there is no such table, on the floor or in the reported days.
+        UserError: the table is neither on the floor nor in the reported days.
     """
     if table is None:
         return found
@@ -113,10 +119,10 @@ def _tables_of(each: LinkScan) -> list[str]:
 
 
 def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
-    """Return the meter to which a report is limited, or None for all.
+    """Return a list with the one meter that a report covers, or None for all meters.
 
     Raises:
-        UserError: there is no such meter.
+        UserError: there is no meter with this name.
     """
     _known("meter", meter, sorted({of.meter_id for one in links for of in one.meter}))
     return None if meter is None else [meter]

@@ -1,4 +1,4 @@
-"""Reconciliation of a gaming day: its figures must agree with each other and with the books."""
+"""Reconciliation of a gaming day. Its figures must agree with each other and with the books."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _COUNTED = {
     "rejected": "rejected",
     "rejected_cents": "rejected_cents",
 }
-"""A table's figures, with the accounting meter that is their sum."""
+"""The names of a table's figures, each with the accounting meter that must be their sum."""
 
 
 def faults_of(day: LinkDay) -> Iterator[str]:
-    """Yield the figures of a day that do not agree, as texts (duty D19)."""
+    """Yield a text for each figure of a day that does not agree with another (duty D19)."""
     for name, pot in day.pots.items():
         if not pot.balanced:
             off = pot.closing_micros - pot.opening_micros - sum(pot.flows.values())
@@ -37,7 +37,7 @@ def faults_of(day: LinkDay) -> Iterator[str]:
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
-    """Yield the figures of tables that differ from the counts of the link."""
+    """Yield a text for each sum over the tables that differs from the figure of the link."""
     summed: Counter[str] = Counter()
     net_micros = 0
     for (_, meter), figures in day.tables.items():

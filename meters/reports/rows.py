@@ -1,4 +1,4 @@
-"""Rows of a report for other programs: always the same columns, cents as integers."""
+"""The rows of a report for other programs: fixed columns, and amounts as integers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -25,7 +25,7 @@ WIN_COLUMNS: Final = (
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
 }  # fmt: skip
-"""The columns whose name differs from the field of a win."""
+"""The columns that have another name than the field of a win that they show."""
 
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (
@@ -41,10 +41,10 @@ _COUNTED: Final = (
 
 
 def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Yield all figures of all days: pots, accounting meters, tables, variances.
+    """Yield all figures of all days: balances, flows, accounting meters, tables and variances.
 
-    An amount is `amount_cents` cents plus `fraction_micros` ten-thousandths of a cent. The fraction
-    is never negative: an outflow of half a cent is -1 cents and 5000.
+    An amount is the sum of `amount_cents`, in cents, and `fraction_micros`, in ten-thousandths of a
+    cent. The fraction is never negative. So an outflow of half a cent is -1 cents and 5000.
     """
     for each in links:
         ids = [one.meter_id for one in each.link.meter if meters is None or one.meter_id in meters]
@@ -57,7 +57,7 @@ def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
 def table_figures(
     links: Sequence[LinkScan], meters: Sequence[str] | None, table: str | None
 ) -> Iterator[Figure]:
-    """Yield the figures of tables among these, or those of one table."""
+    """Yield the figures of all tables, or of one table if `table` is given."""
     for figure in day_figures(links, meters):
         if figure["table"] and table in {None, figure["table"]}:
             yield figure
@@ -96,7 +96,7 @@ def _figure(
     name: str, *, meter: str = "", table: str = "", number: int | None = None,
     micros: int | None = None,
 ) -> Figure:  # fmt: skip
-    """Make one row: a count, an amount, or both."""
+    """Make one row with a count, an amount, or both."""
     cents, fraction = ("", "") if micros is None else divmod(micros, MICROS_PER_CENT)
     return {
         "meter": meter,

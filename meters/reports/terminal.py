@@ -1,4 +1,4 @@
-"""Terminal form of a report."""
+"""The output of a report in a terminal."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,11 +12,12 @@ from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
 from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
-"""The width of lists if no terminal has one, so figures are not broken."""
+"""The width of lists, in characters, if the output is not a terminal. At this width no number is
+broken."""
 
 
 def print_document(document: ReportDocument) -> None:
-    """Print a report: problems first, then link by link."""
+    """Print a report: its problems first, then its parts, link by link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {document.unsigned}" if document.unsigned else ""
     console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
@@ -38,7 +39,7 @@ def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
 
 
 def _print_section(console: PlainConsole, section: ReportSection) -> None:
-    """Print one list with its title. An empty list is printed as such."""
+    """Print one list with its title. An empty list is printed as "none"."""
     if section.title:
         console.print()
         console.print(f"  {section.title}", style="bold")
