@@ -1,1 +1,1 @@
-"""The central service: what the tables say, the meters, their ledger, claims and pages."""
+"""The central service: the tables' events, the meters, their ledger, the claims and the pages."""

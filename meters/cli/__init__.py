@@ -1,1 +1,1 @@
-"""The `pitlink` command: one module for each command, and one entry point."""
+"""The `pitlink` command. Each subcommand has a module; `main` is the entry point."""

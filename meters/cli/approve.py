@@ -1,4 +1,4 @@
-"""The command by which a user approves a changed floor file."""
+"""The `approve` command, by which a user approves a changed floor file for a link."""
 
 import asyncio
 from typing import Annotated
@@ -39,14 +39,15 @@ def approve(
         ),
     ],
 ) -> None:
-    """Approve the floor file's settings of a link if they differ from the last approved ones.
+    """Approve a link's settings in the floor file if they differ from the last approved ones.
 
-    Until then the link is inoperable. The settings that concern money are its meters, its tables
-    and the facility's amounts in cents. The command shows the changes, then asks for the approver's
-    PIN. If standard input is not a terminal, its first line is the PIN. A running service opens the
-    link within seconds. A service with a different floor file stops the link until it is restarted.
+    Until the approval, the link is inoperable. The settings are those that concern money: the
+    link's meters, its tables, and the facility's amounts in cents. The command shows the changes,
+    then asks for the PIN of the user who approves. If standard input is not a terminal, the PIN is
+    its first line. A running service opens the link within seconds. If a service has a different
+    floor file, it keeps the link inoperable until it is restarted.
 
-    The exit status is 1 if there is nothing to approve, or if it was refused.
+    The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
     floor = read_floor(config)
     found = {each.id: each for each in floor.link}
@@ -80,10 +81,10 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
 
 
 async def _show(configuration: Configuration) -> None:
-    """Show the settings to approve.
+    """Show the settings that need an approval.
 
     Raises:
-        UserError: there is nothing to approve, or it cannot be approved.
+        UserError: nothing needs an approval, or the settings cannot be approved.
     """
     found = await configuration.unapproved()
     if found is not None and found.barred:
@@ -96,13 +97,14 @@ async def _show(configuration: Configuration) -> None:
 
 
 async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
-    """Return the user if the PIN is theirs and their role allows it.
+    """Return the user if their PIN is correct and their role allows the approval.
 
-    They sign in and out, so that the operators' log records it and wrong guesses are counted.
+    The user is signed in and signed out. So the operators' log records the sign-in, and wrong PINs
+    are counted.
 
     Raises:
-        UserError: their role does not allow it.
-        UsersError: as in signing in.
+        UserError: the user's role does not allow it, or they must choose their own PIN first.
+        UsersError: the sign-in failed.
     """
     opened = await people.sessions.sign_in(name, pin, Caller(""), None)
     person = await people.sessions.find(opened.token, keep_alive=False, acts=True)

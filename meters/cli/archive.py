@@ -1,4 +1,4 @@
-"""The command that archives closed gaming days."""
+"""The `archive` command, which moves closed gaming days from Redis to files."""
 
 import asyncio
 import fcntl
@@ -37,7 +37,8 @@ from meters.terminal.progress import progress_bar
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Interval of complete reads of files: once a night, even if the command runs more often."""
+"""Seconds between two complete reads of archive files: once a night, even if the command runs more
+often."""
 
 
 def archive(
@@ -60,19 +61,20 @@ def archive(
 ) -> None:
     """Write closed gaming days to files, and delete days from Redis after `live_days`.
 
-    Each closed day of each link becomes one file in the directory under [archive]. The file is an
-    SQLite database, and is read back completely before it is used. Its digest is chained to the day
-    before, and noted in the ledger. Entries and decided wins of days older than `live_days` are
-    then deleted from Redis; `pitlink audit` and `pitlink report` read them from the files.
+    Each closed day of each link becomes one file in the directory under [archive] in the floor
+    file. The file is an SQLite database. The command reads it back completely before it uses the
+    file. The digest of each file includes the digest of the day before, and is noted in the ledger.
+    Then the entries and decided wins of days older than `live_days` are deleted from Redis.
+    `pitlink audit` and `pitlink report` read them from the files.
 
-    Run it once a day, some time after the gaming day begins; the service may run or not. It may be
-    stopped at any moment and run again.
+    Run the command once a day, some time after the gaming day begins. The service can run or not.
+    The command can be stopped at any moment and run again.
 
-    Then every file is checked; the last one and seven others, in turn, are read completely. The
-    result is noted with the files, for `pitlink check` and the alerts.
+    At the end, the command checks every file. It reads the last file completely, and seven others,
+    in turn. It notes the result with the files, for `pitlink check` and the alerts.
 
-    The exit status is 1 if the ledger has a problem, or if a file cannot be written, is missing or
-    is altered; the output names the file and says what to do.
+    The exit status is 1 if the ledger has a problem. It is also 1 if a file cannot be written, is
+    missing or is altered. The output names the file and says what to do.
     """
     floor = read_floor(config)
     directory = Path(floor.archive.directory)
@@ -89,7 +91,7 @@ def archive(
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """Lock the archive, so no other command uses it."""
+    """Lock the archive, so no other `pitlink archive` uses it."""
     make_private_directory(directory)
     lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -16,7 +16,7 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""A file in the data directory; its time is the end of the last `pitlink audit --daily`."""
+"""A file in the data directory. Its time is the end of the last `pitlink audit --daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -55,11 +55,11 @@ def audit(
 ) -> None:
     """Replay every link's ledger and compare each balance to the micro.
 
-    The archive is read from its first file, unless --since names a later day. Earlier days are then
-    checked by their digests, but not replayed. The data directory keeps a note of the audit, which
-    `pitlink check` and the alerts use.
+    The audit reads the archive from its first file, unless --since names a later day. With --since,
+    it checks earlier days by their digests and does not replay them. The data directory keeps a
+    note of the audit for `pitlink check` and the alerts.
 
-    The exit status is 1 if there is any problem; the output says which one, and the difference.
+    The exit status is 1 if there is any problem. The output names the problem and the difference.
     """
     if since and since_last:
         raise typer.BadParameter("--since and --since-last are two ways to begin: give one")
@@ -76,9 +76,9 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Check if work was done since the last gaming day closed.
+    """Check if work was done at `done`, after the last gaming day closed.
 
-    A time in the future was noted by a wrong clock, and does not count.
+    A time in the future was noted by a wrong clock, so it does not count.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -86,7 +86,7 @@ def done_since_close(facility: Facility, done: datetime | None, now: datetime) -
 
 
 def audited_since_close(floor: Floor) -> bool:
-    """Check if a daily audit has ended since the last gaming day closed."""
+    """Check if a `pitlink audit --daily` has ended since the last gaming day closed."""
     try:
         modified_s = (Path(floor.service.data) / DAILY_AUDIT_NOTE).stat().st_mtime
     except OSError:
@@ -97,7 +97,7 @@ def audited_since_close(floor: Floor) -> bool:
 
 
 def note_daily_audit(floor: Floor) -> None:
-    """Note that a daily audit has ended, with any result.
+    """Note that a `pitlink audit --daily` has ended, whether it found problems or not.
 
     Raises:
         OSError: the note cannot be written.

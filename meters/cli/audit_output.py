@@ -1,4 +1,4 @@
-"""Output of `pitlink audit`."""
+"""The run of `pitlink audit`, and its output."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -42,9 +42,9 @@ LAST: Final = date.max
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
-    """Audit every link and the operators' log, and print the result; return whether all is correct.
+    """Audit every link and the operators' log; return True if all of them are correct.
 
-    The audit is noted in the data directory, if there is one.
+    The result is printed, and noted in the data directory if that directory exists.
 
     Raises:
         UserError: the store cannot be read.
@@ -90,7 +90,10 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
-    """Return the first day to audit; with `LAST`, the last archived day that an audit noted."""
+    """Return the first day to audit, or None for the whole ledger.
+
+    `LAST` is replaced by the last archived day that the note of an audit names for this link.
+    """
     if since == LAST and before and (noted := before.through.get(link)):
         return date.fromisoformat(noted)
     return since
@@ -104,7 +107,7 @@ def _note(
     *,
     whole: bool,
 ) -> None:
-    """Note the audit; if it cannot be noted, its result is still valid."""
+    """Write the note of the audit. If this fails, report it; the audit's result is still valid."""
     try:
         note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
     except OSError as error:

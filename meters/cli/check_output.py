@@ -1,4 +1,4 @@
-"""Output of `pitlink check`: the whole self-check, one line for each check."""
+"""The run of `pitlink check`, and its output: one line for each check."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from meters.terminal.console import PlainConsole
 
 
 async def run_check(config: Path) -> bool:
-    """Check the programs, a floor file and its parts; return whether the floor can operate.
+    """Check the programs, a floor file and its parts; return True if the floor can operate.
 
     Raises:
         FloorError: the floor file itself cannot be used.

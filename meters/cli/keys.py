@@ -1,4 +1,4 @@
-"""The command that makes the keys of a floor."""
+"""The `keys` command, which makes the keys and certificates of a floor."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -74,20 +74,27 @@ def keys(
 ) -> None:
     """Make the keys by which the broker and Redis identify every program of the floor.
 
-    The floor's own authority signs a certificate for the broker, for Redis, for each worker of the
-    service and for each table. Workers and tables also get a password. The directory also gets the
-    files for mosquitto and Redis: rights to publish and read, the passwords' hashes, and TLS. A
-    table may publish only its own events.
+    The floor has its own certificate authority. The authority signs a certificate for the broker,
+    for Redis, for each worker of the service and for each table. Workers and tables also get a
+    password. The directory also gets files for mosquitto and Redis: access lists, hashes of the
+    passwords, and TLS settings. A table has the right to publish only its own events.
 
-    Run it again when tables are added: missing keys are made, existing ones are kept, and the
-    servers' lists are written again. Then copy to every machine its own part of the directory and
-    no other: broker/ to the broker, redis/ to Redis, services/, check/ and display/ to the service,
-    archive/ to the machine of `pitlink archive`, tables/LINK.TABLE/ to the table, display/ to any
-    other reader. Keep authority/ offline: its key can make a certificate for any name. Put
-    `keys = "DIRECTORY"` under [service] of the floor file, with "mqtts://HOST:8883" as its broker
-    and "rediss://HOST:6379/0" as its redis. Restart mosquitto and Redis when their lists have
-    changed, and check that each can read its own: a mosquitto that cannot read its list on SIGHUP
-    gives everybody all rights.
+    Run the command again when tables are added. Missing keys are made, existing keys are kept, and
+    the lists for mosquitto and Redis are written again. Then copy to every machine its own part of
+    the directory, and no other part:
+
+    - broker/ to the broker
+    - redis/ to Redis
+    - services/, check/ and display/ to the service
+    - archive/ to the machine of `pitlink archive`
+    - tables/LINK.TABLE/ to the table
+    - display/ to any other reader
+
+    Keep authority/ offline: its key can make a certificate for any name. In the floor file, write
+    `keys = "DIRECTORY"` under [service]. The broker is "mqtts://HOST:8883" there, and redis is
+    "rediss://HOST:6379/0". Restart mosquitto and Redis when their lists have changed. Check that
+    each server can read its list: a mosquitto that cannot read its list on SIGHUP gives everybody
+    all rights.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
@@ -101,7 +108,7 @@ def keys(
 
 
 def _home(given: Path | None, option: str) -> Path | None:
-    """Return a path on another machine, where its existence cannot be checked."""
+    """Return a path on another machine. Only its form is checked, not its existence."""
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
         raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
     return given
@@ -111,7 +118,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
     """Return the user names of the holders whose keys are to be replaced.
 
     Raises:
-        UserError: no holder has such a name.
+        UserError: there is no holder with one of the names.
     """
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())
@@ -122,7 +129,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
 
 
 def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
-    """Return the tables' bundles that exist although the floor no longer has these tables."""
+    """Return the existing key bundles of tables that the floor no longer has."""
     used = {holder.party.place for holder in held}
     found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
     return [place for place in found if place not in used]

@@ -1,9 +1,9 @@
-"""The ``pitlink`` command, built from the commands of each room.
+"""The ``pitlink`` command, built from the subcommands of all rooms.
 
-A room lists its commands in the entry-point group ``pitlink.commands``. Each is a plain function
-with parameters annotated for typer, or a typer application if it has subcommands. So the lowest
-rooms import nothing from the rooms above them, and ``pitlink settle`` starts without a broker or a
-web server.
+A room (package) lists its subcommands in the entry-point group ``pitlink.commands``. A subcommand
+is a function with parameters annotated for typer. If it has further subcommands, it is a typer
+application. So this module need not import the rooms, and ``pitlink settle`` starts without a
+broker or a web server.
 """
 
 import os
@@ -26,8 +26,8 @@ _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": Tru
 def run() -> None:
     """Run the command line and end the process with its exit status.
 
-    The status is 0 for success, 1 if a check failed or input was refused, 2 for wrong usage, 130 if
-    interrupted.
+    The status is 0 for success, and 2 for wrong usage. It is 1 if a check failed or input was
+    refused, and 130 if the command was interrupted.
     """
     hear_signals()
     sys.excepthook = print_defect
@@ -45,9 +45,10 @@ def run() -> None:
 
 
 def command_line(arguments: Sequence[str]) -> typer.Typer:
-    """Return the command that ``arguments`` name, or else all of them.
+    """Return the application with the subcommand that ``arguments`` name, or with all of them.
 
-    Only the named command is imported. A command whose import fails does not affect the others.
+    Only the named subcommand is imported. If the import of a subcommand fails, the others still
+    work.
     """
     app = typer.Typer(
         name="pitlink",
@@ -112,4 +113,4 @@ def _options(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Declare the options before a command."""
+    """Declare the options that are typed before a subcommand."""

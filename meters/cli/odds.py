@@ -1,4 +1,4 @@
-"""The command that prints the odds: it reads a floor file, which the rules' rooms may not do."""
+"""The `odds` command. It reads a floor file; the rooms with the rules must not read files."""
 
 import os
 import sys
@@ -134,11 +134,11 @@ def odds(
 ) -> None:
     """Print the exact odds of every wager for every paytable.
 
-    The house edge is exact: it is a fraction counted over every deal. It is a fraction of the wager
-    or, for a main game, of the Ante. A main game is counted for the optimal strategy, which is
-    printed in words. For a progressive, the edge is printed with its meter at the seed and as a
-    function of the meter, together with the meter at which the house has no edge left, with and
-    without Envy Bonuses.
+    The house edge is an exact fraction, counted over every deal. It is a fraction of the wager or,
+    for a main game, of the Ante. A main game is counted for the optimal strategy, which is printed
+    in words. For a progressive, the command prints the edge with the meter at its seed, and the
+    edge as a function of the meter. It also prints the meter at which the house has no edge left,
+    with and without Envy Bonuses.
 
     Without options it prints all three games. Counts are kept in the user's cache directory, so the
     next run needs only a second or two.
@@ -174,10 +174,11 @@ def odds(
 def _config_offers(
     config: Path, draws: Sequence[int | None], royals: Mapping[str, int | None]
 ) -> list[Offer]:
-    """Return the offers of a floor file, which has its own draws and mini-royals.
+    """Return the offers of a floor file. An offer is a wager with a paytable.
 
     Raises:
-        UserError: draws or mini-royals are given as well, or nothing is offered.
+        UserError: options give draws or mini-royals, which the floor file sets; or no table offers
+            anything.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
@@ -189,7 +190,10 @@ def _config_offers(
 
 
 def floor_offers(floor: Floor) -> list[Offer]:
-    """Return the offers of a floor's tables, each offer with the tables that have it."""
+    """Return the offers of a floor, each offer with the tables that have it.
+
+    An offer is a wager with a paytable.
+    """
     found: list[Offer] = []
     for link in floor.link:
         for table in link.table:
@@ -205,7 +209,10 @@ def floor_offers(floor: Floor) -> list[Offer]:
 
 
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
-    """Yield the offers of one table; a wager with several paytables needs a choice."""
+    """Yield the offers of one table. An offer is a wager with a paytable.
+
+    If a wager has several paytables and the table has not chosen one, the wager is not offered.
+    """
     chapter = chapters()[table.game]
     chosen = table.paytables
     royal = chosen.get(MINI_ROYAL)
@@ -244,14 +251,17 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return an offer's place in the output: by chapter, then in the chapter's order of wagers."""
+    """Return the place of an offer in the output: by chapter, then by its wager in the chapter."""
     chapter = offer.chapter
     names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return what a mini-royal pays to 1, by the bonus that pays it; by default the minimum."""
+    """Return the odds "to 1" that a mini-royal pays, for each bonus that pays it.
+
+    If no odds are given for a bonus, they are the minimum of the law.
+    """
     found = {}
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")
@@ -265,7 +275,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Calculate the entries, with a progress bar if that lasts more than a second."""
+    """Calculate the entries. Show a progress bar if this lasts more than a second."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -276,7 +286,10 @@ def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
 
 
 def _cache_directory() -> Path | None:
-    """Return the directory for counts, `pitlink` in the user's cache directory, or None."""
+    """Return the directory for counts: `pitlink` in the user's cache directory.
+
+    Return None if the user has no home directory.
+    """
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG base directory specification says that a relative path must be ignored.
     if Path(named).is_absolute():
@@ -289,7 +302,7 @@ def _cache_directory() -> Path | None:
 
 
 class _Bars:
-    """A progress bar for each count, on standard error, once the work has lasted a second."""
+    """Progress bars on standard error, one for each count. They appear after a second of work."""
 
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)
@@ -315,7 +328,7 @@ class _Bars:
             self._progress.stop()
 
     def begin(self, name: str, steps: int) -> "Advance":
-        """Show a bar for a new count; return a function to call with its completed steps."""
+        """Add a bar for a new count. Return a function to call with the completed steps."""
         task = self._progress.add_task(f"Counting {name}", total=steps)
 
         def advance(done: int) -> None:

@@ -1,4 +1,4 @@
-"""The commands of `pitlink report`: a gaming day, a month, the wins, the tables."""
+"""The commands of `pitlink report`: of a gaming day, a month, the wins, and the tables."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -95,9 +95,9 @@ def day(
 ) -> None:
     """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
-    The report has contributions by table, wins, adjustments, approvals and changes, and the times
-    when a link was inoperable. It also has any variance between the ledger and the meters as they
-    were read at the close. A day that is still open can be reported so far.
+    The report has contributions by table, wins, adjustments, approvals and changes. It also has the
+    times when a link was inoperable. If the ledger differs from the meters as they were read at the
+    close, the report lists each variance. An open day is reported as far as it has gone.
     """
     _ReportKind(day_document, FIGURE_COLUMNS, day_figures).give(
         _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
@@ -146,9 +146,9 @@ def jackpots(
 ) -> None:
     """Report every win that a floorperson validates, with its current state.
 
-    The report has date, time, table, asset number, position, hand, amount and order, who validated
-    or rejected it, who paid it, and the payout slip's number. The day of a win is the day on which
-    it was won.
+    For each win, the report has date, time, table, asset number, position, hand, amount and order.
+    It also names the users who validated, rejected or paid the win, and the number of the payout
+    slip. The day of a win is the day on which it was won.
     """
     _ReportKind(jackpots_document, WIN_COLUMNS, win_figures).give(
         _Scope(config, link, meter, lambda: _between(first, last)),
@@ -194,7 +194,7 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Links, meters and gaming days of a report, as they were typed."""
+    """The links, meters and gaming days of a report, as the user typed them."""
 
     config: Path
     link: str | None
@@ -205,7 +205,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _ReportKind:
-    """A kind of report: how its document is made, and its rows for other programs."""
+    """A kind of report: the function that makes its document, and its rows for other programs."""
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
     columns: Sequence[str]

@@ -1,4 +1,4 @@
-"""The command by which a technician restores data that Redis has lost."""
+"""The `restore` command, by which a technician restores data that Redis has lost."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -68,13 +68,17 @@ def restore(
 
     First stop every service and every agent. Start Redis on an empty directory, or on the newest
     copy of its own data. The command shows what it found and what it will do, and asks. Then it
-    writes the store from the archive if Redis has less than that, applies the outboxes' later
-    events again, notes the restore in the ledger, audits everything, and sets the mark again. After
-    an interruption, run it again.
+    takes these steps:
 
-    Every reply is compared with the one that the table received. Replies that differ, and wins that
-    wait again, are listed for the floorperson and the accountant. deploy/docs/recover/restore.md
-    has the whole procedure.
+    - If Redis has less data than the archive, it writes the store from the archive.
+    - It applies the later events of the outboxes again, and notes the restore in the ledger.
+    - It audits everything, and writes the mark (the file with the last entry of the ledger) again.
+
+    If the command is interrupted, run it again.
+
+    The command compares every reply with the reply that the table received. It lists replies that
+    differ, and wins that wait again, for the floorperson and the accountant.
+    deploy/docs/recover/restore.md has the whole procedure.
 
     The exit status is 1 if nothing was done, something is missing, or the books do not balance.
     """

@@ -51,8 +51,8 @@ def serve(
 ) -> None:
     """Run the meter service: intake, meters, ledger, claims and pages.
 
-    It runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor file
-    names. It logs to standard error.
+    The service runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor
+    file names. The service logs to standard error.
     """
     floor = read_floor(config)
     if http is not None:
@@ -64,7 +64,7 @@ def serve(
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:
-    """Return the floor with another address of its pages."""
+    """Return the floor file's contents with another address for its pages."""
     if not is_listening_address(http):
         raise typer.BadParameter(
             f'--http {http}: write an address and a port, such as "127.0.0.1:8081"'

@@ -1,4 +1,4 @@
-"""The commands of the rules."""
+"""The `settle` command, which applies the rules to rounds from standard input."""
 
 import sys
 from pathlib import Path
@@ -22,9 +22,9 @@ def settle(
 ) -> None:
     """Settle rounds: one JSON object per line in, one settlement per line out.
 
-    Reads rounds from standard input and writes their settlements to standard output, in the same
-    order. It needs no server. For a round that cannot be settled, it writes an error instead. The
-    other rounds are still settled, and the exit status is then 1.
+    The command reads rounds from standard input. It writes their settlements to standard output, in
+    the same order. It needs no server. If a round cannot be settled, the command writes an error
+    instead and settles the other rounds. The exit status is then 1.
 
     A round names its game, the choices of its table, each position's cards and wagers in cents, and
     the dealer's hand, all on one line:

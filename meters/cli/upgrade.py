@@ -1,4 +1,4 @@
-"""The command that upgrades the data in Redis to the layout of this release."""
+"""The `upgrade` command, which brings the data in Redis to the layout of this release."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,18 +30,18 @@ from meters.users.log_macs import LogSecrets
 from meters.users.store import PEOPLE, UserStore
 
 _BY = "pitlink"
-"""The actor of an upgrade, because no person changes anything by it."""
+"""The actor of an upgrade. It is the program, because no person makes the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the store that is upgraded separately, in one step per version.
+    """A part of the store that is upgraded separately, one version after another.
 
     Attributes:
-        name: its name.
-        told: its name as the beginning of a sentence.
-        version: its version, or None if it has no data yet.
-        upgrade: upgrades it to the current version.
+        name: the name of the part.
+        told: the beginning of a sentence about the part.
+        version: the schema version of the part; None if the part has no data yet.
+        upgrade: a function that upgrades the part to the current version.
     """
 
     name: str
@@ -51,7 +51,7 @@ class _Part:
 
     @property
     def steps(self) -> Sequence[int]:
-        """The versions that its steps start from, in order."""
+        """The versions from which a step of the upgrade starts, in order."""
         return range(SCHEMA if self.version is None else self.version, SCHEMA)
 
 
@@ -62,13 +62,14 @@ def upgrade(
 ) -> None:
     """Upgrade the data in Redis to the layout of this release.
 
-    It shows the steps, and asks before it starts. Each link is changed in one atomic step, which
-    its ledger records; so are the users. Data that already has this release's version is not
-    changed, so the command may be repeated. After it, no earlier release may use the books. See
-    deploy/docs/run/upgrade.md for the order in which services are restarted, and for the way back.
+    The command shows what it will change, and asks before it starts. It changes each link in one
+    atomic step, which the link's ledger records. It changes the users in the same way. Data that
+    already has this release's version is not changed, so the command can be repeated. After the
+    upgrade, no earlier release can use the books. deploy/docs/run/upgrade.md has the order in which
+    to restart the services, and the way back.
 
-    The exit status is 1 if it was not done: the store cannot be reached, a later release wrote it,
-    or the answer is no.
+    The exit status is 1 if the upgrade was not done: the store cannot be reached, a later release
+    wrote the data, or the answer is no.
     """
     try:
         asyncio.run(_upgrade(read_floor(config), sure=yes))
@@ -105,7 +106,7 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
 async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
     """Reserve the slip numbers of links that the floor file no longer names.
 
-    Such links are known from Redis, from the services' marks, or from their archives.
+    Such links are found in Redis, in the services' marks, or in their archives.
     """
     named = {link.id for link in floor.link}
     found = await links_with_slips(redis, [SLIPS_TAG, *named])
@@ -136,7 +137,7 @@ async def _link_part(store: LinkStore) -> _Part:
 
 
 def _planned(part: _Part) -> str:
-    """Return the planned steps, in words."""
+    """Return the planned changes of a part of the store, in words."""
     if part.version is None:
         return "not begun yet, nothing to do"
     if not part.steps:

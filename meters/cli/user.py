@@ -1,4 +1,4 @@
-"""The command that manages users; only it can add the first administrator."""
+"""The `user` command, which manages users. Only this command can add the first administrator."""
 
 import asyncio
 import os
@@ -90,7 +90,7 @@ def list_users(
 
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
-    """Disable a user's sign-in; their sessions end immediately."""
+    """Disable a user's sign-in. The user's sessions end immediately."""
     row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
     print_text(f"{row.name} is disabled")
 
@@ -119,10 +119,10 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
 
 
 def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
-    """Call a function with the users of a floor, on the Redis that the floor file names.
+    """Call a function with the users in the Redis that the floor file names.
 
     Raises:
-        UserError: it was refused, or the store cannot be reached.
+        UserError: the call was refused, or the store cannot be reached.
     """
 
     # The service's room is above this one, so it is imported only when a command runs.
@@ -134,10 +134,10 @@ def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
-    """Add a user; return the user, and the store's place if the store is new.
+    """Add a user. Return the user, and the address of the store if the store is new.
 
-    The first user is added before the first `pitlink serve`, so only this command may create a
-    store.
+    Only this command is allowed to create a store, because the first user is added before the first
+    `pitlink serve`.
     """
     # The service's room is above this one, so it is imported only when a command runs.
     async with open_redis(floor) as redis:
@@ -148,10 +148,10 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Await a result of the store.
+    """Await the answer of the store to a call.
 
     Raises:
-        UserError: it was refused, or the store cannot be reached.
+        UserError: the call was refused, or the store cannot be reached.
     """
     try:
         return await asking
@@ -164,9 +164,10 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
 
 
 def _us() -> Actor:
-    """Return the actor of a command: not one of our users, so their name in the system.
+    """Return the actor of a command: the name of the operating system's user.
 
-    The environment is not used, because anybody can set any name there.
+    This is not a user of pitlink. The name is not read from the environment, because anybody can
+    set any name there.
     """
     try:
         who = pwd.getpwuid(os.getuid()).pw_name
