@@ -1,15 +1,15 @@
 """Metrics of the service, for Prometheus.
 
-``deploy/docs/reference/metrics.md`` describes each of them.
+``deploy/docs/reference/metrics.md`` describes each metric.
 
-They are never the ledger. Counters start at zero with each start and count what this worker did.
-Their loss is harmless, because accounting uses the ledger and its reports. Gauges of the books are
-the same in every worker. Money is in cents, not in Prometheus's base unit, which would be a
-fraction.
+Metrics are never the ledger. When a worker starts, its counters start at zero, and count only what
+this worker does. A loss of metrics is harmless, because accounting uses the ledger and its reports.
+Gauges of the books are the same in every worker. Money is in cents. Prometheus would use dollars as
+the base unit, which would need fractions.
 
-Every label has a limited set of values: links, meters and tables are those of the floor file, and
-anything else that a stranger may send is counted as ``unknown``. The metrics of the hot path are
-looked up once and kept.
+Every label has a limited set of values: the links, meters and tables of the floor file. A message
+with any other name is counted as ``unknown``. Metrics that every event changes are looked up once
+and kept.
 """
 
 from meters.metrics.play_metrics import CODES_MAX

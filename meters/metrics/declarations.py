@@ -1,6 +1,6 @@
 """Declarations of every metric of the service: its kind, name, labels and help text.
 
-``deploy/docs/reference/metrics.md`` describes each of them.
+``deploy/docs/reference/metrics.md`` describes each metric.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,15 @@ _WAIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 @dataclass(frozen=True, slots=True)
 class MetricDeclaration:
-    """One metric.
+    """The declaration of one metric.
 
     Attributes:
-        kind: its class in the library.
-        name: without the `pitlink_` before it, and without the `_total` of a counter.
-        told: its help text.
-        labels: the names of its labels.
-        from_start: whether it has a value for each of the floor's labels from the start.
+        kind: the class of the metric in the library prometheus_client.
+        name: the name of the metric, without `pitlink_` at its beginning, and without the `_total`
+            at the end of a counter's name.
+        told: the help text.
+        labels: the names of the labels.
+        from_start: true if the metric has a value for each label value from the service's start.
         buckets: the upper bounds of a histogram's buckets.
     """
 

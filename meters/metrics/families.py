@@ -1,4 +1,4 @@
-"""Declared metrics in a registry, with the allowed values of their labels."""
+"""The declared metrics in a registry, with the values that their labels can have."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -14,7 +14,7 @@ UNKNOWN: Final = "unknown"
 
 
 class Audited(StrEnum):
-    """Outcome of an audit; `failed` if the store could not be read."""
+    """The outcome of an audit. `failed` means that the store could not be read."""
 
     BALANCED = "balanced"
     DIFFERS = "differs"
@@ -24,18 +24,18 @@ class Audited(StrEnum):
 _FURTHER: Final = {
     "kind": ("odds", "percent"), "result": tuple(Audited), "scope": ("last", "whole"),
 }  # fmt: skip
-"""The values of labels that do not come from the floor file."""
+"""The label values that do not come from the floor file."""
 
 
 @final
 class MetricFamilies:
-    """The metrics of one registry by their declared names.
+    """The metrics of one registry, by their declared names.
 
     Attributes:
-        links: the links' ids.
-        meters: each meter's link and id.
-        tables: each table's link and id.
-        counters: the counters; `gauges` and `histograms` likewise.
+        links: the ids of the links.
+        meters: the pairs of link id and meter id.
+        tables: the pairs of link id and table id.
+        counters: the counters, by name; `gauges` and `histograms` have the other metrics.
     """
 
     def __init__(self, registry: CollectorRegistry, floor: Floor) -> None:
@@ -52,7 +52,10 @@ class MetricFamilies:
         self.histograms: Final[dict[str, Histogram]] = {}
 
     def declare(self, declared: Iterable[MetricDeclaration]) -> None:
-        """Register metrics, with values for the floor's labels."""
+        """Register metrics.
+
+        A metric with values from the start gets all its label values of this floor.
+        """
         for one in declared:
             name, of = f"pitlink_{one.name}", self._registry
             if one.kind is Histogram:
@@ -70,7 +73,7 @@ class MetricFamilies:
                     made.labels(*values)
 
     def _values(self, labels: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-        """Return all values that labels can have on this floor."""
+        """Return all combinations of label values on this floor."""
         of_floor: Iterable[tuple[str, ...]] = [()]
         if "meter" in labels:
             of_floor = self.meters
@@ -82,13 +85,13 @@ class MetricFamilies:
         return [(*values, *others) for values in of_floor for others in product(*further)]
 
     def known_link(self, link: str) -> str:
-        """Return a link's label."""
+        """Return the label of a link, which is ``unknown`` if the link is not in the floor file."""
         return link if link in self.links else UNKNOWN
 
     def known_meter(self, link: str, meter: str) -> tuple[str, str]:
-        """Return a meter's labels."""
+        """Return the labels of a meter, which are ``unknown`` if it is not in the floor file."""
         return (link, meter) if (link, meter) in self.meters else (UNKNOWN, UNKNOWN)
 
     def known_table(self, link: str, table: str) -> tuple[str, str]:
-        """Return a table's labels."""
+        """Return the labels of a table, which are ``unknown`` if it is not in the floor file."""
         return (link, table) if (link, table) in self.tables else (UNKNOWN, UNKNOWN)

@@ -1,4 +1,4 @@
-"""Metrics of a link's books: balances, waiting claims and requests, and audits."""
+"""Metrics of a link's books: balances, audits, and claims and requests that wait."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,12 +17,16 @@ _WAITING: Final = (
     ("envy_unpaid", "envy_oldest_age_seconds"),
     ("corrections_pending", "corrections_oldest_age_seconds"),
 )
-"""The gauges of waiting claims and requests: their number, and the age of the oldest."""
+"""The gauges of claims and requests that wait: their number, and the age of the oldest in seconds.
+"""
 
 
 @final
 class LinkMetrics:
-    """Shows a floor's books; `now` returns seconds since the epoch."""
+    """The metrics of the books of all links.
+
+    `now` returns the time in seconds since the epoch.
+    """
 
     def __init__(self, families: MetricFamilies, now: Callable[[], float]) -> None:
         families.declare(BOOKS)
@@ -40,11 +44,14 @@ class LinkMetrics:
         self._gauges[name].labels(*labels).set(value)
 
     def show_amount(self, link: str, meter: str, amount_cents: int) -> None:
-        """Show a meter's value in cents."""
+        """Set the metric of a meter's amount, in cents."""
         self._set("meter_amount_cents", amount_cents, *self._known.known_meter(link, meter))
 
     def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
-        """Show the state of a link's books; `sealed` is the last entry found correct."""
+        """Set the metrics of a link's books.
+
+        `sealed` is the number of the last ledger entry up to which an audit found no error.
+        """
         for meter, micros in figures.reserve_micros.items():
             self._set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
         for meter, micros in figures.overflow_micros.items():
@@ -74,7 +81,7 @@ class LinkMetrics:
         envy: WaitingCount = _NONE_WAIT,
         corrections: WaitingCount = _NONE_WAIT,
     ) -> None:
-        """Show what waits: wins, hand pays, unpaid Envy Bonuses, correction requests."""
+        """Set the metrics of waiting wins, hand pays, Envy Bonuses and correction requests."""
         link = self._known.known_link(link)
         waiting = (claims, hand_pays, envy, corrections)
         for (name, age), counted in zip(_WAITING, waiting, strict=True):
@@ -82,11 +89,14 @@ class LinkMetrics:
             self._since_s[age, link] = counted.since_s
 
     def show_approval(self, link: str, *, due: bool) -> None:
-        """Show if the floor file waits for an approval."""
+        """Set the metric that says if a link's floor file waits for an approval."""
         self._set("approvals_due", int(due), link)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
-        """Show the result of an audit; one that could not be made leaves the last result."""
+        """Set the metrics of an audit's result, and count the audit.
+
+        If the audit could not read the store, it is only counted. The last result remains.
+        """
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:
             return
@@ -95,7 +105,7 @@ class LinkMetrics:
         self._set("audit_duration_seconds", took_s, link)
 
     def show_operators_log(self, holds: bool) -> None:  # noqa: FBT001  (a callback's only word)
-        """Show if the operators' log and the users were found correct."""
+        """Set the metric that says if the operators' log and the users were found correct."""
         self._gauges["operators_log_holds"].set(int(holds))
 
     def _age_s(self, age: str, link: str) -> float:

@@ -1,4 +1,4 @@
-"""Metrics of the tables' play: events, refusals, wagers, contributions, wins."""
+"""Metrics of play at the tables: events, refusals, wagers, contributions and wins."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, final
@@ -8,7 +8,7 @@ from meters.metrics.declarations import PLAY
 from meters.metrics.families import UNKNOWN, MetricFamilies
 
 CODES_MAX: Final = 64
-"""Largest number of different refusal codes; there are far fewer."""
+"""The largest number of different refusal codes in the metrics. pitlink has far fewer codes."""
 
 _TYPES: Final = frozenset({"wagers", "result", "void", "withdrawal", "hello"})
 _STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
@@ -22,7 +22,7 @@ _OF_TABLE: Final = ("table_wagers", "table_wagered_cents")
 
 @final
 class PlayMetrics:
-    """Counts events, wagers and wins."""
+    """The counters of events, wagers and wins."""
 
     def __init__(self, families: MetricFamilies) -> None:
         families.declare(PLAY)
@@ -36,11 +36,14 @@ class PlayMetrics:
             self.count_refusal(link, "unknown_table", 0)
 
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
-        """Return the counters of the hot path, looked up once."""
+        """Return the functions that add to counters.
+
+        They are looked up only once, because every wager uses them.
+        """
         return [self._counters[name].labels(*labels).inc for name in names]
 
     def count_event(self, link: str, event_type: str, status: str, events: int = 1) -> None:
-        """Count events of one type that got one status as their reply."""
+        """Count events of one type that have one reply status."""
         key = (link, event_type, status)
         count = self._of_event.get(key)
         if count is None:
@@ -55,7 +58,7 @@ class PlayMetrics:
         count(events)
 
     def count_refusal(self, link: str, code: str, events: int = 1) -> None:
-        """Count refused events by their code."""
+        """Count refused events under the code of the refusal."""
         if code not in self._codes:
             if len(self._codes) >= CODES_MAX:
                 code = UNKNOWN
@@ -65,7 +68,7 @@ class PlayMetrics:
     def count_wagers(
         self, link: str, meter: str, *, wagers: int, wagered_cents: int, contributed_micros: int
     ) -> None:
-        """Count accepted wagers on one meter: how many, how much, and what they added."""
+        """Count accepted wagers on a meter: their number, amount and contributions."""
         adding = self._of_meter.get((link, meter)) or self._adding(_OF_METER, (UNKNOWN, UNKNOWN))
         amounts = (wagers, wagered_cents, contributed_micros / MICROS_PER_CENT)
         for add, amount in zip(adding, amounts, strict=True):
@@ -78,7 +81,7 @@ class PlayMetrics:
             add(amount)
 
     def count_void_after_cards(self, link: str, table: str, voids: int) -> None:
-        """Count rounds of a table that were void after cards were entered."""
+        """Count rounds of a table that were void after cards had been entered."""
         self._count_at_table("table_voids_after_cards", link, table, voids)
 
     def count_reentered(self, link: str, table: str, hands: int) -> None:
@@ -93,11 +96,11 @@ class PlayMetrics:
         self._counters[name].labels(*self._known.known_table(link, table)).inc(number)
 
     def count_dealt_twice(self, link: str, results: int) -> None:
-        """Count results with the round id and the cards of another table's result."""
+        """Count results that repeat the round id and the cards of another table's result."""
         self._counters["cards_dealt_twice"].labels(self._known.known_link(link)).inc(results)
 
     def count_win(self, link: str, meter: str, kind: WinKind, won_cents: int) -> None:
-        """Count a progressive win and its amount."""
+        """Count a progressive win, and add up its amount."""
         known = self._known.known_meter(link, meter)
         self._counters["wins"].labels(*known, kind).inc()
         self._counters["won_cents"].labels(*known, kind).inc(won_cents)

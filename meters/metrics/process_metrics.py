@@ -1,4 +1,4 @@
-"""Metrics of the service itself: its links, tables, steps, connections, displays and disk."""
+"""Metrics of the service itself: links, tables, batches, connections, displays and disk."""
 
 import math
 import shutil
@@ -28,13 +28,13 @@ from meters.selfcheck.periodic_check import SelfCheck
 
 @final
 class ProcessMetrics:
-    """Shows the state of the service.
+    """The metrics of the state of the service.
 
     Args:
-        families: the metrics.
+        families: the registered metrics.
         data: the service's data directory.
         archive: the directory of archived gaming days.
-        now: returns seconds since the epoch.
+        now: a function that returns the time in seconds since the epoch.
     """
 
     def __init__(
@@ -53,7 +53,10 @@ class ProcessMetrics:
         self._read_disk(data, archive)
 
     def _read_disk(self, data: Path, archive: Path) -> None:
-        """Read the disk's state whenever the metrics are read."""
+        """Set up the metrics of the disk and of notes in files.
+
+        They are read at each request for metrics.
+        """
         gauges = self._gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
         gauges["data_size_bytes"].set_function(lambda: _disk(data)[1])
@@ -74,32 +77,38 @@ class ProcessMetrics:
         self._gauges[name].labels(*labels).set(value)
 
     def attach(self, check: SelfCheck, displays: DisplayState) -> None:
-        """Read the self-check's result and the event streams whenever the metrics are read."""
+        """Set up the metrics of the self-check and of open event streams.
+
+        They are read at each request for metrics.
+        """
         self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
         streams = self._gauges["streams_open"]
         streams.labels("display").set_function(lambda: displays.watchers(staff=False))
         streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
-        """Count a dropped message; `link` is that of the table that sent it, if there is one."""
+        """Count a dropped message of a table. `link` is the table's link.
+
+        If no known link has this name, the message is counted as ``unknown``.
+        """
         self._counters["messages_dropped"].labels(self._known.known_link(link)).inc()
 
     def count_not_taken(self, link: str) -> None:
-        """Count an event that could not be applied because of a defect in our code."""
+        """Count an event that could not be applied because of a defect in the service's code."""
         self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
 
     def observe_step(self, events: int, seconds: float) -> None:
-        """Note one atomic step: the events that it applied, and its duration."""
+        """Note one script call: the number of events that it applied, and its duration."""
         self._histograms["batch_events"].observe(events)
         self._histograms["script_seconds"].observe(seconds)
 
     def note_wait(self, waited_s: float) -> None:
-        """Note how long the first message of a batch, which starts now, had waited."""
+        """Note how long the first message of a batch waited, in seconds. The batch starts now."""
         self._waited_s = waited_s
         self._histograms["intake_lag_seconds"].observe(waited_s)
 
     def time_replies(self, events: Sized) -> Callable[[object], None]:
-        """Return a function to call once the events of a batch have had their replies."""
+        """Return a function to call when the events of a batch have received their replies."""
         if not events:
             return lambda _: None
         arrived_s = time.perf_counter() - self._waited_s
@@ -107,13 +116,17 @@ class ProcessMetrics:
         return lambda _: replies.observe(time.perf_counter() - arrived_s)
 
     def count_outage(self, link: str) -> None:
-        """Count that a link stopped operating."""
+        """Count a change of a link from operable to inoperable."""
         self._counters["link_outages"].labels(link).inc()
 
     def show_beat(
         self, link: str, *, operable: bool, closed: bool, missed: int, lasted_s: float
     ) -> None:
-        """Show a beat: the state of the link, the missed beats, and the time since the last one."""
+        """Set the metrics of a link's heartbeat: its state and the missed heartbeats.
+
+        `lasted_s` is the time since the last heartbeat, in seconds. It is counted as inoperable
+        time if the link is inoperable.
+        """
         self._set("link_operable", int(operable), link)
         self._set("link_closed", int(closed), link)
         self._set("beat_timestamp_seconds", self._now(), link)
@@ -122,7 +135,7 @@ class ProcessMetrics:
             self._counters["link_inoperable_seconds"].labels(link).inc(lasted_s)
 
     def show_table(self, link: str, table: str, *, online: bool) -> None:
-        """Show if the agent of a known table is connected."""
+        """Set the metric that says if the agent of a known table is connected."""
         if self._there.get((link, table), online) == online:
             return
         self._there[link, table] = online
@@ -130,24 +143,27 @@ class ProcessMetrics:
         self._gauges["tables_online"].labels(link).inc(1 if online else -1)
 
     def show_redis(self, link: str, *, ready: bool) -> None:
-        """Show if Redis answers and keeps its data."""
+        """Set the metric that says if Redis answers and keeps its data."""
         self._set("redis_ready", int(ready), link)
 
     def show_memory(self, link: str, memory: RedisMemory | None) -> None:
-        """Show Redis's memory, if it reports it."""
+        """Set the metrics of Redis's memory, if Redis reports it."""
         if memory is not None:
             self._set("redis_memory_used_bytes", memory.used_bytes, link)
             self._set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     def show_broker(self, *, connected: bool) -> None:
-        """Show that the broker was connected, or that the connection is lost."""
+        """Set the metric that says if the broker is connected, and count each new connection."""
         self._gauges["broker_connected"].set(int(connected))
         if connected:
             self._counters["broker_connections"].inc()
 
 
 def _disk(data: Path) -> tuple[float, float]:
-    """Return free space and size in bytes of the data directory's present or future disk."""
+    """Return the free space and the size of the data directory's disk, in bytes.
+
+    If the directory does not exist yet, its nearest existing parent is used.
+    """
     place = next((each for each in (data, *data.absolute().parents) if each.exists()), data)
     try:
         disk = shutil.disk_usage(place)
@@ -157,7 +173,10 @@ def _disk(data: Path) -> tuple[float, float]:
 
 
 def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
-    """Read a note's time and result whenever the metrics are read."""
+    """Set up the metrics of a note: its time, and 1 if it names no problem.
+
+    The note is read at each request for metrics.
+    """
 
     def at_s() -> float:
         note = read()
@@ -172,7 +191,7 @@ def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNot
 
 
 def _changed_s(path: Path) -> float:
-    """Return when a file was last changed, or 0 if there is none."""
+    """Return the time of a file's last change, or 0 if there is no file."""
     try:
         return path.stat().st_mtime
     except OSError:

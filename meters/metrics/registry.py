@@ -1,4 +1,4 @@
-"""All metrics of the service in one registry."""
+"""The registry with all metrics of the service."""
 
 import time
 from collections.abc import Callable
@@ -26,14 +26,15 @@ class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
     Args:
-        floor: only its links, meters and tables get their own labels. They have them from the
-            start, so a rate is right from the first wager.
-        now: returns seconds since the epoch, for the age of waiting claims at each reading.
+        floor: the floor file. Only its links, meters and tables get labels of their own. They have
+            labels from the start, so a rate is right from the first wager.
+        now: a function that returns the time in seconds since the epoch. The age of waiting claims
+            is calculated from it.
 
     Attributes:
-        play: metrics of the tables' play.
-        books: metrics of the books and their audits.
-        running: metrics of the service itself.
+        play: the metrics of play at the tables.
+        books: the metrics of the books and their audits.
+        running: the metrics of the service itself.
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
