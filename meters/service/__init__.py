@@ -1,1 +1,1 @@
-"""One process of the meter service: links, announcements, audits and outages."""
+"""One process of the meter service: its links, its messages, audits and outages."""

@@ -1,4 +1,4 @@
-"""Public messages of a link: meter values, the controller's beat, wins and decisions on them."""
+"""Public messages of a link: meter values, the controller's heartbeat, wins, decisions on wins."""
 
 import time
 from typing import Final, Protocol
@@ -18,28 +18,33 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
-    """Publishes a payload under a topic; does nothing without a broker."""
+    """Function that publishes a payload under a topic. Without a broker it does nothing."""
 
     def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Publish, retained or not, without waiting; return whether there is a broker."""
+        """Publish a message without waiting; return True if a broker is connected.
+
+        With `retain`, the broker keeps the message for later subscribers.
+        """
         ...
 
 
 _TOLD_AGAIN_BEATS: Final = 10
-"""Interval of repeated meter messages, in beats: a retained message may have been overtaken."""
+"""Number of heartbeats between two repeats of the meter messages. They are repeated because an
+older message can reach the broker after a newer one, and is then retained."""
 
 _STOPPED: Final = "the service was stopped"
 
 COALESCE_S: Final = 0.1
-"""A meter is published at most once in this time, and always with its last value."""
+"""Shortest time between two publications of a meter. The last value is always published."""
 
 
 class Announcer:
-    """Publishes the messages of one link, to the broker and to the service's own displays.
+    """Publisher of one link's messages, on the broker and on the service's own displays.
 
     Attributes:
-        others: the other services of the link; nothing contradicts one that operates it.
-        topics: the values on the meter topics, from any service.
+        others: the other services of the link. While one of them operates the link, this service
+            does not publish a failure that is only its own.
+        topics: the last values on the meter topics, from any service.
     """
 
     def __init__(
@@ -59,25 +64,28 @@ class Announcer:
         self.topics = MeterTopics()
 
     def publish_all_again(self) -> None:
-        """Publish every meter again: the broker may have lost its retained messages."""
+        """Forget the values on the meter topics, so that every meter is published again.
+
+        The broker may have lost its retained messages.
+        """
         self.topics.forget()
 
     def adopt(self, link: Link) -> None:
-        """Show the meters and paytables of the link from now on."""
+        """Show the link's current meters and paytables on the displays from now on."""
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def tell_meters(self, state: LinkState, since: int) -> float | None:
-        """Publish the meters of an operable link that differ from their topics.
+        """Publish the meters of an operable link whose values differ from those on their topics.
 
         Args:
             state: the link's state in its books.
-            since: the number of values received on the topics before it was read.
+            since: the number of values that the topics had received before the state was read.
 
         Returns:
-            The seconds after which the books must be read again, because another service publishes
-                or
-            our last value is still in flight; None if everything is published.
+            The seconds after which the books must be read again; None if every meter is published.
+            There is a wait if another service publishes the meter, or if the broker has not sent
+            back the last value of this service.
         """
         waits = []
         for meter in state.meters:
@@ -98,9 +106,10 @@ class Announcer:
         return min(waits, default=None)
 
     def tell_inoperable(self, *, of_all: bool = False) -> None:
-        """Publish that no meter can be played, if the store does not answer (duty D14).
+        """Publish that no meter can be played, for example because the store fails (duty D14).
 
-        Another service may have published a later version than the last that this one read.
+        Another service may have published a newer version of a meter than this service has read.
+        That newer version is then published as inoperable.
 
         Args:
             of_all: whether the problem exists for every service of the link.
@@ -117,7 +126,10 @@ class Announcer:
                 self._tell_meter(newest, self.topics.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
-        """Show a meter on our own displays; return it with a time no earlier than the last."""
+        """Show a meter on the service's own displays; return the value that is shown.
+
+        Its time is not earlier than the time of the last value shown with the same version.
+        """
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
             self._last[value.meter] = value
@@ -126,7 +138,11 @@ class Announcer:
         return value
 
     def _tell_meter(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """Publish a meter unless it must wait or is published already; return the wait in s."""
+        """Publish a meter unless it must wait or is already published.
+
+        Returns:
+            The seconds to wait; 0 if the value is published now, None if it need not be published.
+        """
         if self._ended:
             return None
         wait_s = self.topics.wait_s(value, since, urgent=urgent)
@@ -140,10 +156,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return a value with a time no earlier than the last published one of its version.
+        """Return the value with a time that is not earlier than that of the last value shown.
 
-        Displays order the states of one version by their times, and the machine's clock may have
-        been set back between them.
+        This applies to values of one version: displays order them by their times. The machine's
+        clock may have been set back between two of them.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -151,16 +167,17 @@ class Announcer:
         return msgspec.structs.replace(value, at=last.at)
 
     def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
-        """Publish the controller's state; if it stops, readers treat that as a failure (duty D13).
+        """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
-        Our failure to operate the link is published only if no other service operates it. Our own
-        displays and metrics show it in any case (duty D14).
+        Readers treat a missing heartbeat as a failure. If only this service cannot operate the
+        link, it publishes its failure only if no other service operates the link. The service's own
+        displays and metrics show the failure in any case (duty D14).
 
         Args:
-            problem: why the link is inoperable, or None.
-            closed: why people have closed it, or None.
-            of_all: whether the problem exists for every service of the link, so it is published
-                even if another operates the link.
+            problem: why the link is inoperable; None if it is operable.
+            closed: why people have closed the link; None if it is not closed.
+            of_all: whether the problem exists for every service of the link. Such a problem is
+                published even if another service operates the link.
         """
         # This number increases over restarts and across all workers of the link.
         self._beat = max(self._beat + 1, int(time.time()))
@@ -183,16 +200,20 @@ class Announcer:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Leave the beat to another service that may operate the link, and listen for it again.
+        """Stop the heartbeat if another service may operate the link, and listen for that service.
 
-        Otherwise, two services that stop together would each expect the other to continue.
+        Only a service that is heard from now on counts. Otherwise two services that stop at the
+        same time would each expect the other service to continue.
         """
         if self.others.may_operate:
             self._silent = True
             self.others.listen_anew()
 
     def tell_end(self) -> None:
-        """Publish that the link is inoperable, unless another service operates it; then stop."""
+        """Publish that the link is inoperable, unless another service operates it.
+
+        Publish no heartbeat and no meter after that.
+        """
         if not self.others.may_operate:
             self._silent = False
             self.tell_beat(_STOPPED, None)
@@ -200,29 +221,34 @@ class Announcer:
         self._silent = self._ended = True
 
     def tell_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal of the ledger, so that others can store it too (duty D17)."""
+        """Publish the seal of the ledger, so that other programs can store the seal (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
-        """Show a waiting win, unless it is shown: from before this service, or from another (D8).
+        """Show a waiting win on the displays, unless they already show it (duty D8).
+
+        The win may be older than this service, or another service may have recorded it.
 
         Args:
             jackpot: the win.
-            news: whether it has just happened.
+            news: whether the win has just happened.
         """
         self._displays.put_jackpot(self._link, jackpot, news=news)
 
     def show_decision(self, jackpot: Jackpot) -> None:
-        """Show a decision on a win that another service has published (duty D8)."""
+        """Show a decision that another service has recorded on a win (duty D8)."""
         self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
-        """Return the claims of the wins that displays show as pending."""
+        """Return the claim ids of the wins that the displays show as pending."""
         return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
 
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
-        """Publish a win or a decision on it; displays show it if it is paid from the meter (D8)."""
+        """Publish a win, or a decision on a win (duty D8).
+
+        Displays show the win only if it is paid from the meter (`of_meter`).
+        """
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

@@ -1,4 +1,4 @@
-"""Display of a link's meter wins from its books, whichever worker recorded them (duty D8)."""
+"""Display of the meter wins in a link's books, whichever worker recorded them (duty D8)."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -11,11 +11,11 @@ from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 
 LATEST_MAX: Final = 25
-"""The number of a meter's last wins that are read: far more than are won in a second."""
+"""Number of last wins of a meter that one read returns. A meter has far fewer wins in a second."""
 
 
 class JackpotDisplay:
-    """Shows the wins that other workers of the link have recorded."""
+    """Display of the wins that other workers of the link have recorded."""
 
     def __init__(self, store: LinkStore, announcer: Announcer) -> None:
         self._store = store
@@ -24,7 +24,7 @@ class JackpotDisplay:
         self._desk = -1
 
     async def show_waiting(self) -> None:
-        """Show all waiting wins from before this worker operated the link, not as news.
+        """Show all wins that waited before this worker operated the link; do not show them as news.
 
         Raises:
             RedisError: the store failed.
@@ -35,7 +35,7 @@ class JackpotDisplay:
                 self._announcer.show_hit(hit, news=False)
 
     async def refresh(self, state: LinkState) -> None:
-        """Show the wins and decisions since the last call; call it every second.
+        """Show the wins and decisions recorded since the last call. Call this every second.
 
         Raises:
             RedisError: the store failed.

@@ -1,4 +1,4 @@
-"""Audits of an operating link: before it operates, every minute, and after every failure."""
+"""Audits of a link's ledger: before the link operates, every minute, and after every failure."""
 
 import asyncio
 import contextlib
@@ -20,10 +20,11 @@ log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
-"""Interval of reads of new entries between two audits. So an audit after a failure has little left
-to read; until it ends, the link does not operate."""
+"""Interval of reads of new entries between two audits. These reads make an audit after a failure
+short. The link does not operate until that audit ends."""
 AUDITED_AGAIN: Final = 1_000
-"""Number of correct entries that each audit reads again: a constant load."""
+"""Number of entries that each audit reads again although an earlier audit found them correct. The
+number is fixed, so the load is constant."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
@@ -33,8 +34,8 @@ class LedgerAuditing:
     """Repeated audits of a link's ledger and books.
 
     Attributes:
-        problem: the reason why the link may not operate, or None if there is no error.
-        books_differ: whether an audit found that problem; false if no audit could be made.
+        problem: the reason why the link must not operate; None if the last audit found no error.
+        books_differ: whether an audit found this problem in the books; False if the audit failed.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class LedgerAuditing:
         self._log = log.bind(link=self._link)
 
     def want(self) -> None:
-        """Request a new audit; until it ends, the state of the ledger is unknown."""
+        """Request a new audit. Until it ends, `problem` says that the ledger is being audited."""
         self.problem = NOT_AUDITED
         self._times_wanted += 1
         self.hurry()
@@ -73,8 +74,8 @@ class LedgerAuditing:
     async def run(self) -> None:
         """Audit the ledger repeatedly until canceled.
 
-        A meter that does not equal its ledger is never repaired silently (duty D19). Correct
-        entries are read again from time to time, so later changes of them are found too.
+        A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
+        some correct entries again, so later changes of these entries are found too.
         """
         while True:
             self._wanted.clear()
@@ -94,7 +95,7 @@ class LedgerAuditing:
             await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
-        """Wait until the next audit is due or requested, and read new entries meanwhile."""
+        """Wait until the next audit is due or requested; read new entries during the wait."""
         loop = asyncio.get_running_loop()
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:
@@ -113,7 +114,7 @@ class LedgerAuditing:
                     continue
 
     async def _find(self) -> list[str]:
-        """Return the problems of the ledger; if there are none, seal it."""
+        """Audit the ledger and return its problems; if there are none, seal the ledger."""
         seen = self._mark.seen
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.stored, seen.entries)
@@ -125,7 +126,7 @@ class LedgerAuditing:
         return problems
 
     async def _seal(self, finding: Finding) -> None:
-        """Store and publish the seal of a ledger that an audit found correct (duty D17)."""
+        """Store and publish the seal of a ledger in which an audit found no error (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self._announcer.tell_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

@@ -1,4 +1,4 @@
-"""One link in operation: its intake, its announcements, and the checks that allow it to operate."""
+"""One link in operation: its events, its messages, and the checks that allow it to operate."""
 
 import asyncio
 import contextlib
@@ -33,23 +33,26 @@ log = structlog.get_logger()
 
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
-"""The time after which a silent store counts as gone, before displays time out."""
+"""Time after which a silent store counts as failed. Displays time out later than that."""
 OLD_AFTER_S: Final = 0.5
-"""A store's answer that took longer than this is not published as the books' current state."""
+"""Longest time for an answer of the store. The data in a later answer may be old, so it is not
+published as the current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVICE: Final = "service"
-"""The name of the service as the actor of its own acts."""
+"""Name of the service in ledger and log entries about its own acts."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
-"""Problems that end by themselves, at each start and after each failure: nobody need be called."""
+"""Problems that end by themselves, so nobody must be called. They occur at each start and after
+each failure."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""Exceptions of a failed store; a ValueError or KeyError means that its data is invalid."""
+"""Exceptions of a failed store. A ValueError or KeyError means that the data in the store is
+invalid."""
 
 
 def _told(error: Exception) -> str:
-    """Return a failure of the store as text for displays and logs."""
+    """Return the text of a store failure for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
@@ -57,7 +60,10 @@ def _told(error: Exception) -> str:
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task until it is done; the Redis client may lose a cancellation."""
+    """Cancel a task repeatedly until it is done.
+
+    The Redis client can lose a cancellation.
+    """
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_HELD_UP_S)
@@ -66,12 +72,12 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    `unfit` returns why no link of this service may operate, or None. `adopt` receives the link each
-    time its parameters were read. `ring` is called when something visible to floorpersons has
-    changed.
+    The constructor receives three functions. `unfit` returns the reason why no link of this service
+    may operate, or None. `adopt` receives the link each time its parameters were read. `ring` is
+    called after each change that floorpersons can see.
 
     Attributes:
-        auditing: the audits of its ledger and books.
+        auditing: the audits of the link's ledger and books.
     """
 
     def __init__(
@@ -122,14 +128,14 @@ class LinkService:
 
     @property
     def seen(self) -> Mark:
-        """The mark of the ledger, with the last entry that an audit found correct."""
+        """The mark of the ledger, which names the last entry that an audit found correct."""
         return self._mark.seen
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Apply a batch of this link's events.
+        """Apply a batch of this link's events and return the replies.
 
-        While the link is inoperable, and if the store or the mark fails, nothing is answered: the
-        tables keep their events and repeat them.
+        There are no replies while the link is inoperable, or if the store or the mark fails. The
+        tables then keep their events and send them again.
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
@@ -157,18 +163,19 @@ class LinkService:
         return outcome
 
     def tell_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
-        """Log for each event that it was answered, at the debug level.
+        """Log, at the debug level, each event that has a reply.
 
         Args:
             replies: the replies.
-            sent: whether there was a broker to send them; otherwise the tables repeat their events.
+            sent: whether a broker was connected, so the replies were sent. Without a broker, the
+                tables send their events again.
         """
         if self._log.is_enabled_for(logging.DEBUG):
             for address, reply in replies:
                 self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
     async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Apply each event separately, so one that fails does not delay the others."""
+        """Apply each event alone, so an event that fails does not delay the other events."""
         whole = BatchResult()
         for arrival in arrivals:
             whole.add(await self.apply_batch([arrival]))
@@ -178,7 +185,7 @@ class LinkService:
         """Load the changes that people made in the books, and publish them immediately.
 
         Raises:
-            TermsError: the link's terms are not those of the floor file.
+            TermsError: the link's terms differ from the floor file.
             MarkError: the mark cannot be written.
             RedisError: the store failed.
         """
@@ -190,15 +197,15 @@ class LinkService:
         self.tell_beat()
 
     async def keep_mark(self) -> None:
-        """Write the ledger's end to the mark outside the store, before an entry is answered.
+        """Note the ledger's last entry in the mark, a file outside the store (duty D10).
 
-        So the loss of an answered event in the store is detected, however soon it happens (duty
-        D10).
+        The service does this before it confirms the entry to anybody. If the store loses the entry
+        later, the loss is detected, however soon it happens.
 
         Raises:
             MarkError: the mark cannot be written.
-            TermsError: the link's terms are no longer those that it opened with.
-            RedisError: the store failed, or may not have its writes on disk.
+            TermsError: the link's terms have changed since the books were opened.
+            RedisError: the store failed, or its writes may not be on disk.
         """
         head = (await self.store.state()).head
         await must_keep(self.store.redis)
@@ -211,22 +218,23 @@ class LinkService:
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
-        """Process a beat of this link, ours or another service's.
+        """Process a heartbeat of this link, from this service or another one.
 
-        Another service's report that it cannot operate the link does not apply to us, if we operate
-        it: our next beat says so, and the meters are published again.
+        Another service may report that it cannot operate the link. This report does not apply to
+        this service if this service operates the link. Its next heartbeat says so, and it publishes
+        the meters again.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
-        """Process a value from a meter's topic, ours or another service's."""
+        """Process a value from a meter's topic, published by this service or another one."""
         if self.announcer.topics.hear(payload, retained=retained):
             self.meters_changed()
 
     def meters_changed(self) -> None:
-        """Publish the meters soon."""
+        """Request that the meters are published soon."""
         self._changed.set()
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
@@ -240,7 +248,7 @@ class LinkService:
         }
 
     async def _beat(self) -> None:
-        """Publish every second if the link operates, however long the checks take."""
+        """Publish the heartbeat every second, however long the checks take."""
         loop = asyncio.get_running_loop()
         last_s = loop.time()
         while True:
@@ -250,7 +258,7 @@ class LinkService:
             self._show_beat(took_s)
 
     async def _listen_to_redis(self) -> None:
-        """Ping Redis every second, so a silent Redis is distinguished from slow work."""
+        """Ping Redis every second, to distinguish a silent Redis from slow work of this service."""
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
@@ -262,7 +270,7 @@ class LinkService:
             await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
 
     async def _keep_checking(self) -> None:
-        """Check every second, and after each audit; publish changes made by others."""
+        """Check the link every second, and after each audit; publish changes in the books."""
         loop = asyncio.get_running_loop()
         while True:
             due_s, problem = loop.time() + BEAT_S, self._problem
@@ -275,7 +283,7 @@ class LinkService:
                     await self._check_now.wait()
 
     async def _publish(self) -> None:
-        """Publish the meters after changes, at most once per interval, until canceled."""
+        """Publish the meters after each change, at most once per `COALESCE_S`, until canceled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -289,12 +297,12 @@ class LinkService:
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
-        """Check if the link may operate; if Redis is silent meanwhile, stop the link.
+        """Check if the link may operate. Stop the link if Redis is silent during the check.
 
-        A check calls Redis many times. If the whole check is slow, because Redis is slow or this
-        process is busy, that is not a failure: it would cause another audit, and that the next
-        failure. But no step of it may take longer than `_STEP_WITHIN_S`, whatever Redis answers to
-        other calls.
+        A check calls Redis many times. The whole check can be slow because Redis is slow or because
+        this process is busy. Such a slow check is not a failure. If it were, each failure would
+        cause an audit, and the load of the audit would cause the next failure. But no step of the
+        check is allowed to take longer than `_STEP_WITHIN_S`, even if Redis answers other calls.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -331,7 +339,11 @@ class LinkService:
                 self._fail(problem, audit=audit)
 
     async def _check_state(self) -> tuple[str | None, bool]:
-        """Return the result of `_find_problem`; if there is no problem, operate the link."""
+        """Check the link; if there is no problem, operate it and publish its state.
+
+        Returns:
+            The same pair as `_find_problem`.
+        """
         problem, audit = await self._find_problem()
         if problem is not None:
             return problem, audit
@@ -344,7 +356,8 @@ class LinkService:
             await self._hits.show_waiting()
         self._note_step()
         state, values_seen = await self._read()
-        # This is first, so that no wager of today is counted with the day before.
+        # The readings of a closed day come first, so no wager of today is counted with the day
+        # before.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
             # Something has failed since the last check.
@@ -363,9 +376,13 @@ class LinkService:
         self._step_s = asyncio.get_running_loop().time()
 
     async def _find_problem(self) -> tuple[str | None, bool]:
-        """Return why the link may not operate, and whether its ledger must be audited again then.
+        """Find the problem because of which the link must not operate.
 
-        An audit's problem has priority over the configuration, which does not matter on such books.
+        A problem of the books has priority over a problem of the configuration. While the books are
+        wrong, the configuration does not matter.
+
+        Returns:
+            The problem, or None; and whether the problem makes a new audit of the ledger necessary.
         """
         if unfit := self._unfit():
             return unfit, False
@@ -379,7 +396,8 @@ class LinkService:
             self._may_differ = True
             return other, False
         if self._may_differ:
-            # An audit from before the cause was gone does not cover what happened until then.
+            # An audit that began before the problem ended does not cover all that happened until
+            # its end.
             self._may_differ = False
             self.auditing.want()
         unbalanced = self.auditing.problem
@@ -393,18 +411,19 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> None:
-        """Open the books with the current parameters."""
+        """Open the books with the link's current parameters."""
         await self.store.open(SERVICE)
         self.announcer.adopt(self.store.link)
         self._adopt(self.store.link)
 
     async def _read(self) -> tuple[LinkState, int]:
-        """Return the link's state in its books, and the number of meter values received before.
+        """Return the link's state in its books, and the number of values heard before the read.
 
-        If the answer took long, as in a frozen service, the state may be old, so it is read again.
+        If the store's answer took long, for example because this service was frozen, the state may
+        be old. Then the state is read once more.
 
         Raises:
-            TermsError: the link's terms are no longer those that it opened with.
+            TermsError: the link's terms have changed since the books were opened.
             RedisError: the store failed.
         """
         loop = asyncio.get_running_loop()
@@ -416,7 +435,7 @@ class LinkService:
         return state, values_seen
 
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
-        """Publish the state of the books, and signal changes to floor pages."""
+        """Publish the state of the books, and signal changes to the floor pages."""
         self._closed = state.closure.reason if state.closure else None
         if (wait_s := self.announcer.tell_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
@@ -428,15 +447,16 @@ class LinkService:
             self._ring()
 
     def tell_beat(self) -> None:
-        """Publish now if the link operates."""
+        """Publish a heartbeat now, with the current state of the link."""
         self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
-        """True if an audit's finding makes the link inoperable, for every service of it.
+        """True if the link is inoperable because of a problem that an audit found in its books.
 
-        All other problems may concern this service alone: its way to the store or its floor file.
-        If not, the other services find them too.
+        Such a problem exists for every service of the link. Any other problem may concern only this
+        service: its connection to the store or its floor file. If the problem concerns all
+        services, each of them finds it.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 
@@ -456,7 +476,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link; its ledger is audited again before it continues."""
+        """Stop the link. With `audit`, its ledger is audited again before the link operates."""
         message, again = (
             problem if isinstance(problem, str) else _told(problem),
             self._problem is None,

@@ -1,4 +1,4 @@
-"""Audits of the operators' log and the users in a running service (duty D17)."""
+"""Audits of the operators' log and of the users, while the service runs (duty D17)."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,20 +26,20 @@ from meters.wire.messages import LedgerSeal
 log = structlog.get_logger()
 
 MARK_EVERY_S: Final = 1.0
-"""Interval at which the end of the log is noted outside the store."""
+"""Interval at which the number of the log's last entry is noted outside the store."""
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 
 
 class LogAuditing:
-    """Audits of the operators' log, with its mark and its published seal.
+    """Audits of the operators' log, with the mark of the log and the published seal.
 
     Args:
         redis: the Redis with the users' keys.
-        mark: the mark of the log.
-        post: publishes on the broker.
-        show: receives whether log and users are correct.
-        secrets: the secrets for the log's MACs; none if there are none.
+        mark: the mark of the log: what was last seen of the log, kept outside Redis.
+        post: publishes a message on the broker.
+        show: receives True if the log and the users are correct, otherwise False.
+        secrets: the secrets for the MACs of the log's entries; None if there are no MACs.
     """
 
     def __init__(
@@ -61,7 +61,10 @@ class LogAuditing:
         self._unposted = b""
 
     async def run(self) -> None:
-        """Note the end of the log every second, and audit it from time to time, until canceled."""
+        """Write the end of the log to the mark every second and audit the log every minute.
+
+        This continues until it is canceled.
+        """
         audited_s: float | None = None
         loop = asyncio.get_running_loop()
         while True:
@@ -86,10 +89,11 @@ class LogAuditing:
             await asyncio.sleep(MARK_EVERY_S)
 
     async def _note_head(self) -> bool:
-        """Note the end of the log; return whether it continues from the last note.
+        """Write the end of the log to the mark; return False if an audit is needed now.
 
-        If it does not, it is audited immediately. Otherwise the mark would follow a rewritten log
-        and forget the entries after the last seal.
+        An audit is needed if the log no longer has the entry in the mark, or if its end is damaged.
+        Then the mark is not changed: a mark that followed a rewritten log would lose the entries
+        after the last seal. A log that is already known to be altered waits for its regular audit.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
@@ -101,17 +105,17 @@ class LogAuditing:
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
             # A log that is known to be altered is audited from time to time, like any log.
             return bool(self._problems)
-        # The head alone could make the mark report the loss of entries that never existed.
+        # Without this check, a false head would make the mark report the loss of entries that never
+        # existed.
         if await self._chain_at(int(entries)) != (chain or b""):
             return bool(self._problems)
-        # The mark follows a log that continues even while an audit reports a problem. Otherwise
-        # somebody who alters a user would have time to act, and then to reset the log to before
-        # that.
+        # The mark follows a log that continues, even while an audit reports a problem. Otherwise an
+        # attacker could alter a user, act as this user, and then reset the log to an earlier state.
         self._mark.note(int(entries), (chain or b"").decode())
         return True
 
     async def _chain_at(self, number: int) -> bytes | None:
-        """Return the chain of an entry in the log; None if there is no such entry."""
+        """Return the chain value of an entry in the log; None if the log has no such entry."""
         here = f"{number}-0"
         with as_altered():
             noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
@@ -134,19 +138,19 @@ class LogAuditing:
             await self._seal(finding)
 
     def _tell(self, problems: tuple[str, ...]) -> None:
-        """Log new problems once, and show whether there are any."""
+        """Log new problems once, and report whether the log is correct."""
         if problems and problems != self._problems:
             log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
         self._problems = problems
         self._show(not problems)
 
     def _publish(self) -> None:
-        """Publish the last seal, once there is a broker."""
+        """Publish the last seal as soon as a broker is connected."""
         if self._unposted and self._post(topics.OPERATORS_LOG, self._unposted, retain=True):
             self._unposted = b""
 
     async def _seal(self, finding: LogFinding) -> None:
-        """Store and publish the seal of a log that an audit found correct."""
+        """Store and publish the seal of a log in which an audit found no error."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         message = LedgerSeal(entries=finding.entries, seal=finding.seal, at=now_text())
         self._unposted = msgspec.json.encode(message)

@@ -1,9 +1,10 @@
-"""The meter topics of a link at the broker, and the times when this service publishes to them.
+"""Meter topics of a link at the broker, and the times at which this service publishes to them.
 
 Several services publish the same meters. The broker puts their messages in one order, and each
-service receives them. The service that published last continues, and the others leave the topic to
-it as long as it keeps up. No service publishes a value if it has received a newer one since it read
-it. Each has at most one value of a meter in flight, so none waits in a queue until it is old.
+service receives all of them. The service that published last continues to publish. The other
+services leave the topic to this service as long as it keeps up. A service does not publish a value
+that it read before it received a newer one. Each service has at most one value of a meter in
+flight, so no value waits in a queue until it is old.
 """
 
 import asyncio
@@ -15,16 +16,17 @@ from meters.wire.messages import METER_VALUE, UNREADABLE, MeterValue
 
 _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
-"""The time after its last value for which another service counts as the publisher."""
+"""Time for which another service counts as the publisher after its last value."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""The time for it to publish what we have read; a random part decides who publishes next."""
+"""Shortest and longest time that the publisher has to publish a value which this service has read.
+Each service waits a random time between them, so one service becomes the next publisher."""
 BACK_WITHIN_S: Final = 1.0
-"""The longest wait for the broker to send a value back."""
+"""Longest wait until the broker sends a published value back."""
 
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """The last value received on a topic; `speaks` if another service is its publisher."""
+    """Last value received on a topic. `speaks` is true if another service is its publisher."""
 
     value: MeterValue
     number: int
@@ -35,7 +37,7 @@ class _HeardValue:
 
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
-    """A value that we published and that the broker has not sent back."""
+    """Value that this service has published and that the broker has not sent back."""
 
     value: MeterValue
     payload: bytes
@@ -43,13 +45,14 @@ class _UnderWay:
 
 
 class MeterTopics:
-    """The values on one link's meter topics.
+    """Values on the meter topics of one link.
 
-    A service that receives nothing, for example with its own broker, publishes immediately.
+    A service that receives no values from the topics publishes immediately. An example is a service
+    with its own broker.
 
     Attributes:
-        heard: the number of received values. Read before the books, it shows which values are newer
-            than the books' state.
+        heard: the number of values received so far. A caller notes this number before it reads the
+            books. A value with a higher number is newer than the state that was read.
     """
 
     def __init__(self) -> None:
@@ -61,7 +64,10 @@ class MeterTopics:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget the topics' values, after a new connection or before they are published again."""
+        """Forget the values on the topics, so that all meters are published again.
+
+        This is done after a new connection to the broker, for example.
+        """
         self._hears = False
         self._last.clear()
         self._under_way.clear()
@@ -69,7 +75,7 @@ class MeterTopics:
         self._waiting.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Process a value received from a topic; return whether to read the books again."""
+        """Process a value received from a topic; return True if the books must be read again."""
         try:
             value = METER_VALUE.decode(payload)
         except UNREADABLE:
@@ -95,17 +101,17 @@ class MeterTopics:
         return went_back or inoperable
 
     def newest(self, value: MeterValue) -> MeterValue:
-        """Return the newer of a value and the one on the topic."""
+        """Return the newer of two values: this one, or the one on the meter's topic."""
         last = self._last.get(value.meter)
         return last.value if last is not None and last.value.version > value.version else value
 
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """Return the seconds until a value may be published; None if it need not be.
+        """Return the seconds to wait before a value is published; None if it need not be published.
 
         Args:
             value: the value in the books.
-            since: the number of values received before it was read.
-            urgent: whether it waits for no other service.
+            since: the number of values received before the books were read.
+            urgent: whether to publish the value without waiting for another service.
         """
         meter, now_s = value.meter, _now_s()
         last, under_way = self._last.get(meter), self._under_way.get(meter)
@@ -130,12 +136,12 @@ class MeterTopics:
         return 0.0
 
     def note_posted(self, value: MeterValue, payload: bytes) -> None:
-        """Note that this service has published a value."""
+        """Note a value that this service has published."""
         self._under_way[value.meter] = _UnderWay(value, payload, _now_s())
         self._behind.pop(value.meter, None)
 
     def ours(self, meter: str) -> MeterValue | None:
-        """Return the last value of a meter if this service published it, or None."""
+        """Return the last value of a meter if this service published it, otherwise None."""
         if (under_way := self._under_way.get(meter)) is not None:
             return under_way.value
         last = self._last.get(meter)
@@ -143,7 +149,7 @@ class MeterTopics:
 
 
 def same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Check if two values of a meter are equal, whatever their time."""
+    """Check if two values of a meter have the same version and state. Their times do not matter."""
     return other is not None and (value.version, value.state) == (other.version, other.state)
 
 

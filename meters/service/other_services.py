@@ -1,8 +1,9 @@
-"""Other services of a link, known from their beats.
+"""Other services of a link, known from their heartbeats.
 
-Tables, displays and other readers see one controller, whichever service sends its beats. So a
-service that cannot operate a link is silent while another operates it. It reports the failure once
-it hears no other. By then the tables have locked themselves, or are about to (duty D13).
+Tables, displays and other readers see one controller; any of the services can send its heartbeat.
+So a service that cannot operate a link is silent while another service operates the link. It
+reports the failure when it hears no other service. By that time the tables have locked themselves,
+or will do so soon (duty D13).
 """
 
 import asyncio
@@ -12,13 +13,13 @@ from typing import Final
 from meters.wire.messages import CONTROLLER_BEAT, UNREADABLE
 
 HEARD_FOR_S: Final = 3.0
-"""The time for which another service's beat counts: as long as for the tables."""
+"""Time for which a heartbeat of another service counts. The tables use the same time."""
 
 _OWN_KEPT: Final = 64
 
 
 class OtherServices:
-    """The other services heard on one link."""
+    """The other services that are heard on one link."""
 
     def __init__(self) -> None:
         self._own: deque[bytes] = deque(maxlen=_OWN_KEPT)
@@ -26,22 +27,22 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Note that listening begins: existing services have not been heard yet."""
+        """Note that listening begins: services that already run have not been heard yet."""
         self._listening_since_s = _now_s()
 
     def listen_anew(self) -> None:
-        """Forget the services heard so far: only those heard from now on count."""
+        """Forget the services heard so far. Only services that are heard from now on count."""
         self._heard_s = None
         self.listen_first()
 
     def note_own(self, payload: bytes) -> None:
-        """Note a beat of this service, which the broker sends back."""
+        """Note a heartbeat of this service, to recognize it when the broker sends it back."""
         self._own.append(payload)
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Process a received beat; return whether another service cannot operate the link.
+        """Process a heartbeat; return True if another service cannot operate the link.
 
-        A retained beat is of any age, so it does not prove that a service is alive.
+        A retained heartbeat can have any age, so it does not prove that a service runs.
         """
         if retained or payload in self._own:
             return False
@@ -56,18 +57,18 @@ class OtherServices:
 
     @property
     def operate(self) -> bool:
-        """True if another service that operates the link was heard recently."""
+        """True if a heartbeat of another service that operates the link was heard recently."""
         return self._heard_s is not None and _now_s() - self._heard_s < HEARD_FOR_S
 
     @property
     def may_operate(self) -> bool:
-        """True if another service operates the link, or if listening was too short to know."""
+        """True if another service operates the link, or if this is not known yet."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 
     @property
     def are_known(self) -> bool:
-        """True if another service operates the link, or if listening was long enough to know."""
+        """True if it is known whether another service operates the link."""
         return self.operate or not self.may_operate
 
 

@@ -1,9 +1,9 @@
-"""Outages of a link: their reasons and start, kept in a file until the ledger has them (duty D17).
+"""Outages of a link: reasons and start, kept in a file until they are in the ledger (duty D17).
 
-While a link is inoperable, its store may be missing or altered, so nothing is written to it. Each
-outage waits in a file under the data directory, which survives a kill of the service. It becomes
-one ledger entry once the link operates. A link that fails and recovers repeatedly adds at most one
-entry a minute; the next entry counts the failures in between.
+While a link is inoperable, its store may be missing or altered, so nothing is written to the store.
+Each outage waits in a file in the data directory. The file survives a kill of the service. The
+outage becomes one ledger entry when the link operates. A link that fails and recovers repeatedly
+adds at most one entry a minute. The next entry counts the failures since the last entry.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ REASON_LENGTH_MAX: Final = 300
 
 
 class Outages:
-    """The outages of one link that its ledger does not have yet."""
+    """Outages of one link that are not yet in its ledger."""
 
     def __init__(self, path: Path, note: Callable[[Outage], Awaitable[None]]) -> None:
         self._path = path
@@ -41,8 +41,8 @@ class Outages:
 
         Args:
             reason: the reason.
-            again: whether it operated until now; false if one reason follows another, or at the
-                start.
+            again: whether the link operated until now. False at the start, or if a new reason
+                follows an earlier reason.
         """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
@@ -56,11 +56,13 @@ class Outages:
             self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
 
     async def note(self) -> None:
-        """Write the waiting outage to the operating link's ledger, unless one was just written.
+        """Write the waiting outage to the link's ledger, unless one was written in the last minute.
+
+        Call this only while the link operates.
 
         Raises:
             RedisError: the store failed; the outage still waits.
-            TermsError: the link's terms changed.
+            TermsError: the link's terms have changed.
         """
         now_s = asyncio.get_running_loop().time()
         if self._waiting is None or now_s < self._not_before_s:
@@ -82,7 +84,7 @@ class Outages:
         temporary.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Run a file operation; a failure is only logged, since the outage is also in memory."""
+        """Run a file operation. A failure is only logged, because the outage is also in memory."""
         try:
             act()
         except OSError as error:

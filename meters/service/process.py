@@ -1,4 +1,4 @@
-"""The service as a process: opens its parts, and stops them in order on a signal."""
+"""The process of the service: it starts the parts and, on a signal, stops them in order."""
 
 import asyncio
 import gc
@@ -30,7 +30,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     """Run the service until SIGINT or SIGTERM, then finish the work in progress.
 
     Raises:
-        UserError: a part cannot be started or reached with the floor file's settings.
+        UserError: the settings in the floor file are wrong: a part cannot be started or reached.
     """
     tune_collection()
     stop = asyncio.Event()
@@ -60,7 +60,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
 
 
 async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
-    """Return a function that returns the broker's address; start the embedded broker if needed."""
+    """Start the embedded broker if needed; return a function that returns the broker's address."""
     service = floor.service
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
@@ -71,11 +71,11 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service, and raise a user's mistake itself instead of an exception group.
+    """End the service. If a user's mistake ended it, raise that error alone, not in a group.
 
-    A cancellation can be lost if it coincides with an answer inside the client library. So it is
-    repeated until it has an effect, and for every task, because a task group passes on only the
-    first.
+    A cancellation can be lost if it arrives at the same moment as an answer to the client library.
+    So the cancellation is repeated until it has an effect. It is also sent to every task, because a
+    task group passes on only the first cancellation.
     """
     serving.cancel()
     while not serving.done():
@@ -98,9 +98,9 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 
 
 def tune_collection() -> None:
-    """Run the garbage collector less often, and never on objects that stay for good.
+    """Run the garbage collector less often, and never on the objects that exist now.
 
-    Each message creates many short-lived objects, none of them in a cycle. At the default
+    Each message creates many short-lived objects, and none of these is in a cycle. With the default
     thresholds, the collector used a sixth of the service's time.
     """
     gc.collect()

@@ -1,6 +1,7 @@
-"""Notes of the service's starts and stops in the operators' log (duty D17).
+"""Entries in the operators' log about the service's starts and stops (duty D17).
 
-A service that was killed notes nothing: the next start then has no stop before it.
+A service that is killed writes no entry about its stop. So the entry of its next start directly
+follows the entry of an earlier start.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ _STOP_WITHIN_S: Final = 2.0
 
 
 async def note_start(operators: OperatorsLog) -> None:
-    """Note that the service runs, as soon as the store accepts writes."""
+    """Log in the operators' log that the service runs, as soon as the store accepts writes."""
     while True:
         if await _note(operators, "service_started"):
             return
@@ -29,7 +30,7 @@ async def note_start(operators: OperatorsLog) -> None:
 
 
 async def note_stop(operators: OperatorsLog) -> None:
-    """Note that the service stops, unless the store does not accept writes now."""
+    """Log in the operators' log that the service stops, if the store accepts writes now."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_STOP_WITHIN_S):
             await _note(operators, "service_stopped")

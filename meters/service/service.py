@@ -1,4 +1,4 @@
-"""The meter service: intake from the broker, the links and the web side, in one event loop."""
+"""The meter service in one event loop: the tables' events, the links, and the web server."""
 
 import asyncio
 import contextlib
@@ -71,13 +71,13 @@ Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Options of a service run.
+    """Options of one run of the service.
 
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins.
-        auto_floor_after_s: the seconds after which they do so.
-        demo_people: whether a demonstration's users, whose PIN is public, may sign in; its floor
-            file then needs no approval either.
+        auto_floor_after_s: the seconds that the simulated floorperson waits before each win.
+        demo_people: whether the users of a demonstration, whose PIN is public, are allowed to sign
+            in. The demonstration's floor file needs no approval in this case.
     """
 
     auto_floor: bool = False
@@ -89,7 +89,7 @@ class MeterService:
     """One worker of the meter service.
 
     Attributes:
-        identifier: its name at the broker and in the log; new at each start.
+        identifier: the name of the worker at the broker and in the log; new at each start.
     """
 
     def __init__(
@@ -181,18 +181,18 @@ class MeterService:
         self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
-        """Use a link's current parameters for its tables' events."""
+        """Use the link's current parameters for the events of its tables."""
         known = table_topics(self._floor, link)
         self._known |= known
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def _ring(self) -> None:
-        """Signal that a link, its claims or its requests have changed."""
+        """Signal that a link, its claims or its correction requests have changed."""
         self._bell.ring()
         self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the inoperable links, each with its reason."""
+        """Return the ids of the inoperable links, each with the reason."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             reason = self._client_name.problem or "no broker"
@@ -202,10 +202,13 @@ class MeterService:
         return found
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
-        """Serve until canceled; `broker` returns the address again before each connection.
+        """Serve until canceled.
+
+        The function `broker` returns the broker's address; it is called before each connection. The
+        event `ready` is set when the web server listens.
 
         Raises:
-            UserError: the web address cannot be listened on.
+            UserError: the web server cannot listen on its address.
         """
         if self._options.demo_people:
             await let_in(self.people.users)
@@ -243,15 +246,15 @@ class MeterService:
             await self.work(broker, group)
 
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
-        """Run the links and apply the tables' events, without the web side, until canceled."""
+        """Run the links and apply the tables' events until canceled, without the web server."""
         group.create_task(self._self_check.run(), name="self-check")
         group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
             link.announcer.others.listen_first()
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
-        # After the broker's return, a new display sees what the broker had retained, until a
-        # service publishes current values: within a second.
+        # After a restart of the broker, a new display sees the values that the broker retained. The
+        # wait between connections is short, so a service publishes current values within a second.
         pace = ConnectPace(cap_s=0.5)
         while True:
             pace.begin()
@@ -259,9 +262,10 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Leave the tables' events to the other services, and answer those that have arrived.
+        """Leave new events to the other services; reply to the events received so far.
 
-        This ends within a few seconds, whatever the parts do; then `run` may be canceled.
+        This ends within a few seconds, even if a part does not respond. The caller can cancel `run`
+        after this.
         """
         self._stopping = True
         connection, arrived = self._connection, self._arrived
@@ -284,7 +288,7 @@ class MeterService:
     async def _serve_broker(
         self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
     ) -> None:
-        """Serve one connection until it is lost."""
+        """Serve one connection to the broker until it is lost."""
         try:
             arrived = Arrivals(
                 self._lane, self._count_dropped, self._hear_aside, self._metrics.running.note_wait
@@ -321,22 +325,29 @@ class MeterService:
             self._metrics.running.show_broker(connected=False)
 
     def _tell_beats(self) -> None:
-        """Publish each link's state now: tables repeat their events when they hear of it again."""
+        """Publish the heartbeat of each link now.
+
+        A table that hears this heartbeat after a gap sends its unanswered event again.
+        """
         for link in self._links.values():
             link.tell_beat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
-        """Return the secret name by which services share events: the bundle's or the store's."""
+        """Return the secret group name by which services share the tables' events.
+
+        The name is in the key bundle, or in the store if there is no bundle.
+        """
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     async def _apply_batches(
         self, connection: BrokerConnection, batches: asyncio.TaskGroup
     ) -> None:
-        """Apply events, a few batches at a time: one is decoded while the store applies another.
+        """Apply events in batches: one batch is decoded while the store applies another batch.
 
-        The same table is twice in two batches, or in one, only if it repeats an event, and the
-        store distinguishes the repeat from the first. A batch outlives the connection: displays
-        show what the store has applied, even if the broker is gone (duty D8).
+        A table that repeats an event is the only case in which two events of one table are applied
+        at the same time. The store distinguishes the repeat from the first event. A batch is
+        completed even if the connection is lost: displays show what the store has applied (duty
+        D8).
         """
         while True:
             await self._free.acquire()
@@ -360,7 +371,7 @@ class MeterService:
         )
 
     def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
-        """Return the events of a batch by link."""
+        """Return the table events of a batch, grouped by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
             topic, payload = message.topic.value, message.payload
@@ -372,15 +383,15 @@ class MeterService:
         return by_link
 
     def _lane(self, topic: str) -> str:
-        """Return the queue of a topic: each known table has its own, and all others share one."""
+        """Return the queue of a topic: each known table has one; all other topics share one."""
         if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
             return topic
         return ""
 
     def _hear_aside(self, message: aiomqtt.Message) -> bool:
-        """Process a beat or a meter's value, ours or another service's.
+        """Process a heartbeat or a meter value; return False if the message is neither.
 
-        These do not wait behind tables' events.
+        The message can be from this service or another one. It does not wait behind tables' events.
         """
         topic = message.topic.value
         if (link := self._beats.get(topic)) is not None:
@@ -390,7 +401,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count an event dropped because its topic sent too many, and log it now and then."""
+        """Count an event that was dropped because its topic sent too many; sometimes log it."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)
@@ -405,7 +416,7 @@ class MeterService:
             self._note_status(table, payload)
 
     def _note_status(self, address: TableAddress, payload: bytes) -> None:
-        """Count the tables whose agents are connected."""
+        """Note from a table's status message whether the table's agent is connected."""
         online = self._online[address.link]
         try:
             status = TABLE_STATUS.decode(payload)

@@ -1,4 +1,4 @@
-"""Limited waits at a stop for work in progress."""
+"""Waits with a time limit for work in progress when the service stops."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,9 +9,9 @@ _LOOK_EVERY_S: Final = 0.01
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until a condition is true and stays true for a moment; return whether it did in time.
+    """Wait until a condition stays true for a moment; return False if the time ends first.
 
-    A value that one task hands to another is with neither of them for an instant.
+    One check is not enough: a value that one task hands to another is in neither task for a moment.
     """
     looks = 0
     try:
