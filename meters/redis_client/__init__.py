@@ -1,1 +1,1 @@
-"""Redis clients: connecting, primary discovery, and waiting for replicas."""
+"""Redis clients: connections, search for the primary, and waits for replicas."""

@@ -27,16 +27,16 @@ _CONNECTIONS: Final = 16
 async def open_redis(
     floor: Floor, *, only_reads: bool = False, archives: bool = False
 ) -> AsyncIterator[AnyRedis]:
-    """Open the Redis that the floor file names, or the embedded one.
+    """Open the Redis that the floor file names, or the embedded Redis.
 
-    The client for the users' keys signs in as its own Redis user, if there is one, but only when it
-    is first used. The archive command does not need it.
+    The users' keys can have their own Redis user. Then a second client signs in as that user when
+    it is first used. The archive command never uses the second client.
 
-    With `only_reads`, it can be read even if its replicas are gone. With `archives`, it is opened
-    by the Redis user of the archive.
+    With `only_reads`, Redis can be read even if its replicas are missing. With `archives`, the
+    client signs in as the Redis user of the archive.
 
     Raises:
-        UserError: the keys or the password for it cannot be used.
+        UserError: the keys or the password for Redis cannot be used.
     """
     async with AsyncExitStack() as stack:
         url = floor.service.redis
@@ -62,8 +62,8 @@ async def open_redis(
 
 
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
-    """Return a client of a single Redis; its connections end with the stack."""
-    # The client must not retry: only the table decides to repeat an event, by its seq.
+    """Return a client of a single Redis. Its connections are closed at the end of the stack."""
+    # The client must not retry: only the table decides to send an event again, with the same `seq`.
     pool = KeptConnections.from_url(
         url,
         max_connections=_CONNECTIONS,

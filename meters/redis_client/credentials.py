@@ -25,15 +25,16 @@ PEOPLE_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
 
 _SESSIONS: Final = b"pitlink sessions"
-"""Distinguishes the session key derived from a secret from the secret itself."""
+"""Label that makes the session key different from the secret from which it is derived."""
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """Return the Redis client's settings in addition to the floor file's address.
+    """Return the Redis client's settings that the floor file's address does not contain.
 
-    A user in the address has priority over ours, and a password in the environment or the address
-    over the bundle's. A bundle is used only with TLS and with ``unix://``. With TLS, its authority
-    is trusted and its certificate is sent. The host's name is checked in any case.
+    A user in the address has priority over pitlink's own Redis user. A password in the environment
+    or the address has priority over the password in the key bundle. A bundle is used only with TLS
+    and with ``unix://``. With TLS, the client trusts the authority of the bundle and sends the
+    certificate of the bundle. The client always checks the host's name.
 
     Raises:
         UserError: the keys are missing or cannot be used, or the password is given twice.
@@ -55,15 +56,16 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def people_access(service: Service) -> dict[str, object] | None:
-    """Return the client's settings for users and operators' log; None if they are the books'.
+    """Return the client's settings for users and operators' log; None if they have no Redis user.
 
-    Their Redis user has no access to the books, and the books' user has none to them. Without a
-    password for it, the books' user keeps them: with a bundle of an earlier release, or on a floor
-    without keys. The same holds if the address has the facility's own user, unless the environment
-    has a password for ours.
+    The Redis user for users and operators' log has no access to the books. The Redis user for the
+    books has no access to users and operators' log. Without a password for the first of the two,
+    the Redis user for the books keeps everything. This is the case with a bundle of an earlier
+    release and on a floor without keys. It is also the case if the address names a Redis user of
+    the facility, unless the environment has the password.
 
     Raises:
-        UserError: as `redis_access`.
+        UserError: for the same reasons as in `redis_access`.
     """
     parts = urlsplit(with_one_host(service.redis))
     bundle = _bundle_for(service, archives=False)
@@ -78,9 +80,10 @@ def people_access(service: Service) -> dict[str, object] | None:
 
 
 def session_secret(service: Service) -> bytes:
-    """Return the secret with which all services seal sessions; empty if their bundles share none.
+    """Return the secret with which all services seal sessions; empty without a shared secret.
 
-    It is derived from the event group, which no user of Redis can read.
+    It is derived from the event group, a secret name in the key bundles. No Redis user can read
+    this name.
 
     Raises:
         UserError: the keys are missing, or the secret cannot be used.
@@ -91,7 +94,9 @@ def session_secret(service: Service) -> bytes:
 
 
 def log_secrets(service: Service) -> Sequence[str]:
-    """Return the secrets for the operators' log's MACs, the newest first; none without a bundle.
+    """Return the secrets for the MACs of the operators' log, the newest first.
+
+    Without a key bundle there are none.
 
     Args:
         service: the service's settings in the floor file.
@@ -104,12 +109,13 @@ def log_secrets(service: Service) -> Sequence[str]:
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """Return the settings of a sentinel's client: its own password, and certificates as for Redis.
+    """Return a sentinel client's settings: the sentinels' password, and certificates as for Redis.
 
-    With `archives`, they are for the archive command, whose machine may have no other bundle.
+    With `archives`, the certificates are those of the archive command. Its machine can be without
+    any other bundle.
 
     Raises:
-        UserError: as `redis_access`.
+        UserError: for the same reasons as in `redis_access`.
     """
     password = secret_of(SENTINEL_PASSWORD)
     found: dict[str, object] = {} if password is None else {"password": password}
@@ -137,7 +143,7 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
 
 
 def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
-    """Return the bundle for the floor file's Redis, or None."""
+    """Return the key bundle for the floor file's Redis, or None if no bundle is used."""
     keys = keys_directory(service)
     if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
         return _bundle(keys, archives=archives)
@@ -145,7 +151,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the archive's bundle, or that of the first worker: all workers are one Redis user."""
+    """Return the bundle of the archive, or of the first worker: all workers are one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -1,4 +1,4 @@
-"""Checks that Redis keeps its data: the settings without which no link operates."""
+"""Checks that Redis keeps its data. No link operates without the settings checked here."""
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -19,17 +19,18 @@ _LEAST_VERSION: Final = (6, 2)
 
 
 class NotSyncedError(RedisError):
-    """Redis has data that it may not have on disk, so nothing may be answered yet."""
+    """Redis has data that may not be on disk, so the service must not reply to events now."""
 
 
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
-    """Run a script and return its answer, unless Redis does not sync every write before it answers.
+    """Run a script; return its answer only if Redis syncs every write before it answers.
 
-    Somebody may have changed this setting at run time. It is read in the same round trip, after the
-    script, so its value is also valid for the script's writes.
+    Somebody may have changed this setting while Redis runs. The setting is read after the script,
+    in the same round trip. So it is known for the script's own writes.
 
     Raises:
-        NotSyncedError: Redis does not sync. The script may have been run anyway.
+        NotSyncedError: Redis does not sync its writes. The script may have run in spite of the
+            error.
         RedisError: the store failed.
     """
     redis = cast("Redis", script.registered_client)
@@ -52,9 +53,9 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 async def _answers(pipe: Pipeline) -> list[Any]:
-    """Execute a pipeline and raise its first error.
+    """Execute a pipeline; return its answers, or raise its first error.
 
-    The pipeline's own error would repeat the whole batch.
+    The client library's own error would repeat the text of all commands in the pipeline.
     """
     answers: list[Any] = await pipe.execute(raise_on_error=False)
     for answer in answers:
@@ -64,10 +65,10 @@ async def _answers(pipe: Pipeline) -> list[Any]:
 
 
 async def must_keep(redis: Redis) -> None:
-    """Check that Redis has synced all data written before.
+    """Check that Redis has synced to disk all data that was written before this call.
 
     Raises:
-        NotSyncedError: it may not have.
+        NotSyncedError: this data may not be on disk.
         RedisError: the store failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
@@ -87,11 +88,11 @@ def _not_as_needed(name: str, value: str | None) -> str:
 
 
 async def redis_problem(redis: Redis) -> str | None:
-    """Return why no link may operate on this Redis now, or None (duty D10).
+    """Return the reason why no link may operate on this Redis now, or None (duty D10).
 
-    It must sync every write to its file immediately, evict nothing, write without error, be a
-    primary and be at least version 6.2. If it has replicas, enough of them must be connected, and
-    it must refuse writes by itself if they are not.
+    Redis must sync every write to its file immediately, and write without errors. It must never
+    evict a key. It must be a primary, of version 6.2 or later. If it needs replicas, enough of them
+    must be connected. Without them it must refuse writes by itself.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -118,12 +119,12 @@ async def redis_problem(redis: Redis) -> str | None:
 
 
 async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """Return Redis's settings and info, in one round trip, because this is read every second.
+    """Return Redis's settings and info. They are read every second, so in one round trip.
 
     Raises:
-        RedisError: it does not answer.
+        RedisError: Redis does not answer.
     """
-    # A plain pipeline, because replicas need not have the data of this answer.
+    # This is a plain pipeline, because replicas need not have the data of this answer.
     callbacks = redis.response_callbacks
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
@@ -139,10 +140,10 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
-    """Return the problems of a primary's replicas; none if no replicas are required.
+    """Return the problems of the primary's replicas; none if it needs no replicas.
 
     Raises:
-        RedisError: it does not answer.
+        RedisError: Redis does not answer.
     """
     needed = redis.replicas if isinstance(redis, ReplicatedRedis) else 0
     if not needed:

@@ -1,4 +1,7 @@
-"""Redis keys of links, each defined here only; a link's keys share its hash tag (Redis Cluster)."""
+"""Redis keys of links, all defined here.
+
+The keys of a link have the same hash tag, so a Redis Cluster keeps them on one primary.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +12,7 @@ _ROOT: Final = "pitlink"
 
 @dataclass(frozen=True)
 class LinkKeys:
-    """The keys of one link."""
+    """The Redis keys of one link."""
 
     link: str
 
@@ -18,85 +21,90 @@ class LinkKeys:
 
     @cached_property
     def accounts(self) -> str:
-        """Hash: account name to balance in micros."""
+        """Hash: the balance of each account in micros, by account name."""
         return self._key("accounts")
 
     @cached_property
     def tallies(self) -> str:
-        """Hash: counts and sums that only rise (duty D2)."""
+        """Hash: counts and sums that never decrease (duty D2)."""
         return self._key("tallies")
 
     @cached_property
     def meters(self) -> str:
-        """Hash: each meter's cycle, version and pending claims, the terms, the last entry."""
+        """Hash: each meter's cycle, version, pending claims and terms; the last entry's number."""
         return self._key("meters")
 
     @cached_property
     def ledger(self) -> str:
-        """Stream: the ledger, entry n under the id ``n-0``."""
+        """Stream: the ledger. Entry n has the id ``n-0``."""
         return self._key("ledger")
 
     @cached_property
     def waiting(self) -> str:
-        """Sorted set: claims that wait for a decision, by the entry that opened them."""
+        """Sorted set: claims that wait for a decision, by the number of their opening entry."""
         return self._key("waiting")
 
     @cached_property
     def wins(self) -> str:
-        """Sorted set, all of score 0: ``{meter}:{entry}:{claim}`` of each win.
+        """Sorted set, all scores 0: ``{meter}:{entry}:{claim}`` for each win.
 
-        A percentage of the meter has a second member, with ``!`` instead of the first colon.
+        A win of a percentage of the meter has a second member, with ``!`` instead of the first
+        colon.
         """
         return self._key("wins")
 
     @cached_property
     def slips(self) -> str:
-        """Hash: the number of each payout slip, folded, with the claim that was paid with it.
+        """Hash: for each payout slip's number, the claim that was paid with the slip.
 
-        A number that a restore keeps has the claim for which it was reserved, a colon, and the
-        entry of the restore.
+        The numbers are folded: in the form in which numbers are compared. A restore can reserve a
+        number for a claim. Then the value is the claim, a colon, and the restore's ledger entry.
         """
         return self._key("slips")
 
     @cached_property
     def acts(self) -> str:
-        """Sorted set: the entries about acts of people or of the service itself, by number."""
+        """Sorted set: numbers of the ledger entries about acts of people or of the service."""
         return self._key("acts")
 
     @cached_property
     def dealt(self) -> str:
-        """Hash: the last results by their cards, ``d:{digest}`` with table and entry, in a ring.
+        """Hash: a ring of the last results, found by a digest of their cards.
 
-        ``s:{entry % DEALT_KEPT}`` is the digest at that place in the ring.
+        ``d:{digest}`` has the table and the entry of the result. ``s:{entry % DEALT_KEPT}`` has the
+        digest at that place of the ring.
         """
         return self._key("dealt")
 
     @cached_property
     def asks(self) -> str:
-        """Hash: each table's correction request to a floorperson, by table.
+        """Hash: the correction request that each table has sent to a floorperson, by table.
 
-        ``{table}!`` is the decision on it, until the table sends it again.
+        ``{table}!`` is the decision on the request. It is kept until the table repeats its request.
         """
         return self._key("asks")
 
     @cached_property
     def checkpoint(self) -> str:
-        """Hash: the books at the last entry that is only in the archive, and what archived it."""
+        """Hash: the books at the end of the archived part of the ledger, and the archiver.
+
+        The entries up to that point are only in the archive.
+        """
         return self._key("carried")
 
     @cached_property
     def approved(self) -> str:
-        """Hash: the last approved settings of the floor file, their approver, and the entry."""
+        """Hash: the floor file's last approved settings, their approver, and the ledger entry."""
         return self._key("approved")
 
     @cached_property
     def proposals(self) -> str:
-        """Sorted set: undecided proposals, by the entry that proposed them."""
+        """Sorted set: proposals without a decision, in the order of their ledger entries."""
         return self._key("proposals")
 
     @cached_property
     def restoring(self) -> str:
-        """Hash: a restore of the store in progress, by whom and since when; deleted at its end."""
+        """Hash: who restores the store now, and since when. Deleted when the restore ends."""
         return self._key("restoring")
 
     @cached_property
@@ -106,17 +114,17 @@ class LinkKeys:
 
     @cached_property
     def services(self) -> str:
-        """Hash: the process that holds each service's keys, and the one that waits for them."""
+        """Hash: the processes that use each service's keys, or wait for these keys."""
         return self._key("services")
 
     def proposal(self, proposal: str) -> str:
-        """Return the key of a hash: a proposal, and the decision on it."""
+        """Return the key of a hash: a proposal and the decision on it."""
         return self._key(f"proposal:{proposal}")
 
     def table(self, table: str) -> str:
-        """Return the key of a hash: a table's last `seq`, open round, claims of a hold, replies."""
+        """Return the key of a hash: a table's last `seq`, open round, holding claims, replies."""
         return self._key(f"table:{table}")
 
     def claim(self, claim: str) -> str:
-        """Return the key of a hash: a claim's record, amount and state."""
+        """Return the key of a hash: the record, amount and state of a claim."""
         return self._key(f"claim:{claim}")

@@ -1,4 +1,4 @@
-"""Connection to a Redis with replicas, from the floor file's address."""
+"""Connection to a Redis with replicas, at the floor file's address."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -24,7 +24,7 @@ from meters.redis_client.shards import AnyRedis, ShardedRedis
 from meters.redis_client.user_keys import PEOPLE_TAG
 
 _ANSWER_WITHIN_S: Final = 3.0
-"""The longest delay by a primary that is frozen or cut off."""
+"""Longest time to wait for an answer of a primary that is frozen or disconnected."""
 _CONNECT_WITHIN_S: Final = 2.0
 _ASKED_WITHIN_S: Final = 1.0
 _CONNECTIONS: Final = 16
@@ -36,9 +36,9 @@ class RedisCredentials:
     """Users, passwords and certificates for Redis and its sentinels.
 
     Attributes:
-        redis: the Redis client's settings in addition to the address.
-        sentinel: the settings of a sentinel's client.
-        people: as `redis`, for the users' keys; None if they are the same.
+        redis: the Redis client's settings that the address does not contain.
+        sentinel: the settings of a client for a sentinel.
+        people: the client's settings for the users' keys; None if they equal `redis`.
     """
 
     redis: Mapping[str, object]
@@ -55,7 +55,7 @@ async def open_replicated(
     Args:
         address: the address.
         access: the credentials.
-        only_reads: whether nothing is written, so no replica is waited for.
+        only_reads: whether the caller writes nothing. Then no command waits for replicas.
     """
     async with AsyncExitStack() as stack:
         replicas = 0 if only_reads else address.replicas
@@ -86,7 +86,7 @@ async def open_replicated(
 
 
 def _noted(tag: str) -> str:
-    """Return the key that is written for replicas to follow, in the slot of a tag."""
+    """Return the key of the small write after which `WAIT` is sent, in the slot of a hash tag."""
     return f"pitlink:{{{tag}}}:replicated"
 
 
@@ -112,7 +112,7 @@ def _asked(
     access: Mapping[str, object],
     stack: AsyncExitStack,
 ) -> Redis:
-    """Return a client for a sentinel or node that knows the primary."""
+    """Return a client for a sentinel or a cluster node, which is asked for the primary."""
     pool = _pool(
         SSLConnection if address.tls else Connection,
         (_CONNECTIONS_TO_ASK, _ASKED_WITHIN_S, _ASKED_WITHIN_S),
@@ -129,9 +129,10 @@ def _pool(
     address: ReplicatedAddress,
     settings: Mapping[str, object],
 ) -> BlockingConnectionPool:
-    """Return a pool of connections of a kind.
+    """Return a pool of connections of one kind.
 
-    `bounds` are their number, and the limits in seconds of an answer and of connecting.
+    `bounds` are the number of connections, the longest wait for an answer, and the longest time to
+    connect (both in seconds).
     """
     connections, answer_within_s, connect_within_s = bounds
     tls = {

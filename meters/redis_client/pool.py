@@ -7,13 +7,13 @@ from redis.asyncio import BlockingConnectionPool
 
 @final
 class KeptConnections(BlockingConnectionPool):
-    """A pool that checks if a connection was closed before it uses it again.
+    """Pool that checks if Redis has closed a connection before the connection is used again.
 
-    From version 8, the client library omits this check over TCP, because unrequested data may be a
-    maintenance notice. Then, after a restart of Redis, one more command fails for each connection
-    that it has closed, and stops the link once more.
+    Since version 8, the client library omits this check over TCP, because unrequested data can be a
+    maintenance notice. Without the check, a restart of Redis causes one failed command for each
+    connection that Redis has closed. Each failed command stops the link once more.
     """
 
     def maint_notifications_enabled(self) -> bool:
-        """Return False: unrequested data is not a maintenance notice."""
+        """Return False: unrequested data is never a maintenance notice here."""
         return False

@@ -1,4 +1,4 @@
-"""Discovery of the current primary through sentinels or the nodes of a cluster."""
+"""Search for the current primary through sentinels or the nodes of a cluster."""
 
 import asyncio
 from collections import Counter
@@ -14,8 +14,8 @@ from meters.floor.redis_address import HostPort
 
 _ANSWER_WITHIN_S: Final = 1.0
 _LATER_BY_S: Final = 0.05
-"""The wait for the other answers once most agree. A server cut off each time would have to connect
-again."""
+"""Wait for the remaining answers after most servers agree. Without it, a slower server would be
+disconnected at each search and would have to connect again."""
 
 
 class NoPrimaryError(RedisConnectionError):
@@ -23,22 +23,23 @@ class NoPrimaryError(RedisConnectionError):
 
 
 class PrimaryDiscovery(Protocol):
-    """A lookup of the primary."""
+    """Search for the primary."""
 
     async def primary(self) -> HostPort:
-        """Return the primary's current address.
+        """Return the current address of the primary.
 
         Raises:
-            NoPrimaryError: it cannot be determined.
+            NoPrimaryError: the primary cannot be determined.
         """
         ...
 
 
 class SentinelDiscovery:
-    """The primary according to most of the sentinels.
+    """Search for the primary that most of the sentinels name.
 
-    A majority is needed because a sentinel that was cut off with an old primary still names that
-    one. And if most cannot be reached, those may have promoted a replica meanwhile.
+    A sentinel can be cut off together with an old primary, and then still names the old primary. If
+    most sentinels cannot be reached, they may have promoted a replica already. So most sentinels
+    must name the same address.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
@@ -49,7 +50,7 @@ class SentinelDiscovery:
         """Return the address that most sentinels name.
 
         Raises:
-            NoPrimaryError: too few answer, or they do not agree.
+            NoPrimaryError: too few sentinels answer, or they do not agree.
         """
         found, needed = await _ask(self._sentinels, self._named), _most_of(self._sentinels)
         address, agreeing = found.most_common(1)[0] if found else (None, 0)
@@ -73,9 +74,9 @@ class SentinelDiscovery:
 
 
 class ClusterDiscovery:
-    """The primary of one slot, according to most of the nodes that answer.
+    """Search for the primary of one slot, according to most of the cluster nodes that answer.
 
-    A node that was cut off stops accepting writes after a time, so one answer is enough.
+    The answer of one node is enough, because a node that is cut off soon stops accepting writes.
     """
 
     def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
@@ -87,7 +88,7 @@ class ClusterDiscovery:
         """Return the address of the node that serves the slot.
 
         Raises:
-            NoPrimaryError: no node answers, or none serves it.
+            NoPrimaryError: no node answers, or no node serves the slot.
         """
         found = await _ask(self._nodes, self._serving)
         served = Counter({place: count for place, count in found.items() if place is not None})
@@ -104,8 +105,8 @@ class ClusterDiscovery:
         )
         for first, last, (host, port, *_), *_ in rows:
             if first <= self._slot <= last and isinstance(port, int):
-                # A node that does not know its own address returns none: it is the node that was
-                # asked.
+                # A node that does not know its own address returns none. Then it is the node that
+                # was asked.
                 named = host.decode() if isinstance(host, bytes) and host else None
                 return HostPort(named or self._places[id(node)].host, port)
         return None
@@ -114,7 +115,7 @@ class ClusterDiscovery:
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
-    """Count the answers of servers, asked in parallel; wait only briefly once most agree."""
+    """Ask servers in parallel and count their answers; wait only briefly once most agree."""
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)
@@ -140,7 +141,7 @@ async def _ask(
 async def _answer(
     server: Redis, ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Sequence[HostPort | None]:
-    """Return one server's answer, or an empty list if it has none."""
+    """Return a list with one server's answer; the list is empty if there is no answer."""
     try:
         return [await ask(server)]
     except (RedisError, OSError, TimeoutError, ValueError):
@@ -152,7 +153,7 @@ def _most_of(servers: Sequence[Redis]) -> int:
 
 
 class PrimaryConnection(Connection):
-    """A connection to the primary of the moment when it is made."""
+    """Connection to the server that is the primary when the connection is made."""
 
     def __init__(self, *, discovery: PrimaryDiscovery, **settings: object) -> None:
         super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
@@ -165,14 +166,14 @@ class PrimaryConnection(Connection):
 
 
 class PrimarySSLConnection(PrimaryConnection, SSLConnection):
-    """A TLS connection to the primary of the moment when it is made."""
+    """TLS connection to the server that is the primary when the connection is made."""
 
 
 async def _reach_primary(connection: Connection) -> None:
-    """Prepare a new connection, unless the server is not the primary.
+    """Prepare a new connection; raise an error if its server is not the primary.
 
     Raises:
-        ReadOnlyError: it is a replica: demoted, or not promoted yet.
+        ReadOnlyError: the server is a replica: it was demoted, or is not promoted yet.
     """
     await connection.on_connect()
     await connection.send_command("ROLE", check_health=False)

@@ -1,9 +1,10 @@
-"""A Redis client whose answers survive a failure of the primary, because replicas have the data.
+"""Redis client that returns an answer only after replicas have the answer's data.
 
-Each script call, and each pipeline of reads, is sent with a small write and ``WAIT``. The write
-makes ``WAIT`` cover everything that the primary had written before, from any connection. This is
-needed because a repeat or a reader may see a write of another connection that no replica has yet,
-and ``WAIT`` alone covers only the writes of its own connection.
+So the data of an answer survives a failure of the primary. Each script call and each pipeline of
+reads is sent together with a small write and ``WAIT``. ``WAIT`` alone covers only the writes of its
+own connection. With the small write, ``WAIT`` covers everything that the primary had written
+before, from any connection. This is needed because a repeated event, or a reader, can see another
+connection's write before any replica has that write.
 """
 
 import asyncio
@@ -24,22 +25,23 @@ _Command = Sequence[str | bytes | int | float]
 
 
 class NotOnReplicasError(RedisError):
-    """The primary has data that too few replicas have, so nothing may be answered yet."""
+    """Too few replicas have the primary's data, so the service must not reply to events now."""
 
 
 class ReplicatedRedis(Redis):
-    """A Redis with replicas, of which only the primary is used.
+    """Client of a Redis with replicas. It uses only the primary.
 
-    After any failure every connection is made again, to the primary of that time.
+    After any failure it makes every connection again, to the server that is then the primary.
 
     Attributes:
-        replicas: the number of replicas that must have the data of an answer; 0 for reads only.
+        replicas: the number of replicas that must have the data of an answer; 0 if the caller only
+            reads.
 
     Args:
-        pool: connections that look up the primary.
-        discovery: the lookup of the primary.
-        replicas: as above.
-        noted: a key for our own writes, in the slot of all keys of this client.
+        pool: connections that search for the primary.
+        discovery: the search for the primary.
+        replicas: the same as the attribute.
+        noted: the key of this client's small writes, in the slot of all its keys.
     """
 
     def __init__(
@@ -64,10 +66,11 @@ class ReplicatedRedis(Redis):
         return moved
 
     async def execute_command(self, *args: object, **options: object) -> object:
-        """Execute a command; a script's answer is returned once replicas have its writes.
+        """Execute a command; return a script's answer only after replicas have the script's writes.
 
         Raises:
-            NotOnReplicasError: they do not have them in time. The script may have been run anyway.
+            NotOnReplicasError: replicas do not have the writes in time. The script may have run in
+                spite of the error.
         """
         command = cast("_Command", args)
         try:
@@ -83,11 +86,11 @@ class ReplicatedRedis(Redis):
             raise
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002  (the client's own)
-        """Return a pipeline whose answers replicas have."""
+        """Return a pipeline that returns its answers only after replicas have their data."""
         return _ReplicatedPipeline(self, transaction=transaction, shard_hint=shard_hint)
 
     async def executed(self, stack: Sequence[_Command], *, whole: bool) -> Sequence[object]:
-        """Return the raw answers of commands, in one transaction if `whole` is true.
+        """Execute commands and return their raw answers; with `whole`, in one transaction.
 
         Raises:
             NotOnReplicasError: replicas do not have the data in time.
@@ -105,7 +108,7 @@ class ReplicatedRedis(Redis):
         return cast("Sequence[object]", answers[-1]) if whole else answers
 
     async def _once_on_replicas(self, commands: Sequence[_Command]) -> Sequence[object]:
-        """Execute commands and wait until replicas have their data, over one connection."""
+        """Execute commands and wait until replicas have the data, all over one connection."""
         pipe = Pipeline(self.connection_pool, {}, transaction=False, shard_hint=None)
         for command in commands:
             pipe.execute_command(*command)
@@ -125,7 +128,7 @@ class ReplicatedRedis(Redis):
         return answers[:-2]
 
     async def _leave(self) -> None:
-        """Make every connection look up the primary again."""
+        """Make every connection search for the primary again."""
         pool = self.connection_pool
         with contextlib.suppress(RedisError, OSError):
             await pool.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
@@ -142,7 +145,7 @@ class _ReplicatedPipeline(Pipeline):
         self._redis = redis
 
     async def execute(self, raise_on_error: bool = True) -> list[object]:  # noqa: FBT001, FBT002  (the client's own)
-        """Execute all commands and return their answers; an error is raised in any case.
+        """Execute all commands and return their answers. Always raise the first error.
 
         Raises:
             NotOnReplicasError: replicas do not have the data in time.
