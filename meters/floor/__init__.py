@@ -1,1 +1,1 @@
-"""The floor file and what it names: addresses, identities, credentials, gaming day, branding."""
+"""The floor file: its addresses, identities, credentials, gaming days and branding."""

@@ -1,4 +1,4 @@
-"""Checks of the addresses and names of broker, Redis and pages in the floor file."""
+"""Checks of the addresses and names in the floor file: broker, Redis and pages."""
 
 import re
 from typing import Final
@@ -16,8 +16,8 @@ _OPTIONS: Final = {
     "redis": re.compile(rf"(?:{_DATABASE})?"),
     "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
 }
-"""The allowed text after a question mark, by scheme. The client knows no other options, or fails.
-"""
+"""Text that is allowed after the question mark of a Redis address, by scheme. The Redis client
+ignores any other option, or fails."""
 
 _REDIS_FORMS: Final = (
     'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
@@ -26,7 +26,7 @@ _REDIS_FORMS: Final = (
 
 
 def is_broker(url: str) -> bool:
-    """Check if a text is a broker's address.
+    """Check if a text is the address of a broker.
 
     >>> is_broker("mqtt://pit:secret@10.0.0.7:1883"), is_broker("10.0.0.7:1883")
     (True, False)
@@ -39,7 +39,7 @@ def is_broker(url: str) -> bool:
 
 
 def is_redis(url: str) -> bool:
-    """Check if a text is the address of one Redis, with or without the number of a database.
+    """Check if a text is the address of one Redis, with or without a database number.
 
     >>> is_redis("redis://10.0.0.8:6379/0"), is_redis("redis://10.0.0.8:6379/meters")
     (True, False)
@@ -50,7 +50,7 @@ def is_redis(url: str) -> bool:
     except ValueError:
         return False
     options = _OPTIONS.get(parts.scheme)
-    # The text after a # or ? may be the rest of a password, and would be read as settings.
+    # The text after a # or ? can be the rest of a password, and would be read as settings.
     if parts.fragment or options is None or options.fullmatch(parts.query) is None:
         return False
     if parts.scheme == "unix":
@@ -61,7 +61,9 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return why a text cannot be a Redis's address, or None; the message shows no part of it.
+    """Return the reason why a text is not an address of Redis, or None.
+
+    The reason shows no part of the text, because the text can contain a password.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True
@@ -76,7 +78,7 @@ def redis_url_problem(url: str) -> str | None:
 
 
 def is_listening_address(text: str) -> bool:
-    """Check if a text is an address and a port to listen on.
+    """Check if a text is an address and a port on which a server can listen.
 
     >>> is_listening_address("127.0.0.1:8080"), is_listening_address("http://127.0.0.1:8080")
     (True, False)
@@ -88,7 +90,7 @@ def is_listening_address(text: str) -> bool:
 
 
 def is_host_name(text: str) -> bool:
-    """Check if a text can be a name by which a browser requests a host.
+    """Check if a text can be the host name in a browser's request.
 
     >>> is_host_name("pit-3.casino.example"), is_host_name("https://pit-3"), is_host_name("*")
     (True, False, False)

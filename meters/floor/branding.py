@@ -1,4 +1,4 @@
-"""Colors, logo and words of the facility's displays, and checks that they can be read from afar."""
+"""Colors, logo and texts of the facility's displays, with checks that people can read them."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 READABLE: Final = 4.5
-"""The minimum contrast of text against its background (WCAG 2.2, 1.4.3)."""
+"""Lowest contrast of a text against its background (WCAG 2.2, 1.4.3)."""
 
 SEEN: Final = 3.0
-"""The minimum contrast of large text and of graphics (WCAG 2.2, 1.4.11)."""
+"""Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
 
 _COLOUR: Final = re.compile(r"#[0-9A-Fa-f]{6}")
 _BLACK: Final = "#000000"
@@ -20,19 +20,19 @@ Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 
 
 class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings common to all sections."""
+    """Base class of the branding's sections. It refuses unknown keys."""
 
 
 class BrandingText(_Config, frozen=True, kw_only=True):
     """Texts on displays, in the facility's own words.
 
     Attributes:
-        jackpot: above a win during its celebration.
-        pending: above a win that waits for a floorperson (duty D8).
-        validated: above a win that a floorperson has just validated.
-        closed: next to a meter whose link accepts no wagers.
-        unavailable: shown if there is no current amount (duty D14).
-        foot: the line at the foot of every page; empty for none.
+        jackpot: the text above a win during its celebration.
+        pending: the text above a win that waits for a floorperson (duty D8).
+        validated: the text above a win that a floorperson has just validated.
+        closed: the text next to a meter whose link accepts no wagers.
+        unavailable: the text that is shown if there is no current amount (duty D14).
+        foot: the line at the bottom of every page; empty for no line.
     """
 
     jackpot: Phrase = "Jackpot"
@@ -44,18 +44,19 @@ class BrandingText(_Config, frozen=True, kw_only=True):
 
 
 class Branding(_Config, frozen=True, kw_only=True):
-    """Appearance of displays; each key is optional.
+    """Appearance of displays. Each key is optional.
 
     Attributes:
-        title: above the meters if a page shows several links.
+        title: the text above the meters if a page shows several links.
         ground: the background color, as ``#rrggbb``.
         ink: the color of numerals and words.
-        accent: the color of signs, rules and the band of a win.
+        accent: the color of signs, lines and the band of a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
-        rotate: ``fit`` shows everything together, and takes turns only if the numerals would be too
-            small to read across the room; ``links`` and ``meters`` always take turns.
+        rotate: ``fit`` shows all meters at the same time. If this makes the numerals too small to
+            read across the room, the meters take turns. With ``links`` or ``meters``, the links or
+            the meters always take turns.
         rotate_seconds: the duration of each turn.
-        celebrate_from: in cents; a smaller win is shown as pending without a celebration.
+        celebrate_from: in cents. A smaller win is shown as pending, without a celebration.
         wording: the texts on displays.
     """
 
@@ -71,7 +72,7 @@ class Branding(_Config, frozen=True, kw_only=True):
 
 
 def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the errors of a branding, each with its key."""
+    """Yield the errors in a branding: for each error, the key and the message."""
     bad = [
         key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
     ]
@@ -82,7 +83,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
     for key, least in (("ink", READABLE), ("accent", SEEN)):
         found = contrast(getattr(branding, key), branding.ground)
         if found < least:
-            # Rounded down, because 4.46 must not be shown as the 4.5 that it misses.
+            # The ratio is rounded down: 4.46 must not be shown as 4.5, which it does not reach.
             ratio = int(found * 10) / 10
             reason = (
                 f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
@@ -92,7 +93,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colors, 1 to 21, as WCAG defines it.
+    """Return the contrast of two colors, from 1 to 21, as WCAG defines it.
 
     >>> contrast("#000000", "#ffffff")
     21.0
@@ -102,7 +103,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def mixed(one: str, other: str, percent: int) -> str:
-    """Return a color mixed with the given percentage of another.
+    """Return a color mixed with a percentage of another color.
 
     >>> mixed("#000000", "#ffffff", 50)
     '#808080'
@@ -115,17 +116,23 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Return black or white, whichever has more contrast against a color; one always suffices."""
+    """Return black or white: the one with more contrast against a background color.
+
+    One of the two always has enough contrast.
+    """
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 
 def away(ground: str, ink: str, percent: int) -> str:
-    """Return a ground moved away from its ink by a percentage, so text on it loses no contrast."""
+    """Return a background color, changed by a percentage away from its text color.
+
+    So text on the new background has no less contrast.
+    """
     return mixed(ground, _BLACK if _luminance(ink) > _luminance(ground) else _WHITE, percent)
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """Return a color mixed with just enough of another for small text on a ground."""
+    """Mix a color with just enough of another color for small text on a background."""
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

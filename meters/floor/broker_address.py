@@ -1,4 +1,4 @@
-"""Address of the broker, parsed from the floor file."""
+"""Address of the broker, read from the floor file."""
 
 import re
 import ssl
@@ -14,16 +14,17 @@ _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
 _CREDENTIAL_BYTES_MAX: Final = 65_535
 _HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
 BROKER_URL_FILE: Final = "broker.url"
-"""File under the data directory to which the service writes its embedded broker's address."""
+"""File in the data directory to which the service writes the address of its embedded broker."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """A broker's host, port and credentials; `tls` is true if connections are encrypted.
+    """Host, port and credentials of a broker. `tls` is true if connections are encrypted.
 
-    `files` are those of a bundle; without them, the system's authorities are trusted. `event_group`
-    is the secret name by which services share the tables' events, if a bundle has one.
-    `client_name` is the name that the broker assigns to a client with such a bundle.
+    `files` are the TLS files of a key bundle. Without these files, the client trusts the system's
+    authorities. `event_group` is the secret name by which services share the tables' events; None
+    if the bundle has no such name. `client_name` is the name that the broker assigns to a client
+    with this bundle.
     """
 
     host: str
@@ -36,7 +37,9 @@ class BrokerAddress:
     client_name: str | None = None
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Return the TLS settings, read from the files each time; the host's name is checked.
+        """Return the client's TLS settings; None if connections are not encrypted.
+
+        The files are read at each call. The client checks the host's name.
 
         Raises:
             UserError: a file of the bundle cannot be used.
@@ -50,12 +53,12 @@ def parse_broker_url(url: str) -> BrokerAddress:
     """Parse ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
     Raises:
-        UserError: it is not such an address. The message does not show its password.
+        UserError: the text is not such an address. The message does not show the password.
 
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    # The message shows no part of an invalid address: any part may belong to a password.
+    # The message shows no part of an invalid address, because any part can belong to a password.
     wrong = UserError(
         "this is not a broker's address: use mqtt://host:port or mqtts://host:port, and write"
         " / ? # @ of a password as %2F %3F %23 %40"
@@ -98,7 +101,7 @@ def is_host(name: str) -> bool:
 
 
 def embedded_broker_url(data: Path) -> str:
-    """Return the address of the broker that `pitlink serve` started with itself.
+    """Return the address of the embedded broker, which `pitlink serve` has started.
 
     Raises:
         UserError: no embedded broker runs now.

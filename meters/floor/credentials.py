@@ -1,7 +1,7 @@
-"""Broker credentials of a process: from its key bundle, the environment or the address.
+"""Broker credentials of a process: from its key bundle, the environment or the broker's address.
 
-A password may be in the environment, or in a file that the environment names, so that no floor file
-needs to contain one.
+A password can be in an environment variable, or in a file that another environment variable names.
+So no floor file needs to contain a password.
 """
 
 import os
@@ -22,7 +22,7 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Return the directory of keys from the environment, or else the floor file, or None."""
+    """Return the directory of keys: from the environment, else from the floor file, else None."""
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
 
@@ -41,10 +41,10 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """Return the password from the environment or the address.
+    """Return the password from the environment or from the address in the floor file.
 
     Raises:
-        UserError: both have one.
+        UserError: both contain a password.
     """
     given = secret_of(variable)
     if given and in_address:
@@ -53,11 +53,12 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
 
 
 def broker_address(service: Service, identity: Identity) -> BrokerAddress:
-    """Return the broker's address with an identity's credentials.
+    """Return the broker's address with the credentials of an identity.
 
-    A bundle is used only with ``mqtts://``. A user in the address has priority over the identity's
-    own name. A password in the environment or the address has priority over the bundle's. The
-    certificate is sent if the broker requests one; its common name is then the user.
+    A key bundle is used only with ``mqtts://``. A user in the address has priority over the
+    identity's own user name. A password in the environment or the address has priority over the
+    password in the bundle. The certificate is sent if the broker requests one. Then the common name
+    of the certificate is the user name.
 
     Raises:
         UserError: the address is invalid, the bundle is missing or cannot be used, or the password

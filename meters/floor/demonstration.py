@@ -1,11 +1,11 @@
-"""Public facts of a demonstration: its users, their PIN, and the words on every page."""
+"""Public facts of a demonstration: its users, their PIN, and the text on every page."""
 
 from typing import Final
 
 MARK: Final = "Demonstration: simulated play, no real money"
 
 PIN: Final = "135790"
-"""The PIN of every user of a demonstration, and of no user elsewhere."""
+"""PIN of every user of a demonstration. No other user has this PIN."""
 
 PEOPLE: Final = (
     ("Dana", "dealer"),
@@ -16,11 +16,12 @@ PEOPLE: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Names and roles; two floorpersons and two supervisors, because some acts need two people."""
+"""Names and roles. There are two floorpersons and two supervisors, because some acts need two
+people."""
 
 
 def people_text() -> str:
-    """Return the demonstration's users as text, by their roles.
+    """Return the demonstration's users as a text, grouped by role.
 
     >>> people_text()[:45]
     'Dana (dealer), Flo and Fred (floorperson), Su'

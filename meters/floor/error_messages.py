@@ -1,4 +1,4 @@
-"""Error messages for a floor file that say what to write instead."""
+"""Error messages about a floor file, which say what to write instead."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -11,7 +11,7 @@ from meters.floor.source_lines import Path
 MONEY: Final = frozenset(
     {"wager", "validate_from", "payout_limit", "tax_documents_above", "celebrate_from"}
 )
-"""The keys whose values are cents."""
+"""Keys whose values are amounts in cents."""
 
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
@@ -22,7 +22,7 @@ _CENTS_A_DOLLAR: Final = 100
 
 
 def toml_problem(error: Exception, text: str) -> tuple[int, str]:
-    """Return the line at which a text is not TOML, and the error there."""
+    """Return the number of the line that is not valid TOML, and the error in that line."""
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -61,18 +61,22 @@ def _advice(what: str, line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The keys and choices that a floor file may have.
+    """The keys and choices that a floor file can have.
 
     Attributes:
-        keys: the keys of each section, by its path without numbers.
-        choices: the allowed values of a key that has a choice.
+        keys: the keys of each section. The path of a section has no list positions: it is
+            `link.meter`, not `link.0.meter`.
+        choices: the allowed values of each key that has a choice.
     """
 
     keys: Mapping[Path, Collection[str]]
     choices: Mapping[str, Collection[str]]
 
     def problem(self, reason: str, path: Path) -> tuple[Path, str]:
-        """Return the place of an invalid value and a message about it."""
+        """Return the path of an invalid value, and a message about it.
+
+        `reason` is msgspec's message. `path` is the path that msgspec reports.
+        """
         section = tuple(step for step in path if isinstance(step, str))
         if named := _NAMED.search(reason):
             key = named["key"]
@@ -89,7 +93,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A value that does not fit: its key, its section, msgspec's message, the allowed values."""
+    """Invalid value: its key, its section, the match in msgspec's message, the allowed values."""
 
     key: str
     section: Path

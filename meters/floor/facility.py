@@ -1,4 +1,4 @@
-"""Settings of the whole facility in the floor file, with the addresses of the parts and files."""
+"""Settings of the whole facility in the floor file: facility, archive and service."""
 
 import re
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from meters.floor.address_checks import (
 )
 
 Problem = tuple[tuple[str | int, ...], str]
-"""A place in the floor file and the error there, as text."""
+"""An error in the floor file: its path, and a message."""
 
 _CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings common to all sections of the floor file."""
+    """Base class of all sections of the floor file. It refuses unknown keys."""
 
 
 class Facility(Config, frozen=True, kw_only=True):
@@ -30,13 +30,14 @@ class Facility(Config, frozen=True, kw_only=True):
     Attributes:
         name: the name that displays show.
         timezone: the time zone of all times that people read.
-        validate_from: in cents; smaller odds payouts need no floorperson.
-        tax_documents_above: in cents; for a larger win the floor page says that tax documents are
-            needed. None: never.
-        demonstration: if true, every page says that it is a demonstration.
-        day_starts: the time at which a gaming day begins, by the facility's clock.
-        confirm_corrections: a floorperson confirms each void after cards were entered and each
-            result with hands entered differently, even if the table does not request it.
+        validate_from: in cents. A payout at fixed odds below this amount needs no floorperson.
+        tax_documents_above: in cents. For a larger win, the floor page says that tax documents are
+            needed. None: it never says so.
+        demonstration: whether every page says that it is a demonstration.
+        day_starts: the local time at which a gaming day begins.
+        confirm_corrections: whether a floorperson must confirm each correction, even if the table
+            does not request this. Corrections are a void after cards were entered, and a result
+            with hands that were first entered differently.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -49,12 +50,12 @@ class Facility(Config, frozen=True, kw_only=True):
 
 
 class ArchiveSettings(Config, frozen=True, kw_only=True):
-    """The directory of closed gaming days, and how long they are kept.
+    """Directory of the archived gaming days, and the times for which they are kept.
 
     Attributes:
-        directory: the directory of the files.
+        directory: the directory of the archive files.
         live_days: the number of closed gaming days that stay in Redis after they are archived.
-        keep_years: the number of years after its day until a file may be deleted.
+        keep_years: the number of years for which a file must be kept, counted from its gaming day.
     """
 
     directory: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] = "pitlink-archive"
@@ -63,14 +64,22 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Addresses and files of the service; `embedded` starts a part with the service.
+    """Addresses and files of the service. The address `embedded` starts a server with the service.
 
-    All paths are relative to the floor file's directory. `data` is the data directory.
-    `idle_minutes` is how long a signed-in user may be idle before they must sign in again. `hosts`
-    are further names by which browsers request pages. `certificate` and `private_key` are PEM
-    files, for pages over HTTPS. `metrics_token` is a file with the token that Prometheus has to
-    send; without it, only programs on the same machine can read `/metrics`. `keys` is the directory
-    that `pitlink keys` fills.
+    All paths are relative to the floor file's directory.
+
+    Attributes:
+        broker: the address of the MQTT broker.
+        redis: the address of Redis.
+        http: the address and the port on which the service serves pages.
+        data: the data directory.
+        idle_minutes: the minutes after which an idle user must sign in again.
+        hosts: other host names by which browsers request pages.
+        certificate: the PEM file of the certificate, for pages over HTTPS.
+        private_key: the PEM file of the certificate's key.
+        metrics_token: the file with the token that Prometheus must send. None: only programs on the
+            same machine can read `/metrics`.
+        keys: the directory that `pitlink keys` fills.
     """
 
     broker: str = "embedded"
@@ -86,7 +95,7 @@ class Service(Config, frozen=True, kw_only=True):
 
 
 def facility_problems(facility: Facility) -> Iterator[Problem]:
-    """Yield the facility's errors that its types do not catch."""
+    """Yield the errors in the facility's settings that their types do not detect."""
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
@@ -97,14 +106,14 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
 
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
-    """Yield the errors of the archive's settings that their types do not catch."""
+    """Yield the errors in the archive's settings that their types do not detect."""
     if "\0" in archive.directory:
         yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
-    """Yield the errors in the addresses of the parts."""
-    # The messages do not repeat the addresses, because those may contain passwords.
+    """Yield the errors in the service's addresses and files that their types do not detect."""
+    # The messages do not repeat the addresses, because an address can contain a password.
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
         yield ("service", "broker"), reason

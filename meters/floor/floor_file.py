@@ -1,6 +1,6 @@
 """The floor file: one TOML text that describes a facility.
 
-It is read as a whole, or refused with the line of its error.
+Either the whole file is read, or the file is refused with the line of its error.
 """
 
 import tomllib
@@ -43,12 +43,12 @@ Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
 
 
 class FloorError(UserError):
-    """A floor file that cannot be used: the line, as far as it is known, and the reason."""
+    """Floor file that cannot be used. The message has the reason, and the line if it is known."""
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""A billion dollars, a ninth of the largest amount that the ledger counts exactly."""
+"""One billion dollars: a ninth of the largest amount that the ledger counts exactly."""
 
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",
@@ -63,15 +63,16 @@ class Meter(Config, frozen=True, kw_only=True):
 
     Attributes:
         kind: the kind of meter in the chapter.
-        wager: in cents.
-        paytable: the letter, if the chapter has a choice.
-        id: the name that tables use for it; its kind by default.
-        name: the name that patrons read.
-        magic_card_every: the average number of rounds for one draw; 0 for never.
-        lucky_every: the same for the Lucky bonus.
-        limit: in cents; the payout limit. The excess is added to the meter's overflow.
-        contribution_max: in cents; the largest contribution. A larger one is treated as
-            unreasonable and refused.
+        wager: the wager in cents.
+        paytable: the letter of the paytable; None if the chapter has no choice of paytables.
+        id: the name that tables use for the meter; None if this is its kind.
+        name: the name that patrons read; None for the usual name of its kind.
+        magic_card_every: a Magic Card is drawn on average once in this number of rounds; 0 for
+            never.
+        lucky_every: a Lucky bonus is drawn on average once in this number of rounds; 0 for never.
+        limit: the payout limit in cents. The excess is added to the meter's overflow.
+        contribution_max: the largest contribution in cents. A larger contribution is unreasonable,
+            so the service refuses it.
     """
 
     kind: MeterKind
@@ -86,12 +87,12 @@ class Meter(Config, frozen=True, kw_only=True):
 
     @property
     def meter_id(self) -> str:
-        """The name of the meter in topics and tables: its kind by default."""
+        """The name of the meter in topics and tables. By default it is the meter's kind."""
         return self.id or self.kind.value
 
     @property
     def title(self) -> str:
-        """The text above the amount, for patrons."""
+        """The text above the meter's amount, for patrons."""
         return self.name or _TITLES[self.kind]
 
     @property
@@ -101,7 +102,7 @@ class Meter(Config, frozen=True, kw_only=True):
 
 
 class Table(Config, frozen=True, kw_only=True):
-    """One table; `asset` is the facility's number for it (duty D5)."""
+    """One table. `asset` is the facility's own number for the table (duty D5)."""
 
     id: Identifier
     asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
@@ -112,7 +113,7 @@ class Table(Config, frozen=True, kw_only=True):
 
 
 class Link(Config, frozen=True, kw_only=True):
-    """Meters and the tables that feed them (605a.8)."""
+    """Meters, and the tables whose wagers feed these meters (605a.8)."""
 
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -120,12 +121,18 @@ class Link(Config, frozen=True, kw_only=True):
     table: tuple[Table, ...] = ()
 
     def meters_of(self, table: Table) -> Mapping[MeterKind, Meter]:
-        """Return the meters that a table of this link feeds, at most one of each kind."""
+        """Return the meters that a table of this link feeds, by kind.
+
+        A table feeds at most one meter of each kind.
+        """
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
 
 
 def fewest_positions(link: Link, meter: Meter) -> int:
-    """Return the positions of the smallest table that feeds a meter, or 1 if none feeds it."""
+    """Return the number of positions of the smallest table that feeds a meter.
+
+    The number is 1 if no table feeds the meter.
+    """
     return min(
         (table.positions for table in link.table if meter.meter_id in table.meters), default=1
     )
@@ -141,7 +148,7 @@ class Floor(Config, frozen=True, kw_only=True):
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
-        """Return a table and its link, or None if no link has the table."""
+        """Return the link and the table with this table id; None if no link has the table."""
         for link in self.link:
             for table in link.table:
                 if table.id == table_id:
@@ -172,7 +179,7 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
     """Parse and check a whole floor file.
 
     Raises:
-        FloorError: the line and the reason.
+        FloorError: the text has an error. The message has the line and the reason.
     """
     try:
         raw = tomllib.loads(text)
@@ -191,11 +198,11 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
 
 
 def read_floor(path: Path) -> Floor:
-    """Read the floor file at a path and make its own paths absolute.
+    """Read the floor file at a path, and make the paths in it absolute.
 
     Raises:
-        FloorError: there is no file, or it cannot be used.
-        UserError: an earlier release kept the floor's data elsewhere.
+        FloorError: the file is missing or cannot be used.
+        UserError: an earlier release kept the floor's data in another directory.
     """
     try:
         data = path.read_bytes()
@@ -220,10 +227,10 @@ def read_floor(path: Path) -> Floor:
 
 
 def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
-    """Yield the texts that cannot be printed.
+    """Yield the texts of a floor file that cannot be printed.
 
-    Names appear on displays, in the ledger and in reports. A file may have any name: a path is
-    printed in messages only, and escaped there.
+    Names appear on displays, in the ledger and in reports, so they must be printable. The path of a
+    file can have any characters: paths appear only in messages, and are escaped there.
     """
     if isinstance(value, dict):
         for key, each in value.items():
@@ -238,7 +245,7 @@ def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
-    """Yield the errors that the types alone cannot detect, in the order of the file."""
+    """Yield the errors that the types do not detect, in the order of the floor file."""
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
@@ -295,7 +302,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
 
 
 def limit_problem(meter: Meter) -> str | None:
-    """Return why a meter cannot have its payout limit, or None."""
+    """Return the reason why a meter cannot have its payout limit; None if it can."""
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if meter.limit is None or meter.limit >= least:
         return None
@@ -303,7 +310,7 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
-    """Check if the chapter has a meter of this kind and wager, with any paytable."""
+    """Check if the chapter has a meter of this kind at this wager, with any paytable."""
     for paytable in (None, "A", "B"):
         try:
             meter_terms(kind, wager_cents, paytable)
@@ -314,7 +321,7 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield the table's settings that the chapter of its game does not have."""
+    """Yield the errors in a table's settings: those that the chapter of its game does not allow."""
     chapter = chapters().get(table.game)
     if chapter is None:
         reason = f"there is no game {table.game}{nearest(table.game, chapters())}"

@@ -1,4 +1,4 @@
-"""The facility's gaming day: it begins at the facility's own hour, in its time zone."""
+"""Gaming days of a facility. They begin at the facility's own hour, in its time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,13 +12,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class GamingDays:
-    """The gaming days of a facility: the day of a time, and the bounds of a day.
+    """Gaming days of a facility: the gaming day of a time, and the start and end of a gaming day.
 
     Attributes:
         zone: the facility's time zone.
-        starts: the local time at which a gaming day begins. If the clock skips this time on a day,
-            the gaming day begins as long after midnight as on other days. If the clock shows it
-            twice, the gaming day begins at the first.
+        starts: the local time at which a gaming day begins. On a day when the clock skips this
+            time, the gaming day begins as many hours after midnight as usual. On a day when the
+            clock shows this time twice, the gaming day begins at the first of the two.
     """
 
     zone: ZoneInfo
@@ -40,7 +40,10 @@ class GamingDays:
         return day if moment >= self._start(day) else day - _DAY
 
     def bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Return the starts of a gaming day and of the next, in UTC: 23, 24 or 25 hours apart."""
+        """Return the start of a gaming day and the start of the next one, in UTC.
+
+        They are 23, 24 or 25 hours apart.
+        """
         return self._start(day), self._start(day + _DAY)
 
     def _start(self, day: date) -> datetime:

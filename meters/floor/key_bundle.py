@@ -1,4 +1,4 @@
-"""Key bundle of an identity, made by `pitlink keys` and copied to this machine."""
+"""Key bundle of an identity. `pitlink keys` makes the bundle; people copy it to this machine."""
 
 import re
 import ssl
@@ -19,8 +19,8 @@ from meters.floor.identities import (
 )
 
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
-"""Long enough that nobody can guess it, and without characters that have a meaning in MQTT topics.
-"""
+"""Form of a secret: too long to be guessed, and without characters that have a meaning in MQTT
+topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class TlsFiles:
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """Return the settings for a client.
+        """Return the TLS settings of a client.
 
-        They trust only our own authority and check the host's name.
+        The client trusts only the floor's own authority, and checks the host's name.
 
         Raises:
             UserError: a file cannot be read, or is not of the expected kind.
@@ -47,7 +47,8 @@ class TlsFiles:
             raise UserError(f"{self.authority}: {_reason(error)}") from None
         if self.certificate is not None:
             try:
-                # Our keys have no passphrase. For a key with one, OpenSSL would wait at a terminal.
+                # pitlink's keys have no passphrase. If a key had one, OpenSSL would wait for it at
+                # a terminal.
                 context.load_cert_chain(self.certificate, self.key, password="")
             except OSError as error:
                 raise UserError(f"{self.certificate} or its key: {_reason(error)}") from None
@@ -56,17 +57,17 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class KeyBundle:
-    """The files of an identity; only the authority's certificate is required."""
+    """The key files of an identity. Only the authority's certificate is required."""
 
     party: Identity
     directory: Path
 
     @classmethod
     def of(cls, keys: Path, identity: Identity) -> "KeyBundle":
-        """Return an identity's bundle in the directory of keys.
+        """Return the bundle of an identity in the directory of keys.
 
         Raises:
-            UserError: it is missing.
+            UserError: the bundle is missing.
         """
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
@@ -80,7 +81,7 @@ class KeyBundle:
         """Return the files for TLS.
 
         Raises:
-            UserError: there is a certificate without its key.
+            UserError: the certificate exists, but its key does not.
         """
         authority = self.directory / AUTHORITY_FILE
         certificate = self.directory / f"{self.party.stem}.crt"
@@ -92,34 +93,38 @@ class KeyBundle:
         return TlsFiles(authority, certificate, key)
 
     def password(self) -> str | None:
-        """Return the password for the broker, or None if there is none.
+        """Return the password for the broker; None if the bundle has none.
 
         Raises:
-            UserError: it cannot be read.
+            UserError: the password cannot be read.
         """
         return self._secret(PASSWORD_FILE)
 
     def redis_password(self) -> str | None:
-        """Return the password for Redis, or None if there is none.
+        """Return the password for Redis; None if the bundle has none.
 
         Raises:
-            UserError: it cannot be read.
+            UserError: the password cannot be read.
         """
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_people_password(self) -> str | None:
-        """Return the password of the Redis user that keeps users and operators' log, or None.
+        """Return the password of the Redis user for users and operators' log.
+
+        The result is None if the bundle has no such password.
 
         Raises:
-            UserError: it cannot be read.
+            UserError: the password cannot be read.
         """
         return self._secret(REDIS_PEOPLE_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """Return the name by which services share the tables' events, or None if there is none.
+        """Return the secret name by which services share the tables' events.
+
+        The result is None if the bundle has no such name.
 
         Raises:
-            UserError: it cannot be read, or is not such a name.
+            UserError: the name cannot be read, or does not have the form of a secret.
         """
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
@@ -133,7 +138,7 @@ class KeyBundle:
         """Return the secrets for the MACs of the operators' log, the newest first.
 
         Raises:
-            UserError: they cannot be read.
+            UserError: the secrets cannot be read.
         """
         path = self.directory / LOG_SECRETS_FILE
         return read_secrets(path) if path.is_file() else ()
@@ -144,10 +149,11 @@ class KeyBundle:
 
 
 def read_secret(path: Path) -> str:
-    """Return the single line of a file that contains a password.
+    """Return the password in a file, which must be the file's only line.
 
     Raises:
-        UserError: it cannot be read, or is not one line. The message does not show its contents.
+        UserError: the file cannot be read, or is not one line. The message does not show the file's
+            contents.
     """
     text = _read(path)
     if not text or not text.isprintable():
@@ -156,10 +162,11 @@ def read_secret(path: Path) -> str:
 
 
 def read_secrets(path: Path) -> Sequence[str]:
-    """Return the lines of a file that contains secrets.
+    """Return the secrets in a file, one from each line.
 
     Raises:
-        UserError: it cannot be read, or has other lines. The message does not show its contents.
+        UserError: the file cannot be read, or a line is not a secret. The message does not show the
+            file's contents.
     """
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
@@ -178,7 +185,7 @@ def _read(path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a file cannot be used, without any of its contents."""
+    """Return the reason why a file cannot be used, without any of the file's contents."""
     if isinstance(error, ssl.SSLError):
         return f"is not a PEM file of the expected kind ({error.reason or 'unreadable'})"
     if isinstance(error, OSError):

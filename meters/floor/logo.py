@@ -1,4 +1,4 @@
-"""The facility's logo, for pages and for the self-check, which reads it without a web server."""
+"""The facility's logo, for pages and for the self-check. The self-check needs no web server."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bonus.errors import UserError
 from meters.floor.branding import Branding
 
 LOGO_BYTES_MAX: Final = 60_000
-"""Largest size of a logo in bytes; a page of signage then stays below 100 kB."""
+"""Largest size of a logo in bytes. With it, a page of signage has less than 100 kB."""
 
 _SVG: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
@@ -22,17 +22,18 @@ _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """The facility's logo as it is served."""
+    """The facility's logo, as the web server sends it."""
 
     body: bytes
     media_type: str
 
 
 def read_logo(branding: Branding) -> Logo | None:
-    """Return the logo that a branding names, or None if it names none.
+    """Return the logo that a branding names; None if the branding names no logo.
 
     Raises:
-        UserError: it cannot be read, is too large, or is not an image that pages may show.
+        UserError: the logo cannot be read, is too large, or is not an image that pages are allowed
+            to show.
     """
     if branding.logo is None:
         return None
@@ -62,14 +63,14 @@ def _media_type(body: bytes) -> str | None:
 
 
 class _ActiveError(Exception):
-    """An SVG has active content."""
+    """SVG with active content."""
 
 
 def _active(drawing: bytes) -> str | None:
-    """Return the active or unreadable part of an SVG, or None if it has none.
+    """Return the part of an SVG that is active or unreadable; None if there is no such part.
 
-    It is parsed as a browser parses it. A search for words would miss a prefix, an entity or a line
-    break inside a name; the parser does not.
+    The SVG is parsed as a browser parses it. A search for words would miss a prefix, an entity, or
+    a line break inside a name. The parser finds them.
     """
     reader = expat.ParserCreate()
 

@@ -1,4 +1,4 @@
-"""Paths in a floor file: all are relative to its directory, not to the caller's."""
+"""Paths in a floor file. They are relative to the floor file's directory, not the caller's."""
 
 import re
 from pathlib import Path
@@ -13,13 +13,13 @@ from meters.floor.facility import ArchiveSettings, Service
 
 _SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
 PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo"})
-"""The keys whose values are paths."""
+"""Keys whose values are paths."""
 
 _REDIS_PATH: Final = re.compile(
     r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
 )
 _STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
-"""The files of a link's service and of a table's agent, under the data directory."""
+"""Files in the data directory: the mark of a link, and the outbox of a table's agent."""
 
 
 def service_from(service: Service, directory: Path) -> Service:
@@ -51,9 +51,9 @@ def branding_from(branding: Branding, directory: Path) -> Branding:
 def check_data_place(data: str, directory: Path, links: list[str], tables: list[str]) -> None:
     """Refuse an empty data directory if an earlier release kept the floor's data elsewhere.
 
-    The earlier release read `data` as relative to the directory from which it was called. If marks
-    or outboxes of this floor are there, and none are in the directory relative to the floor file,
-    the floor's meters would start again at their seeds.
+    In the earlier release, `data` was relative to the directory from which the command was called.
+    That directory may contain marks or outboxes of this floor, while the directory relative to the
+    floor file contains none. Then the floor's meters would start again at their seeds.
 
     Raises:
         UserError: the message names both directories and says what to do.
@@ -61,7 +61,7 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
     try:
         here, before = directory / data, Path.cwd() / data
     except FileNotFoundError:
-        return  # The working directory was removed, and so is what was below it.
+        return  # The working directory was removed, with all of its files.
     names = [_STORES[0].format(link) for link in links]
     names += [_STORES[1].format(table) for table in tables]
     if any((here / each).exists() for each in names):

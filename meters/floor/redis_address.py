@@ -1,4 +1,4 @@
-"""Address of a Redis with replicas: the sentinels that watch it, or the nodes of a cluster."""
+"""Address of a Redis with replicas: the sentinels that watch it, or the nodes of its cluster."""
 
 import re
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ _OPTIONS: Final = {
     "ssl_keyfile": re.compile(r".+"),
     "ssl_check_hostname": re.compile(r"true|false"),
 }
-"""The allowed options after the question mark; all but the first need TLS."""
+"""Options that are allowed after the question mark. All of them except the first need TLS."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """A server's host and port."""
+    """Host and port of a server."""
 
     host: str
     port: int
@@ -40,15 +40,16 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True)
 class ReplicatedAddress:
-    """A Redis that has replicas.
+    """Address of a Redis that has replicas.
 
     Attributes:
-        places: the sentinels, or some nodes of the cluster; they know the primary.
-        service: the sentinels' name for the Redis; empty for a cluster.
-        database: its number, 0 for a cluster.
+        places: the sentinels, or some nodes of the cluster. They know the primary.
+        service: the name by which the sentinels know the Redis; empty for a cluster.
+        database: the number of the database; 0 for a cluster.
         tls: whether the connections to servers and sentinels use TLS.
-        replicas: the number of replicas that must have a write before it is answered, at least 1.
-        options: TLS options, by the names of the Redis client's parameters.
+        replicas: the number of replicas that must have a write before its answer counts; at least
+            1.
+        options: TLS options, named as the parameters of the Redis client.
     """
 
     places: tuple[HostPort, ...]
@@ -60,7 +61,7 @@ class ReplicatedAddress:
 
 
 def is_replicated(url: str) -> bool:
-    """Check if a text has the form of the address of a Redis with replicas.
+    """Check if a text has the form of an address of a Redis with replicas.
 
     >>> is_replicated("rediss+cluster://10.0.0.8:7000"), is_replicated("redis://10.0.0.8/0")
     (True, False)
@@ -69,7 +70,7 @@ def is_replicated(url: str) -> bool:
 
 
 def hosts_of(url: str) -> tuple[str, ...]:
-    """Return the hosts in a broker's or a Redis's address, each one time.
+    """Return the hosts in the address of a broker or a Redis, each host once.
 
     >>> hosts_of("redis+cluster://a:7000,b:7000"), hosts_of("mqtt://c"), hosts_of("embedded")
     (('a', 'b'), ('c',), ())
@@ -81,9 +82,9 @@ def hosts_of(url: str) -> tuple[str, ...]:
 
 
 def with_one_host(url: str) -> str:
-    """Return an address with only the first of its hosts, in the form of any other address.
+    """Return an address with only the first of its hosts, so it looks like any other address.
 
-    User and password stay in it.
+    The user and the password stay in the address.
 
     >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
     'redis+sentinel://pit:secret@a:26379/pitlink'
@@ -96,7 +97,7 @@ def with_one_host(url: str) -> str:
 
 
 def without_user(url: str) -> str:
-    """Return an address without user and password.
+    """Return an address without its user and password.
 
     >>> without_user("rediss://pit:secret@a:6379/0"), without_user("unix:///run/a@b.sock")
     ('rediss://a:6379/0', 'unix:///run/a@b.sock')
@@ -110,7 +111,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
     """Parse ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 
     Raises:
-        UserError: it is not such an address. The message shows no part of its password.
+        UserError: the text is not such an address. The message shows no part of the password.
 
     >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
     26379
@@ -138,7 +139,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
 
 
 def _service(path: str) -> tuple[str, int]:
-    """Return the sentinels' name for the Redis, and its database."""
+    """Return the sentinels' name for the Redis, and the number of the database."""
     found = _SERVICE.fullmatch(path)
     if found is None:
         raise UserError(

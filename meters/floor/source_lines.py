@@ -29,9 +29,9 @@ _STEP: Final = re.compile(r"\.([A-Za-z0-9_\-]+)|\[(\d+)\]|\[\.\.\.\]")
 
 
 class SourceLines:
-    r"""Line numbers of a TOML text's tables, keys and list items.
+    r"""Line numbers of the tables, keys and list items in a TOML text.
 
-    The text must be valid TOML: other text is skipped.
+    The text must be valid TOML. Other text is skipped.
 
     >>> SourceLines('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
     5
@@ -47,17 +47,23 @@ class SourceLines:
 
     @property
     def known(self) -> Collection[Path]:
-        """The paths that have their own line."""
+        """The paths that have a line of their own."""
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
-        """Return the line of a value, or of the nearest enclosing element that has a line."""
+        """Return the line of the value at a path.
+
+        If the value has no line of its own, return the line of the nearest element around it.
+        """
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
 
     def _match(self, pattern: re.Pattern[str]) -> str:
-        """Return the next text if it matches the pattern, or an empty string."""
+        """Read the text at the current position if it matches a pattern.
+
+        Return this text, or an empty string if it does not match.
+        """
         found = pattern.match(self._text, self._at)
         if found is None:
             return ""
@@ -98,7 +104,7 @@ class SourceLines:
         return path
 
     def _key(self) -> Path:
-        """Read a key; a dotted key has several steps."""
+        """Read a key. A dotted key has several parts."""
         self._match(_BLANK)
         steps: list[str] = []
         while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):
@@ -144,7 +150,7 @@ class SourceLines:
 
 
 def field_path(error: str) -> tuple[str, Path]:
-    """Split a validation error into its reason and its path.
+    """Split msgspec's validation error into the reason and the path of the value.
 
     >>> field_path("Expected `int`, got `str` - at `$.link[0].meter[1].wager`")
     ('Expected `int`, got `str`', ('link', 0, 'meter', 1, 'wager'))

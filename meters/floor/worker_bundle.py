@@ -1,6 +1,7 @@
 """Choice of a worker's key bundle.
 
-Each worker has its own: the broker disconnects a client when another one with its name connects.
+Each worker has its own bundle, because its name at the broker is in the bundle. The broker
+disconnects a client when another client with the same name connects.
 """
 
 import contextlib
@@ -22,10 +23,12 @@ def service_numbers(keys: Path) -> Sequence[int]:
 
 @contextlib.contextmanager
 def own_identity(service: Service) -> Iterator[Identity]:
-    """Yield the first worker identity with a free bundle on this machine, and lock it meanwhile.
+    """Yield the first worker identity whose bundle on this machine is free.
+
+    The bundle is locked until the caller is done.
 
     Raises:
-        UserError: all are in use, or one cannot be read.
+        UserError: all bundles are in use, or a bundle cannot be read.
     """
     keys = keys_directory(service)
     numbers = service_numbers(keys) if keys else ()
