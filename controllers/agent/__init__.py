@@ -1,1 +1,4 @@
-"""The agent of one table: outbox, event delivery, heartbeat and devices."""
+"""Agent of a table: the program between the table's devices and the service.
+
+It has an outbox, delivers the table's events, checks the heartbeat, and reads the devices.
+"""

@@ -1,4 +1,7 @@
-"""The agent of one table: it connects the devices with the service, also through failures."""
+"""The agent of one table: it connects the table's devices with the service.
+
+If the connection fails, no event is lost: the agent repeats each event until the service replies.
+"""
 
 import asyncio
 import contextlib
@@ -35,11 +38,16 @@ from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""Number of hello replies that must agree, because a single one may arrive after a newer reply."""
+"""Number of signs, without a break, after which the agent reports that the service lost events.
+
+A single sign proves nothing: a delayed hello reply can arrive after a newer reply.
+"""
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""Factor by which hellos are less frequent while only Envy Bonuses, or claims that do not hold the
-table, wait."""
+"""Factor by which hellos are less frequent while the agent waits only for decisions.
+
+These are decisions about Envy Bonuses, or about claims that do not hold the table.
+"""
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
     event=None,
@@ -49,9 +57,9 @@ _WITHDRAWN: Final = DeviceAnswer(
 
 
 class _DeviceLine:
-    """A line of a device, and the future for its answer.
+    """A line of JSON from a device, and the future that receives the answer to the line.
 
-    `patient` is true if the device waits for its answer until a floorperson has decided.
+    `patient` is true if the answer to a correction comes only after a floorperson's decision.
     """
 
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
@@ -61,16 +69,19 @@ class _DeviceLine:
 
 
 class Agent:
-    """The agent of one table; it works while its context is open.
+    """The agent of one table; it runs while its context is open.
 
-    One task handles device lines and messages one after the other, and only this task changes the
-    table (except for `RoundDone`). A second task keeps the connection. A third task checks the
-    heartbeat, publishes the status and sends hellos.
+    The agent has three tasks. The first task handles device lines and messages, one after the
+    other. Only this task changes the state of the table, except that `RoundDone` events are handled
+    outside it. The second task keeps the connection to the broker. The third task checks the
+    heartbeat, publishes the table's status and sends hellos.
 
-    `broker` is the broker's address, or a function that returns it before each connection.
+    A hello is a message that asks the service what it knows about the table.
+
+    `broker` is the broker's address, or a function that returns the address before each connection.
 
     Attributes:
-        layout: layout of the table.
+        layout: fixed properties of the table.
     """
 
     def __init__(
@@ -98,7 +109,8 @@ class Agent:
         # Messages that are handled while the table is held; None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
-        # Lines to handle after the correction request, and the line that waits for its decision.
+        # Device lines to handle after the correction request, and the line that waits for the
+        # floorperson's decision on that request.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
         self._try_due_s = 0.0
@@ -110,7 +122,7 @@ class Agent:
         self._told = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Open the outbox and continue in the table's last state (duty D11).
+        """Open the outbox and restore the table's last state from it (duty D11).
 
         Raises:
             OutboxError: the outbox cannot be used.
@@ -132,7 +144,8 @@ class Agent:
     ) -> None:
         await self._end_tasks()
         try:
-            # The group must see a cancellation, which may be its own. It would wrap other errors.
+            # The task group must see a cancellation, because the group itself can have caused it.
+            # The group would wrap any other error.
             if isinstance(error, asyncio.CancelledError):
                 await self._group.__aexit__(kind, error, trace)
             else:
@@ -143,8 +156,8 @@ class Agent:
     async def _end_tasks(self) -> None:
         """Cancel the tasks repeatedly until they end.
 
-        Before Python 3.12, `asyncio.wait_for` may lose a cancellation if its result arrives at the
-        same moment. The MQTT client uses it.
+        The MQTT client uses `asyncio.wait_for`. Before Python 3.12, `wait_for` can lose a
+        cancellation that arrives at the same moment as the awaited result.
         """
         while alive := [task for task in self._tasks if not task.done()]:
             for task in alive:
@@ -158,10 +171,11 @@ class Agent:
 
     @property
     def state(self) -> str:
-        """State of the table for displays: its phase, or ``locked_out`` without a live link.
+        """State of the table for displays: its phase, ``locked_out`` or ``events_lost``.
 
-        ``events_lost`` means that the service does not have events that it answered. The table's
-        status reports it.
+        An open table is shown as ``locked_out`` while it cannot accept progressive wagers, for
+        example because the link is down. ``events_lost`` means that the service has lost events to
+        which it had replied. The published status of the table has this state.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -172,19 +186,19 @@ class Agent:
 
     @property
     def unanswered(self) -> str | None:
-        """The device event whose answer waits for the service, such as lockout; or None."""
+        """Name of the device event that waits for the service's reply; None if no event waits."""
         return self._writer.awaiting
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
-        """Balances of the table's meters by id; empty while they may not be current."""
+        """Values of the table's meters, by meter id; empty while they can be out of date."""
         if not self._delivery.connected or self.fault() is not None:
             return {}
         return self._delivery.meter_values.values
 
     @property
     def stats(self) -> AgentStats:
-        """Present figures of the agent, for monitoring."""
+        """Current figures of the agent, for monitoring."""
         delivery, writer = self._delivery, self._writer
         return AgentStats(
             connected=delivery.connected,
@@ -203,7 +217,7 @@ class Agent:
         )
 
     def fault(self) -> DeviceRefusal | None:
-        """Return why no new progressive wager may be accepted now (duty D13), or None."""
+        """Return the fault that stops new progressive wagers now, or None (duty D13)."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
         fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
@@ -216,12 +230,16 @@ class Agent:
     async def handle(self, line: bytes) -> DeviceAnswer:
         """Handle one device event, a line of JSON, and return the answer.
 
-        A wager is answered immediately. `lockout`, `settle` and `void` wait for the service without
-        a time limit. While the table is held, all events wait. If the caller stops waiting, the
-        event still continues. A correction that a floorperson must confirm is answered after it was
-        applied, refused or withdrawn; until then, all other events wait. After a start, a device
-        repeats its last line if it received no answer. So the first line that equals the last line
-        before the start receives the stored answer.
+        A wager is answered immediately. The answer to `lockout`, `settle` or `void` waits for the
+        service's reply, without a time limit. While a hand pay holds the table, all events wait. If
+        the caller stops waiting, the agent still completes the event.
+
+        A floorperson must confirm some corrections. The answer to such a correction comes after the
+        correction was applied, refused or withdrawn. Until then, all other events wait.
+
+        After a restart of the agent, a device repeats its last line if it received no answer. So
+        the agent compares the first line after the restart with the last line before the restart.
+        If both lines are equal, the device receives the stored answer.
         """
         return await self._put(_DeviceLine(line))
 
@@ -233,10 +251,13 @@ class Agent:
     async def handle_at_once(self, line: bytes) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        Unlike with `handle`, a touch cannot take effect later, when the person no longer watches. A
-        correction that a floorperson must confirm is answered ``unconfirmed``; until the decision,
-        the table accepts only its withdrawal. A `RoundDone` event is always handled immediately, so
-        a payment that was made is not requested again.
+        A touch on the panel must not take effect later, when the person no longer watches. So an
+        event that cannot be handled now is refused; in `handle`, such an event waits.
+
+        A correction that a floorperson must confirm is answered ``unconfirmed``. Until the
+        floorperson's decision, the table accepts only the withdrawal of this correction. A
+        `RoundDone` event is always handled immediately. So the dealer is not asked again for a
+        payment that they made.
         """
         event = _read(line)
         if isinstance(event, RoundDone):
@@ -244,7 +265,8 @@ class Agent:
         if self._writer.state.phase is Phase.HELD:
             return refused(line, DeviceRefusal(HELD, HELD_TOLD))
         if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
-            # It is also accepted while a repeat waits for the service, and handled after its reply.
+            # A withdrawal is also accepted while a repeated request waits for the service's reply.
+            # The withdrawal is handled after that reply.
             return await self._put(_DeviceLine(line, patient=False))
         if self._writer.state.asking is not None:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
@@ -255,9 +277,9 @@ class Agent:
         return await self._put(_DeviceLine(line, patient=False))
 
     async def wait_for_status(self, within_s: float) -> None:
-        """Wait until the controller has sent the link's state once, at most `within_s` seconds.
+        """Wait at most `within_s` seconds until the controller has sent the link's state.
 
-        Do not wait longer if the link is closed or inoperable: an open round must continue.
+        The wait also ends if the link is closed or inoperable, because an open round must continue.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
@@ -273,7 +295,7 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the service's knowledge of the table."""
+        """Handle a hello reply, in which the service says what it knows about the table."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
@@ -289,7 +311,10 @@ class Agent:
         self._hello = hello
 
     def on_behind(self, expected: int) -> None:
-        """Count a sign that the service lost events: it expects one that it has answered."""
+        """Count a sign that the service lost events.
+
+        The sign is that the service expects an event to which it already replied.
+        """
         self._behind += 1
         if self._behind == _BEHIND_SURE:
             self._log.error("events lost", expected=expected)
@@ -303,13 +328,17 @@ class Agent:
             self._inbox.put_nowait(jackpot)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Observe the answer to a device event; subclasses may override it.
+        """Observe the answer to a device event; subclasses can override this method.
 
-        A correction that a floorperson confirms has two answers: ``unconfirmed`` and the last one.
+        A correction that a floorperson must confirm is first answered ``unconfirmed``, once or
+        more. The last answer is the result.
         """
 
     async def _work(self) -> None:
-        """Handle lines and messages one at a time; while the table is held, only messages."""
+        """Handle device lines and messages, one at a time.
+
+        While a hand pay holds the table, only messages are handled.
+        """
         if self._writer.pending is not None:
             await self._writer.finish()
         while True:
@@ -333,7 +362,7 @@ class Agent:
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | Jackpot | None:
-        """Return the next line or message.
+        """Return the next device line or message; None means a hello reply.
 
         Raises:
             TimeoutError: it is time to repeat the correction request.
@@ -347,7 +376,7 @@ class Agent:
         answer = await self._writer.handle(request.line, self.fault)
         self.on_answer(answer)
         if not answer.ok and self._writer.state.phase is not Phase.OPEN:
-            self._hello_due_s = 0.0  # the service may have another open round than this table
+            self._hello_due_s = 0.0  # perhaps the service has another open round
         self._asked -= 1
         if self._writer.state.asking is not None:
             self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
@@ -365,7 +394,7 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the line that waits for a floorperson if there is no correction request now."""
+        """Answer the device line that waited for a floorperson, if no correction request waits."""
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
             return
@@ -390,7 +419,7 @@ class Agent:
             self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
-        """Check the heartbeat, publish the status when it changes, and send hellos when needed."""
+        """Check the heartbeat, publish a changed status of the table, and send needed hellos."""
         loop = asyncio.get_running_loop()
         reported: tuple[int, str] | None = None
         lived = False
@@ -398,7 +427,8 @@ class Agent:
             fault = self.fault()
             lives = self._delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
-                # The store may have lost events, and the service did not receive earlier hellos.
+                # While the service was down, Redis can have lost events, and the service received
+                # no hellos.
                 self._hello_due_s = 0.0
             lived = lives
             if fault is None:
@@ -407,8 +437,8 @@ class Agent:
                 self._live.clear()
             if fault is None or fault.code != "link_down":
                 self._told.set()
-            # If the connection was lost since the last check, the broker published the last will.
-            # So the status must be published again after each connection.
+            # When a connection is lost, the broker publishes the last will ("offline"). So the
+            # status must be published again after each new connection.
             now = (self._delivery.connections, self.state)
             if reported != now and await self._delivery.tell_status(now[1]):
                 reported = now
@@ -421,8 +451,9 @@ class Agent:
     def _wants_hello(self) -> bool:
         """Return whether to send hellos to the service.
 
-        While a claim is undecided or holds the table, or an Envy Bonus is unpaid, a hello brings
-        the decisions again. So a lost message or a killed agent does not make them wait forever.
+        After a hello, the service sends the floorpersons' decisions again. So a decision arrives
+        even if its message was lost or the agent was killed. The table needs hellos while a claim
+        is undecided or holds the table, and while an Envy Bonus is unpaid.
         """
         return self._delivery.connected and (
             not self._acquainted
@@ -440,7 +471,7 @@ class Agent:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """Return the event of a line, or None if the line is not valid."""
+    """Return the device event in a line, or None if the line is not valid."""
     try:
         return parse_event(line)
     except DeviceRefusal:

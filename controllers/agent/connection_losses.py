@@ -1,4 +1,4 @@
-"""Detection of a second agent for the same table: the connection is lost repeatedly."""
+"""Detection of a second agent for the same table, from repeated losses of the connection."""
 
 from typing import Final
 
@@ -7,17 +7,20 @@ _LOSSES_MAX: Final = 5
 
 
 class ConnectionLosses:
-    """Number of times that an established connection was lost in the last minute.
+    """Counter of an agent's lost broker connections within a minute.
 
-    A broker ends the older of two connections with the same client name. So two agents of one table
-    repeatedly disconnect each other.
+    The broker ends the older of two connections with the same client name. So two agents of one
+    table repeatedly disconnect each other.
     """
 
     def __init__(self) -> None:
         self._at_s: list[float] = []
 
     def count_loss(self, now_s: float) -> bool:
-        """Count a loss; return whether there were too many. The count then starts from 0."""
+        """Count a lost connection; return whether there were too many within a minute.
+
+        If there were too many, the count starts from 0.
+        """
         recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
         self._at_s = [*recent, now_s]
         if len(self._at_s) < _LOSSES_MAX:

@@ -1,7 +1,8 @@
-"""Delivery of a table's events to the service over MQTT, repeated until they are answered.
+"""Delivery of a table's events to the service over MQTT.
 
-MQTT is only the transport: a connection may break at any moment, and a message may arrive twice or
-never. The event's sequence number, and the reply with that number, make the delivery reliable.
+MQTT alone is not reliable: a connection can break at any moment, and a message can arrive twice or
+never. So each event has a sequence number, and the service's reply has the same number. The agent
+repeats the event until this reply arrives.
 """
 
 import asyncio
@@ -46,10 +47,10 @@ _GOODBYE_WITHIN_S: Final = 1.0
 
 
 BrokerPlace = str | Callable[[], BrokerAddress]
-"""A broker's address, or a function that returns it before each connection."""
+"""Address of the broker, or a function that returns the address before each connection."""
 
 Connect = Callable[..., aiomqtt.Client]
-"""Function that creates a client, such as `BrokerClient`."""
+"""Function that creates an MQTT client, such as `BrokerClient`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,13 @@ class Timing:
     Attributes:
         silence_s: time without a heartbeat after which no new progressive wager is accepted (duty
             D13).
-        retry_first_s: first wait for a reply before the event is repeated; it doubles each time.
-        retry_cap_s: longest such wait.
-        reconnect_first_s: first pause between two attempts to connect; it doubles each time.
-        reconnect_cap_s: longest such pause.
-        hello_every_s: interval of hellos to the service, while they are needed.
+        retry_first_s: first wait for a reply before an event is repeated; each next wait is twice
+            as long.
+        retry_cap_s: longest wait for a reply before an event is repeated.
+        reconnect_first_s: first pause between two attempts to connect; each next pause is twice as
+            long.
+        reconnect_cap_s: longest pause between two attempts to connect.
+        hello_every_s: interval of hellos to the service, while hellos are needed.
         watch_every_s: interval of heartbeat checks.
         ask_every_s: interval at which a correction request to a floorperson is repeated.
         call_s: longest wait for the broker to accept a connection or a message.
@@ -83,21 +86,27 @@ class Timing:
 
 
 class Listener(Protocol):
-    """Receiver of messages that are not replies to the current event; calls must not block."""
+    """Receiver of messages that are not replies to the table's current event.
+
+    Its methods must not block.
+    """
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the service's knowledge of the table."""
+        """Handle a hello reply, in which the service says what it knows about the table."""
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
         """Handle a message about a win at this table."""
 
     def on_behind(self, expected: int) -> None:
-        """Handle a reply that expects an event which the service has answered before."""
+        """Handle a sign that the service lost events.
+
+        The sign is a reply in which the service expects an event to which it already replied.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A reply, and the bytes that were received."""
+    """A reply of the service: the decoded reply and the received bytes."""
 
     reply: Reply
     payload: bytes
@@ -111,15 +120,18 @@ class _UnderWay:
 
 
 class EventDelivery:
-    """The connection of one table: it stays connected, delivers events, and receives messages.
+    """Connection of one table to the broker, which delivers events and receives messages.
+
+    If the connection is lost, it is opened again.
 
     Attributes:
         heartbeat: the controller's heartbeat.
-        meter_values: balances of the table's meters.
+        meter_values: last values of the table's meters.
         connected: true while the broker is connected.
         deliveries: counts of events and replies.
-        connections: number of connections so far; after each one the table's status must be
-            published again, because the broker may have published the last will.
+        connections: number of connections so far. After each new connection, the table's status
+            must be published again, because the broker publishes the last will ("offline") when a
+            connection is lost.
     """
 
     def __init__(
@@ -155,7 +167,7 @@ class EventDelivery:
         return self._client is not None
 
     async def stay_connected(self) -> None:
-        """Connect, receive messages, and reconnect, without end."""
+        """Connect to the broker and receive messages; after each loss, connect again."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
         losses = ConnectionLosses()
@@ -184,8 +196,9 @@ class EventDelivery:
     def _new_client(self) -> aiomqtt.Client:
         place = self._broker
         address = parse_broker_url(place) if isinstance(place, str) else place()
-        # The client name is always the same. If the broker still has an old dead connection, it
-        # ends that one and publishes its will before this one publishes that the table is online.
+        # The client name is always the same. So the broker first ends an old dead connection of
+        # this table, if it still has one, and publishes "offline". After that, this connection
+        # publishes that the table is online.
         return self._connect(
             address.host,
             address.port,
@@ -226,10 +239,11 @@ class EventDelivery:
             raise
 
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
-        """Publish an event repeatedly, without a time limit, until the reply with its number.
+        """Publish an event repeatedly until the service's reply to this event arrives.
 
-        The pauses grow. They start again from the first pause when the broker is reconnected or the
-        controller's heartbeat returns, because messages that were sent before then are lost.
+        There is no time limit. The pauses between two publications grow. If the connection or the
+        controller's heartbeat returns after a failure, the pauses start again from the first one,
+        because messages that were sent during the failure are lost.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -262,7 +276,7 @@ class EventDelivery:
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        """Send a hello: ask the service for its knowledge of the table."""
+        """Send a hello, which asks the service what it knows about the table."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def tell_status(self, state: str) -> bool:
@@ -326,7 +340,8 @@ class EventDelivery:
             return
         self.deliveries.count_reply(reply.status)
         if reply.error is not None and reply.error.code == "unknown_table":
-            # The number is still unused: a service that has this table may accept the event later.
+            # The event's number is still unused. A service whose floor file has this table can
+            # accept the event later.
             self._log.warning("table unknown", seq=reply.seq)
             return
         if reply.status == "out_of_order":
@@ -339,14 +354,14 @@ class EventDelivery:
 
 
 def _passed(reply: Reply, expected: int) -> Reply:
-    """Return a refusal of an event whose number the service has used for another event."""
+    """Return the refusal of an event whose number the service has used for another event."""
     message = f"the service has already used the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)
 
 
 def encode_money_event(event: MoneyEvent) -> bytes:
-    """Return an event as JSON, without fields that have no value, as the contract requires."""
+    """Return an event as JSON; as the contract requires, fields without a value are left out."""
     return _encoder.encode(_without_none(msgspec.to_builtins(event)))
 
 

@@ -18,10 +18,10 @@ DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
 
 
 def read_lines(descriptor: int) -> Iterator[bytes]:
-    """Yield the lines of a file descriptor without line ends; the last line may have none.
+    """Yield the lines that are read from a file descriptor, without their line ends.
 
-    A line that is too long is cut just after the limit, so the reader can detect it. The rest is
-    skipped.
+    The last line is also yielded if it has no line end. A line that is too long is cut just after
+    the limit, so the caller can detect it. The rest of that line is skipped.
     """
     held = b""
     passing = False
@@ -40,14 +40,14 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
-    """Handle device events from a file descriptor until it ends, and write answers to another.
+    """Read device events from `source` until its end, and write the answers to `sink`.
 
-    A line is handled only after the previous one was answered. A thread reads and writes, because
-    files, pipes and terminals can all block. If this call is canceled, the thread is abandoned; it
-    may still be blocked.
+    `source` and `sink` are file descriptors. A line is handled only after the previous line was
+    answered. A separate thread reads and writes, because files, pipes and terminals can block. If
+    this call is canceled, the thread is left running, because it can be blocked.
 
     Returns:
-        Whether every line was accepted.
+        True if every line was accepted.
 
     Raises:
         OSError: the lines cannot be read, or the answers cannot be written.

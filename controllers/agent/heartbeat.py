@@ -1,4 +1,4 @@
-"""The controller's heartbeat; without it a table accepts no progressive wagers (duty D13)."""
+"""Heartbeat of the controller; without a heartbeat, a table accepts no progressive wager (D13)."""
 
 import math
 from typing import Final
@@ -13,11 +13,12 @@ _DUE_EVERY_S: Final = 1.0
 
 
 class Heartbeat:
-    """The controller's received heartbeats, measured with the receiver's clock.
+    """Record of the heartbeats that a table received from the controller.
 
-    The retained copy of a heartbeat has the controller's state, but it does not prove that the
-    service is alive, because the service may have stopped long ago. Only a further heartbeat with
-    another number proves it.
+    Times are measured with the receiver's clock. The broker keeps a copy of the last heartbeat (an
+    MQTT retained message). The copy has the controller's state. But it does not prove that the
+    service is alive, because the service may have stopped long ago. Only another heartbeat, with
+    another number, proves that the service is alive.
 
     Attributes:
         missed: number of heartbeats that did not arrive when they were due.
@@ -34,7 +35,7 @@ class Heartbeat:
 
         Args:
             beat: the heartbeat.
-            retained: true if it is the broker's retained copy.
+            retained: true if the heartbeat is the broker's retained copy.
             now_s: time of a monotonic clock, in seconds.
         """
         known = self._last is not None and self._last.beat == beat.beat
@@ -47,11 +48,14 @@ class Heartbeat:
         return True
 
     def age_s(self, now_s: float) -> float:
-        """Return the seconds since the last valid heartbeat; infinite if there was none."""
+        """Return the seconds since the last heartbeat that proved the service alive.
+
+        The result is infinite if there was no such heartbeat.
+        """
         return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
     def fault(self, now_s: float) -> DeviceRefusal | None:
-        """Return why no new progressive wager may be accepted now, or None."""
+        """Return the fault that stops new progressive wagers now, or None."""
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
             return DeviceRefusal(

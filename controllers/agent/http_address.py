@@ -1,4 +1,4 @@
-"""The HTTP address of a table's pages."""
+"""Address at which a table's pages are served."""
 
 import socket
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class ListeningAddress:
-    """Address to listen on and TCP port of a table's panel or metrics."""
+    """Address and TCP port at which a table's panel or metrics are served."""
 
     host: str
     port: int
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return the address in ``HOST:PORT``."""
+        """Return the address that a text such as ``127.0.0.1:8090`` (HOST:PORT) names."""
         host, _, port = text.rpartition(":")
         return cls(host, int(port))
 

@@ -1,4 +1,4 @@
-"""The received values of the meters that a table feeds."""
+"""Values of a table's meters, as received from the service."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -7,17 +7,18 @@ from typing import Final
 from meters.wire.messages import MeterValue
 
 DOUBT_AFTER_S: Final = 5.0
-"""Seconds after which a lower version means that the higher one is not current.
+"""Seconds after which a meter value with a lower version number puts the higher one in doubt.
 
-Before that, the lower version may only be late.
+Until then, the value with the lower version number can simply be late.
 """
 
 
 class MeterValues:
-    """The last value of each meter; a version lower than the last is never shown.
+    """Last received value of each meter that a table feeds.
 
-    If only lower versions arrive, the service's store has lost the last value. The meter is then
-    unknown until a version arrives that is not lower (duty D1).
+    Each value has a version number. A value with a lower version number than the last value is
+    never shown. If only such values arrive, the service's Redis has lost the last value. The
+    meter's value is then unknown until a value arrives whose version number is not lower (duty D1).
 
     `clock_s` must be a monotonic clock.
 
@@ -36,7 +37,7 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """Last value of each meter, by id, without meters whose value is in doubt."""
+        """Last value of each meter, by meter id; a meter whose value is in doubt is left out."""
         now_s = self._clock_s()
         return {
             meter: value
@@ -45,7 +46,7 @@ class MeterValues:
         }
 
     def hear(self, value: MeterValue) -> bool:
-        """Record a value; return whether it is the newest of its meter."""
+        """Record a meter value; return whether it is the newest value of this meter."""
         if value.meter not in self.meters:
             return False
         last = self._values.get(value.meter)
@@ -53,9 +54,9 @@ class MeterValues:
             self._doubted_at_s.setdefault(value.meter, self._clock_s())
             return False
         self._doubted_at_s.pop(value.meter, None)
-        # A link that closes publishes another state with the same version and no earlier time. A
-        # message with an earlier time that arrives long afterwards is not late: the service's clock
-        # was set back.
+        # A link that closes publishes another state with the same version number, and with the same
+        # or a later time. If a message with an earlier time arrives long afterwards, the message is
+        # not late: the service's clock was set back.
         now_s = self._clock_s()
         recent = now_s - self._heard_at_s.get(value.meter, now_s) < DOUBT_AFTER_S
         if last is not None and recent and (value.version, value.at) < (last.version, last.at):

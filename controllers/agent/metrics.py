@@ -1,9 +1,10 @@
 """Metrics of the agents of one process, for Prometheus.
 
-``deploy/docs/reference/metrics.md`` describes each of them.
+``deploy/docs/reference/metrics.md`` describes each metric.
 
-Each module keeps plain counts, which are converted to Prometheus metrics only when they are read.
-Counters start from 0 with each start of the agent; they are not accounting records.
+The agent's modules keep plain counts. The counts are converted to Prometheus metrics only when
+Prometheus reads them. Counters start from 0 each time the agent starts. They are not accounting
+records.
 """
 
 import asyncio
@@ -91,11 +92,14 @@ class AgentMetrics:
         ProcessCollector(registry=self._registry)
 
     def add(self, agent: Agent) -> None:
-        """Include an agent's figures."""
+        """Include the figures of an agent in the metrics."""
         self._agents.append(agent)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics for Prometheus, and their media type according to `accept`."""
+        """Return all metrics in a format that the HTTP header `accept` allows, and the format's name.
+
+        The name of the format is its media type.
+        """
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
 
@@ -135,11 +139,11 @@ class _Figures(Collector):
         self._agents = agents
 
     def describe(self) -> Iterator[Metric]:
-        """Return nothing: agents are added later, and these metric names are unique."""
+        """Return no metrics: agents are added later, and the metric names are unique."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the present figures."""
+        """Yield the metrics with the current figures of all agents."""
         found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
         for name, description, gauge_of in _GAUGES:
             gauge = GaugeMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
@@ -172,7 +176,7 @@ class _Figures(Collector):
 
 
 def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
-    """Return the buckets of waits for replies, and the sum of the waits in seconds."""
+    """Return the number of replies by reply time, and the sum of the reply times in seconds."""
     total = sum(stats.deliveries.waits)
     buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
     return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

@@ -1,9 +1,10 @@
-"""The outbox of one table: every event is on disk before it is published, and it stays there.
+"""Outbox of one table: each event is on the disk before it is published, and stays there.
 
 The outbox is an SQLite file with a write-ahead log. An event for the service is synced to the disk
-before the call returns (synchronous FULL). The table's state between events is not synced (NORMAL):
-it survives a killed agent, but after a power failure it may be an older state. The connection locks
-the file exclusively, so a second agent cannot use the same outbox.
+before the writing call returns (``synchronous = FULL``). Changes of the table's state between these
+events are not synced (``NORMAL``). These changes survive if the agent is killed, but a power
+failure can lose the latest changes. The SQLite connection locks the file exclusively, so a second
+agent cannot use the same outbox.
 """
 
 import contextlib
@@ -36,12 +37,15 @@ CREATE TABLE place (
 
 
 class OutboxError(UserError):
-    """Error of an outbox that cannot be used, with the reason."""
+    """Error that an outbox cannot be used; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event with its published bytes, and the reply or None."""
+    """An event for the service: its number, its published bytes, and the service's reply.
+
+    `reply` is None if the service has not replied.
+    """
 
     seq: int
     payload: bytes
@@ -50,9 +54,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SavedTable:
-    """Saved table: its state, the last accepted device event, and the answer to it.
+    """Saved data of a table: its state, the last accepted device event, and the event's answer.
 
-    A field is None if there is no value yet. `answer` is also None while the table waits for the
+    A field is None if it has no value yet. `answer` is also None while the table waits for the
     service's reply.
     """
 
@@ -62,12 +66,13 @@ class SavedTable:
 
 
 class Outbox:
-    """An open outbox. Its calls block on the disk and must not overlap.
+    """Open outbox of a table.
+
+    Calls block while the disk works, and they must not overlap.
 
     Attributes:
-        last_seq: number of the last event, or of the last event that the service had before this
-            outbox was created.
-        pending: the unanswered event, or None.
+        last_seq: highest event number that this table has used, in this outbox or in a lost one.
+        pending: the event that the service has not answered, or None.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
@@ -81,8 +86,8 @@ class Outbox:
         """Open the outbox of a table, or create it.
 
         Raises:
-            OutboxError: another agent has it open, it belongs to another table, it is damaged, or
-                its directory cannot be written.
+            OutboxError: the outbox is open in another agent, belongs to another table, or is
+                damaged, or its directory cannot be written.
         """
         connection: sqlite3.Connection | None = None
         try:
@@ -100,19 +105,19 @@ class Outbox:
 
     @property
     def place(self) -> SavedTable:
-        """The saved table."""
+        """Saved data of the table."""
         row = self._connection.execute("SELECT state, line, answer FROM place").fetchone()
         return SavedTable(*row)
 
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `payload` are the bytes of every publication, `line` is the device event that caused it, and
-        `state` is the table while it waits for the reply.
+        `payload` is the event in the bytes that are published. `line` is the device event that led
+        to this event. `state` is the state of the table while it waits for the reply.
 
         Raises:
-            ValueError: the number is not the next one, or an event is unanswered.
-            sqlite3.Error: it could not be written; it must not be published.
+            ValueError: the number is not the next one, or another event is unanswered.
+            sqlite3.Error: the event could not be written, so it must not be published.
         """
         if seq != self.last_seq + 1 or self.pending is not None:
             raise ValueError(f"event {seq} cannot follow {self.last_seq} here")
@@ -127,8 +132,8 @@ class Outbox:
         """Write the service's reply, the new state, and the answer to the device.
 
         Raises:
-            ValueError: that event does not wait for a reply.
-            sqlite3.Error: it could not be written; after a restart, the event is repeated.
+            ValueError: the event with this number does not wait for a reply.
+            sqlite3.Error: the reply could not be written; after a restart, the event is sent again.
         """
         if self.pending is None or self.pending.seq != seq:
             raise ValueError(f"event {seq} does not wait for a reply")
@@ -138,12 +143,13 @@ class Outbox:
         self.pending = None
 
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
-        """Write the table after a device event that sent nothing to the service.
+        """Write the saved data of the table after a device event that sent nothing to the service.
 
-        With `synced`, the data is then on the disk, not only in the operating system's cache.
+        With `synced`, the data is on the disk when the call returns. Without `synced`, the data can
+        still be in the operating system's cache.
 
         Raises:
-            sqlite3.Error: it could not be written.
+            sqlite3.Error: the data could not be written.
         """
         with self._writing("FULL" if synced else "NORMAL") as run:
             run.execute(
@@ -152,17 +158,20 @@ class Outbox:
             )
 
     def go_on_from(self, known_seq: int) -> None:
-        """Continue the numbering after an event that the service has and this outbox does not.
+        """Continue the event numbers after `known_seq`, the last number that the service has.
+
+        An earlier outbox of this table was lost, so this outbox does not have the event with that
+        number.
 
         Raises:
-            sqlite3.Error: it could not be written.
+            sqlite3.Error: the number could not be written.
         """
         with self._writing("FULL") as run:
             run.execute("UPDATE place SET known_seq = ?", (known_seq,))
         self.last_seq = max(self.last_seq, known_seq)
 
     def history(self, first_seq: int = 1) -> Iterator[Sent]:
-        """Yield every event from a number on, with its reply, in order."""
+        """Yield all events from the number `first_seq`, in order, each with the service's reply."""
         rows = self._connection.execute(
             "SELECT seq, payload, reply FROM event WHERE seq >= ? ORDER BY seq", (first_seq,)
         )
@@ -192,7 +201,10 @@ class Outbox:
 
 
 def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
-    """Lock and check the file and create its tables; return the last `seq` of the service."""
+    """Lock and check the outbox file, and create its SQL tables if the file is new.
+
+    Return the number that `go_on_from` stored last; 0 if it stored none.
+    """
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -1,4 +1,7 @@
-"""The broker, the outbox and the user errors of a table's agent, from the floor file."""
+"""Address of the broker and path of the outbox of a table's agent, from the floor file.
+
+This module also finds user errors in exception groups.
+"""
 
 from pathlib import Path
 
@@ -16,13 +19,13 @@ def outbox_path(floor: Floor, table_id: str) -> Path:
 
 
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
-    """Return a function for the broker's address and the table's credentials.
+    """Return a function that returns the broker's address with the table's credentials.
 
-    It is called before each connection, so renewed keys are used.
+    The agent calls this function before each connection, so the agent uses renewed keys.
 
     Raises:
-        UserError: the address, the table's keys or its password cannot be used, or no embedded
-            broker is running.
+        UserError: the address, the table's keys or the table's password cannot be used, or no
+            embedded broker is running.
     """
     service = floor.service
     if service.broker == "embedded":
@@ -35,7 +38,7 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
 
 
 def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
-    """Return the first user error in a group of errors, or None."""
+    """Return the first `UserError` in an exception group, or None."""
     found = group.subgroup(UserError)
     while found is not None:
         first = found.exceptions[0]

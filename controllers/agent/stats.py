@@ -1,4 +1,7 @@
-"""Figures of one table's agent for monitoring, counted since its start; not accounting records."""
+"""Figures of one table's agent, for monitoring.
+
+They are counted from the start of the agent. They are not accounting records.
+"""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -10,7 +13,7 @@ from meters.wire.messages import Wagers
 REPLY_SECONDS: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0
 )  # fmt: skip
-"""Upper bounds, inclusive, of the buckets for waits, in seconds."""
+"""Upper bounds (inclusive) of the buckets of reply times, in seconds."""
 
 
 @dataclass(slots=True)
@@ -20,7 +23,7 @@ class DeliveryStats:
     Attributes:
         replies: number of replies to events, by status.
         repeats: number of times that an event was published again because no reply arrived.
-        waits: number of events in each bucket of reply time (`REPLY_SECONDS`); the last bucket has
+        waits: number of events in each bucket of reply time (`REPLY_SECONDS`). The last bucket has
             all longer times.
         waited_s: sum of the reply times, in seconds.
     """
@@ -33,7 +36,7 @@ class DeliveryStats:
     waited_s: float = 0.0
 
     def count_reply(self, status: str) -> None:
-        """Count a reply to the unanswered event."""
+        """Count a reply to the unanswered event, by the status of the reply."""
         self.replies[status] += 1
 
     def count_wait(self, seconds: float) -> None:
@@ -66,14 +69,15 @@ class AgentStats:
         playable: true if progressive wagers can be accepted (duty D13).
         beat_age_s: seconds since the controller's last heartbeat; infinite if there was none.
         beats_missed: number of heartbeats that did not arrive when they were due.
-        state: state of the table in its status.
-        unanswered: number of events in the outbox without a reply; a table sends one at a time.
-        unanswered_s: age of the oldest unanswered event in seconds; 0 if there is none.
+        state: state of the table, as in its published status.
+        unanswered: number of events without a reply: 0 or 1, because a table sends one event at a
+            time.
+        unanswered_s: age of the unanswered event in seconds; 0 if there is none.
         waiting: number of device events that are not handled yet.
-        last_seq: number of the last event.
+        last_seq: sequence number of the last event.
         outbox_bytes: size of the outbox on the disk, in bytes.
         deliveries: counts of events and replies.
-        accepted: the accepted progressive wagers.
+        accepted: number and sum of the accepted progressive wagers.
     """
 
     connected: bool
@@ -92,6 +96,6 @@ class AgentStats:
 
     @property
     def waits(self) -> Mapping[float, int]:
-        """Cumulative number of events that waited for their reply up to each bound."""
+        """Number of events whose reply time was at most each bound of `REPLY_SECONDS`, by bound."""
         counts = self.deliveries.waits
         return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

@@ -1,4 +1,7 @@
-"""The only writer of a table's state; it changes the state only after the outbox has stored it."""
+"""The only writer of a table's state.
+
+A new state takes effect only after it is stored in the outbox.
+"""
 
 import asyncio
 import sqlite3
@@ -50,8 +53,11 @@ _STATE: Final = msgspec.json.Decoder(TableState)
 _encoder: Final = msgspec.json.Encoder()
 _DISK_RETRY_S: Final = 1.0
 _PAID: Final = frozenset({"next", "done"})
-"""Device events that are synced to the disk: after a power failure, a payment that was made is not
-requested again."""
+"""Device events that are synced to the disk before they are answered.
+
+They report payments. So after a power failure, the dealer is not asked again for a payment that
+they made.
+"""
 _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
     Result: "settle",
@@ -64,20 +70,23 @@ _Got = TypeVar("_Got")
 
 
 Deliver = Callable[[int, bytes], Awaitable[Delivered]]
-"""Function that publishes an event (number and bytes) until it is answered."""
+"""Function that publishes an event repeatedly until the service replies.
+
+Its arguments are the event's number and the event's bytes.
+"""
 
 
 class TableWriter:
-    """A table's state and its outbox; a separate thread writes to the disk.
+    """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap, except `tick_off`, which may come at any time. A lock orders the changes
-    of the state.
+    Calls must not overlap. Only `tick_off` can be called at any time. A lock ensures that the state
+    is changed by one call at a time.
 
     Attributes:
-        state: present state of the table.
-        last_seq: number of the last event.
-        pending: the event that waits for its reply, or None.
-        accepted: the wagers that the service accepted since the agent started.
+        state: current state of the table.
+        last_seq: sequence number of the table's last event.
+        pending: the event that waits for the service's reply, or None.
+        accepted: number and sum of the wagers that the service accepted since the agent started.
     """
 
     def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
@@ -95,7 +104,7 @@ class TableWriter:
         self.accepted = Accepted()
 
     async def open(self) -> None:
-        """Open the outbox and continue in the saved state (duty D11).
+        """Open the outbox and restore the saved state of the table (duty D11).
 
         Raises:
             OutboxError: the outbox cannot be used.
@@ -130,13 +139,13 @@ class TableWriter:
 
     @property
     def awaiting(self) -> str | None:
-        """The device event whose answer waits for the service's reply, or None."""
+        """Name of the device event that waits for the service's reply; None if no event waits."""
         if self.pending is None:
             return None
         return _ASKED_BY[type(_money_event(self.pending.payload))]
 
     def unanswered_s(self) -> float:
-        """Return the age in seconds of the event that waits for its reply; 0 if there is none."""
+        """Return the age in seconds of the event that waits for a reply; 0 if no event waits."""
         if self.pending is None:
             return 0.0
         return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
@@ -148,13 +157,16 @@ class TableWriter:
         return sum(each.stat().st_size for each in (path, wal) if each.exists())
 
     async def close(self) -> None:
-        """Close the outbox after the present write."""
+        """Close the outbox after the current write has ended."""
         if self._outbox is not None:
             await self._on_disk(self._outbox.close)
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
-        """Handle one device event; if it goes to the service, answer after the service's reply."""
+        """Handle one device event and return the answer.
+
+        If the event is sent to the service, the answer comes after the service's reply.
+        """
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
@@ -178,9 +190,10 @@ class TableWriter:
         return step.answer or await self.finish()
 
     async def tick_off(self, event: RoundDone) -> DeviceAnswer:
-        """Handle a `RoundDone` event, also while another event is unanswered.
+        """Handle a `RoundDone` event, even while another event waits for the service's reply.
 
-        The stored line of the other device event does not change, so its answer can be stored.
+        The outbox keeps the line of the waiting event, so the answer to that line can be stored
+        later.
         """
         async with self._turn:
             step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
@@ -200,7 +213,10 @@ class TableWriter:
         return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
-        """Repeat the correction request to a floorperson; return None if the disk fails."""
+        """Repeat the correction request to a floorperson and return the answer.
+
+        Return None if the disk fails.
+        """
         async with self._turn:
             try:
                 saved = await self._on_disk(lambda: self._open_outbox.place)
@@ -210,7 +226,7 @@ class TableWriter:
                     event = self.state.asking.event if self.state.asking else None
                     await self._write_state(msgspec.structs.replace(self.state, asking=None))
                     return DeviceAnswer(event=event, ok=False, error=refusal.detail)
-                # The stored device event does not change, because the device may repeat it.
+                # The stored device event does not change, because the device can repeat it.
                 await self._write_step(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
@@ -233,10 +249,10 @@ class TableWriter:
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
-        """Deliver the unanswered event, apply its reply, and return the answer to the device.
+        """Deliver the unanswered event, apply the service's reply, and return the device's answer.
 
         Raises:
-            OutboxError: the stored event is not one that this version sends.
+            OutboxError: the stored event is not one that this version of pitlink sends.
         """
         pending = self.pending
         if pending is None:
@@ -272,7 +288,11 @@ class TableWriter:
     async def _write_reply(
         self, seq: int, reply: bytes, state: TableState, answer: DeviceAnswer
     ) -> None:
-        """Write the reply; repeat until the disk accepts it, and stop the table until then."""
+        """Write the service's reply, the new state, and the answer to the outbox.
+
+        If the disk fails, the write is repeated until it succeeds. Until then, the table handles no
+        other event.
+        """
         written = _encoder.encode(state), encode_answer(answer)
         while True:
             try:
@@ -284,11 +304,13 @@ class TableWriter:
                 return
 
     async def reconcile(self, hello: HelloReply) -> bool:
-        """Compare the table with the service's knowledge while no event is unanswered.
+        """Compare the table with a hello reply, while no event waits for a reply.
 
-        After a lost outbox, the numbering continues from the service's number. If only one side
-        knows a round, the table is locked out. Return whether the service has all events of this
-        table.
+        If the table's outbox was lost, the event numbers continue from the service's last number.
+        If the table and the service have different open rounds, the table is locked out.
+
+        Returns:
+            True if the service has all events of this table.
 
         Raises:
             sqlite3.Error: the outbox cannot be written; nothing has changed.
@@ -308,7 +330,7 @@ class TableWriter:
         return True
 
     async def decide(self, jackpot: Jackpot) -> None:
-        """Apply a floorperson's decision on a claim (649a.11(c)(5)(iv)).
+        """Apply a floorperson's decision on a claim or an Envy Bonus (649a.11(c)(5)(iv)).
 
         Raises:
             sqlite3.Error: the outbox cannot be written; the table does not change.
@@ -332,14 +354,17 @@ class TableWriter:
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:
-        """Write a state; the stored device event and its answer do not change."""
+        """Write a new state; the stored device event and its answer do not change."""
         before = await self._on_disk(lambda: self._open_outbox.place)
         saved = SavedTable(_encoder.encode(state), before.line, before.answer)
         await self._on_disk(self._open_outbox.write_place, saved, synced=True)
         self.state = state
 
     async def _write_state(self, state: TableState) -> None:
-        """Write a state without a device event; a repeated line is then handled again."""
+        """Write a new state, and delete the stored device event.
+
+        If the device repeats that event, the event is handled as a new one.
+        """
         saved = SavedTable(_encoder.encode(state), None, None)
         await self._on_disk(self._open_outbox.write_place, saved)
         self.state, self._kept = state, None
@@ -353,7 +378,7 @@ class TableWriter:
     async def _on_disk(
         self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Got:
-        """Call a function that blocks on the disk, in the outbox's thread."""
+        """Run a function in the outbox's thread, because it blocks while the disk works."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
 
