@@ -96,9 +96,9 @@ class AgentMetrics:
         self._agents.append(agent)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics in a format that the HTTP header `accept` allows, and the format's name.
+        """Return all metrics, and the media type of their format.
 
-        The name of the format is its media type.
+        The HTTP header `accept` determines the format.
         """
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type

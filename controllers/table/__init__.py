@@ -1,1 +1,1 @@
-"""The states and transitions of a table. Pure."""
+"""States of a table, and the changes between them (pure functions)."""

@@ -1,4 +1,4 @@
-"""Betting at a table: wagers and their lights, and the count of the chips. Pure."""
+"""Betting at a table: wagers, their lights, and the count of the value chips (pure functions)."""
 
 from msgspec.structs import replace
 
@@ -10,9 +10,9 @@ from controllers.table.state import Layout, Phase, PlacedWager, TableState
 def place_wager(
     layout: Layout, state: TableState, event: WagerPlaced, fault: DeviceRefusal | None
 ) -> TableState:
-    """Accept a wager before lock-out and light it (649a.7(c), (d)).
+    """Accept a wager before lock-out and turn on its light (649a.7(c), (d)).
 
-    The amount must be the amount of its meter (reading T22).
+    Each meter has one wager amount. The wager must have the amount of its meter (reading T22).
 
     Raises:
         DeviceRefusal: the wager is not accepted.
@@ -44,7 +44,7 @@ def place_wager(
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
-    """Withdraw a wager, which is allowed until lock-out (649a.7(c)).
+    """Withdraw a wager before lock-out (649a.7(c)).
 
     Raises:
         DeviceRefusal: betting is locked, or there is no such wager.
@@ -63,10 +63,13 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
-    """Repeat all wagers of the previous round in the same boxes, or none of them.
+    """Place all wagers of the previous round again, at the same positions.
+
+    If one wager is not accepted, none of them is placed.
 
     Raises:
-        DeviceRefusal: there is nothing to repeat, a wager is lit already, or one is not accepted.
+        DeviceRefusal: the previous round had no wagers, this round already has a wager, or a wager
+            is not accepted.
     """
     check_open(state)
     if not state.last_wagers:
@@ -86,11 +89,12 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
 
 
 def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
-    """Set whether a position and the next one belong to one player (readings T9 and T17).
+    """Record whether a position and the next position belong to one player (readings T9 and T17).
 
     Raises:
-        DeviceRefusal: ``patron_differs``, ``same_patron``; or the result was sent, or there is no
-            next position.
+        DeviceRefusal: ``patron_differs`` if the positions have different patrons; ``same_patron``
+            if one patron wagered at both positions; another code if the result was sent, or if
+            there is no next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)
@@ -118,7 +122,7 @@ def check_open(state: TableState) -> None:
     """Check that the table accepts wagers.
 
     Raises:
-        DeviceRefusal: ``betting_locked`` or ``locked_out``.
+        DeviceRefusal: ``betting_locked`` or ``locked_out`` if the table accepts no wagers.
     """
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
@@ -130,7 +134,7 @@ def check_position(layout: Layout, position: int) -> None:
     """Check that the table has a position.
 
     Raises:
-        DeviceRefusal: ``unknown_position``.
+        DeviceRefusal: ``unknown_position`` if the table does not have the position.
     """
     if not 1 <= position <= layout.positions:
         raise DeviceRefusal(
@@ -150,13 +154,15 @@ def _meter_wager(layout: Layout, name: str) -> Wager:
 
 
 def count_chips(state: TableState, count: int) -> TableState:
-    """Compare the count of value chips with the accepted chip wagers (649a.8(b)).
+    """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
-    If they differ, the table stops; another count or a void may follow. If the service refused the
-    wagers, their chips are returned: the dealer may count the returned chips, or count 0.
+    If the numbers differ, the round stops until the dealer counts again or voids the round. If the
+    service refused the wagers, the dealer returns their chips. In this case, the dealer can count
+    the returned chips or enter 0.
 
     Raises:
-        DeviceRefusal: ``chips_differ``; or betting is open, or the chips were counted already.
+        DeviceRefusal: ``chips_differ`` if the numbers differ; another code if betting is open, or
+            if the chips were counted already.
     """
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
@@ -174,7 +180,8 @@ def check_locked(state: TableState) -> None:
     """Check that betting is locked and the round has no result yet.
 
     Raises:
-        DeviceRefusal: ``not_locked``, ``round_over`` or ``locked_out``.
+        DeviceRefusal: ``not_locked`` if betting is open, ``round_over`` if the result was sent, or
+            ``locked_out`` if the table is locked out.
     """
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)

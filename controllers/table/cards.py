@@ -1,4 +1,8 @@
-"""The cards of a round: hands, folds, dealer's and community cards, and corrections. Pure."""
+"""Entry and correction of the cards of a round (pure functions).
+
+The cards are the players' hands, the dealer's hand and the community cards. Folds are entered here
+too.
+"""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -19,14 +23,18 @@ from controllers.table.device_events import (
 from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
 
 TAKEN_BACK_MAX: Final = 10
-"""Maximum number of retracted entries of cards in one round: they must fit into one event."""
+"""Maximum number of times that cards can be retracted in one round.
+
+All retracted cards of a round must fit into one event for the service.
+"""
 
 
 def check_dealt(state: TableState) -> None:
-    """Check that cards may be entered: the value chips were counted.
+    """Check that the value chips were counted, so cards can be entered.
 
     Raises:
-        DeviceRefusal: ``chips_first``; or no round is in progress.
+        DeviceRefusal: ``chips_first`` if the chips were not counted; another code if no round is in
+            progress.
     """
     check_locked(state)
     if state.phase is not Phase.DEALT:
@@ -73,8 +81,9 @@ def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
 def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     """Enter a fold.
 
-    A folded hand is collected unread, except if a wager keeps it on the table (649a.11(c), reading
-    T8). That wager may be a Six Card Bonus, which only the dealer can see.
+    The cards of a folded hand are collected without being read, unless a wager keeps them on the
+    table (649a.11(c), reading T8). A Six Card Bonus wager also keeps the cards on the table. No
+    device reports this wager to pitlink; only the dealer sees it.
     """
     position = event.position
     check_position(layout, position)
@@ -118,7 +127,7 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
 
 
 def retract(state: TableState, event: Retracted) -> TableState:
-    """Retract an incorrect entry that was not sent to the service yet.
+    """Retract an incorrect entry that was not sent to the service.
 
     A result that was sent cannot be retracted.
 
@@ -151,7 +160,7 @@ def _noted(
     what: Literal["hand", "dealer", "community"],
     cards: tuple[str, ...],
 ) -> TableState:
-    """Record the retracted cards in the state, because the ledger must contain them."""
+    """Record retracted cards in the table's state, because the ledger must contain them."""
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
         raise DeviceRefusal("taken_back_often", reason)
@@ -161,7 +170,7 @@ def _noted(
 
 
 def _retract_fold(state: TableState, position: int) -> TableState:
-    """Retract a fold and restore the hand, also if it was collected."""
+    """Retract a fold and restore the hand, even if the hand was collected."""
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)

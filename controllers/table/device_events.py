@@ -1,6 +1,7 @@
 """Device events from a table's hardware to its agent, and the agent's answers.
 
-The format is that of the public contract, "Device events". An unknown field is refused.
+The public contract defines the format in its section "Device events". An event with an unknown
+field is refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -14,13 +15,16 @@ from meters.wire.member_names import has_name_twice
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 LINE_BYTES_MAX: Final = 4096
-"""Longest line in bytes; a longer line is refused. Real device events are much shorter."""
+"""Maximum length of a device event's line, in bytes; a longer line is refused.
+
+Real device events are much shorter.
+"""
 
 _Cards = Annotated[list[str], msgspec.Meta(max_length=8)]
 _Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 _AsShown = dict[int, Annotated[str, msgspec.Meta(max_length=16)]]
-"""Indexes of lines in the settlement, from 0, each with the state that the panel showed."""
+"""State that the panel showed for each settlement line, by the index of the line, from 0."""
 
 
 class _DeviceEvent(
@@ -30,7 +34,10 @@ class _DeviceEvent(
 
 
 class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
-    """A wager on the wagering device of a position; `amount` in JSON is in cents."""
+    """A wager that was placed at the wagering device of a position.
+
+    The field `amount` in JSON is in cents.
+    """
 
     position: int
     wager: str
@@ -67,8 +74,9 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
 
     Attributes:
         position: the position that folded.
-        cards: ``collected`` or ``stay``: what happens to its cards (649a.11(c), reading T8); an
-            extension of the contract. Without it, an entered hand stays.
+        cards: ``collected`` if the dealer collects the cards; ``stay`` if the cards stay on the
+            table (649a.11(c), reading T8). This field is an extension of the contract. Without this
+            field, an entered hand stays.
     """
 
     position: int
@@ -88,10 +96,10 @@ class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
 
 
 class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True):
-    """Request to settle the round; all hands are entered.
+    """Request to settle the round, after all hands were entered.
 
-    With `confirm`, an extension of the contract, re-entered hands that differ are settled only
-    after a floorperson confirms them.
+    `confirm` is an extension of the contract. If `confirm` is true and entered cards were replaced
+    by other cards, a floorperson must confirm the result before the round is settled.
     """
 
     confirm: bool = False
@@ -100,8 +108,8 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
 class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
     """Request to void the round (649a.13).
 
-    With `confirm`, an extension of the contract, a round with entered cards becomes void only after
-    a floorperson confirms it.
+    `confirm` is an extension of the contract. If `confirm` is true and cards were entered, a
+    floorperson must confirm the void before the round becomes void.
     """
 
     reason: Reason
@@ -116,8 +124,9 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     """Retraction of an entry before the round is settled; an extension of the contract.
 
     Attributes:
-        what: the entry; `chips` is possible only until the first card or fold is entered.
-        position: the position of the hand or fold.
+        what: the entry that is retracted. `chips` is possible only until the first card or fold is
+            entered.
+        position: the position of the hand or fold; None for other entries.
         reason: the reason; a panel must send it when cards are retracted.
     """
 
@@ -132,12 +141,14 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
 
 
 class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
-    """The dealer has paid; the panel closes the settlement; an extension of the contract.
+    """Report that the dealer has paid, so the settlement is closed; an extension of the contract.
 
-    `done` has the indexes of the lines that the dealer completed, from 0. Without it, all lines
-    that can be paid at that time are done. A panel sends the state that it showed with each line; a
-    line whose state has changed since then is not done. `round` is the round of the settlement that
-    the panel showed, so a late touch cannot close another settlement.
+    `done` has the settlement lines that the dealer completed, by index from 0. Without `done`, all
+    lines that can be paid at that time are completed. A panel also sends the state that it showed
+    for each line. If the state of a line has changed since then, this line is not completed.
+
+    `round` is the round whose settlement the panel showed. So a late touch cannot close the
+    settlement of another round.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -145,11 +156,11 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 
 
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
-    """The dealer has completed lines of an earlier round; an extension of the contract.
+    """Report that the dealer has completed lines of an earlier round; an extension of the contract.
 
-    `line` is the index of one line in the settlement, from 0; without it, all lines are done. A
-    panel sends `lines` with the state that it showed for each; if one state has changed since then,
-    no line is done.
+    `line` is the index of one settlement line, from 0. Without `line` and `lines`, all lines are
+    completed. A panel sends `lines`, with the state that it showed for each line. If the state of
+    one of these lines has changed since then, no line is completed.
     """
 
     round: str
@@ -158,9 +169,10 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
-    """Statement that two adjacent positions belong to one player, or no longer do.
+    """Report whether two adjacent positions belong to one player; an extension of the contract.
 
-    `position` is the lower one. This is an extension of the contract.
+    `position` is the lower of the two positions. `same` is false if the positions no longer belong
+    to one player.
     """
 
     position: int
@@ -206,7 +218,7 @@ class DeviceRefusal(Exception):  # noqa: N818  (a refusal is not an error)
 
     @property
     def detail(self) -> ErrorDetail:
-        """The refusal in the form that an answer contains."""
+        """Code and message of the refusal, in the form for an answer."""
         return ErrorDetail(code=self.code, message=self.message)
 
 
@@ -214,18 +226,18 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The agent's answer to one device event.
 
     Attributes:
-        event: name of the device event, or None if the line had none.
+        event: name of the device event; None if the line had no name.
         ok: true if the event was accepted.
         position: position of the wager.
         wager: name of the wager.
-        light: true if the light of that wager at that position is now lit (649a.7(d)(4)).
-        round: name of the round, if the service has one.
-        draw: for `lockout`: the draw, or null if there was none (649a.12(i)(3)).
+        light: true if the light of the wager at the position is lit after the event (649a.7(d)(4)).
+        round: name of the round, if the round's wagers were sent to the service.
+        draw: for `lockout`: the random draw at lock-out; null if there was none (649a.12(i)(3)).
         chips: for `lockout`: number of value chips that the dealer should count.
         lines: for `settle`: lines of the settlement in paying order.
         claims: for `settle`: the wins that wait for a floorperson.
-        held: for `settle` and a refused `lockout`: the claims whose documents hold the table
-            (649a.11(c)(5)(iv)).
+        held: for `settle` and a refused `lockout`: the claims that hold the table until their
+            documents are complete (649a.11(c)(5)(iv)).
         error: reason of a refusal.
     """
 
@@ -249,7 +261,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _Named(msgspec.Struct, frozen=True):
-    """The name of an event in an invalid line, for the answer."""
+    """Reader of the event name in an invalid line, for the answer to that line."""
 
     event: str | None = None
 
@@ -296,7 +308,10 @@ def name_of(event: DeviceEvent) -> str:
 
 
 def name_in(line: bytes) -> str | None:
-    """Return the event name in an invalid line, shortened, or None if it has none."""
+    """Return the first 32 characters of the event name in an invalid line.
+
+    Return None if the line has no event name.
+    """
     try:
         name = _NAMED.decode(line[:LINE_BYTES_MAX]).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -305,7 +320,7 @@ def name_in(line: bytes) -> str | None:
 
 
 def refused(line: bytes, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the answer to a line that is refused."""
+    """Return the answer to a refused line."""
     return DeviceAnswer(event=name_in(line), ok=False, error=refusal.detail)
 
 

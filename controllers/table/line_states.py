@@ -1,4 +1,7 @@
-"""The state of each line of a settlement: the dealer's task, and whether it is done. Pure."""
+"""State of each line of a settlement: what the dealer must do, or that it is done.
+
+All functions are pure.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
@@ -25,15 +28,18 @@ _TOLD_ENVY: Final[Mapping[str, LineState]] = {
     "paid": "done",
     "rejected": "rejected",
 }
-"""Line states for decisions about the Envy Bonus itself; they override that of its win."""
+"""State of an Envy Bonus's line after a decision on the Envy Bonus itself.
+
+This state has priority over the state from the decision on the win that caused the Envy Bonus.
+"""
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
-"""States of lines that the dealer can complete now, by a payment or by taking note."""
+"""States of lines that the dealer can complete now, by a payment or by an acknowledgment."""
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
-    """Return the state of a line, by its index in the settlement, from 0."""
+    """Return the state of the line that has the index `number`, from 0, in a settlement."""
     line = settled.lines[number]
     decided = settled.envy_decision_on(number)
     state = _TOLD_ENVY[decided] if decided else _due_state(settled, line)
@@ -41,7 +47,10 @@ def line_state(settled: SettledRound, number: int) -> LineState:
 
 
 def due_lines(settled: SettledRound) -> tuple[int, ...]:
-    """Return the lines that the dealer can complete now; the next round makes them done."""
+    """Return the indexes of the lines that the dealer can complete now.
+
+    When betting for the next round is locked, these lines count as completed.
+    """
     return tuple(
         number
         for number in range(len(settled.lines))
@@ -50,9 +59,10 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 
 
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
-    """Return the lines of an earlier round that are not done and need a floorperson's decision.
+    """Return the indexes of the lines of an earlier round that are not completed.
 
-    The decision may be made already. All other lines were paid when the dealer continued.
+    Only lines whose payment needs, or needed, a floorperson's decision are included. All other
+    lines were paid before the dealer continued with the next round.
     """
     return tuple(
         number
@@ -64,7 +74,7 @@ def open_lines(settled: SettledRound) -> tuple[int, ...]:
 
 
 def envy_waits(state: TableState) -> bool:
-    """Return whether the service may still report a decision about an unpaid Envy Bonus."""
+    """Return whether the service can still report a decision on an unpaid Envy Bonus."""
     settlements = state.waiting if state.settled is None else (*state.waiting, state.settled)
     return any(
         line.envy_of is not None
@@ -76,9 +86,10 @@ def envy_waits(state: TableState) -> bool:
 
 
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
-    """Return the settlement after the dealer has completed some of the due lines.
+    """Return the settlement after the dealer has completed `lines`.
 
-    If ``lines`` has the states that the dealer saw, a line whose state has changed is not done.
+    A line is marked as completed only if the dealer can complete it now. `lines` can also have the
+    state of each line that the dealer saw. A line whose state has changed since then is not marked.
     """
     shown = lines if isinstance(lines, Mapping) else {}
     done = {
@@ -90,12 +101,16 @@ def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -
 
 
 def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """Return the index of an Envy Bonus's line, from 0, or None if it is of another round."""
+    """Return the index of an Envy Bonus's line in a settlement, from 0.
+
+    Return None if the Envy Bonus belongs to another round.
+    """
     for number, line in enumerate(settled.lines):
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue
         under = claim_under(settled, line)
-        # Only the end of the name is compared: the link and the table are those of the message.
+        # Only the end of the claim's name is compared. The message already has the right link and
+        # table.
         alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
         if alone if under is None else under.claim == claim:
             return number
@@ -103,9 +118,11 @@ def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> in
 
 
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
-    """Return the claim for which a line waits: its own, or that of the Envy Bonus's hand.
+    """Return the claim that must be decided before a settlement line is paid, or None.
 
-    An Envy Bonus is paid after a floorperson has examined its hand and validated the win.
+    For a win, it is the claim of the win. For an Envy Bonus, it is the claim of the winning hand
+    that caused the Envy Bonus. A floorperson must examine that hand and validate the win before the
+    Envy Bonus is paid.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims)
@@ -115,7 +132,7 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
 
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:
-    """Return the state of a line from the decision on its claim, or on its Envy Bonus's win."""
+    """Return the state of a line from the decision on its claim (see `claim_under`)."""
     if line.outcome is not Outcome.PAID:
         return "nothing"
     claim = claim_under(settled, line)

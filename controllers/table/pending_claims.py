@@ -1,4 +1,7 @@
-"""Settlements that remain after a round, with wins that wait for a floorperson. Pure."""
+"""Settlements that stay open after their round, because a win waits for a floorperson.
+
+All functions are pure.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -18,7 +21,10 @@ from controllers.table.state import EnvyDecision, Returned, SettledRound, TableS
 from meters.wire.messages import Jackpot
 
 WAITING_MAX: Final = 8
-"""Maximum number of rounds with a waiting win; if it is reached, the table waits too."""
+"""Maximum number of earlier rounds with a win that waits for a floorperson.
+
+If one more round would wait, the table must wait for a floorperson.
+"""
 
 
 def go_on(
@@ -26,18 +32,20 @@ def go_on(
     done: Collection[int] | Mapping[int, str] | None = None,
     round_name: str | None = None,
 ) -> TableState:
-    """Close the settlement after the dealer has paid; lines that are not done stay visible.
+    """Close the settlement after the dealer has paid; lines that are not completed stay visible.
 
     Args:
-        state: the table.
-        done: the lines that the dealer completed, with the states that they saw if a panel sends
-            them; None for all lines that can be completed now. A line that was decided just before,
-            and is not in ``done`` with its present state, must still be paid.
-        round_name: the round of the settlement that the dealer saw; None for the visible one.
+        state: the state of the table.
+        done: the lines that the dealer completed; None for all lines that can be completed now. A
+            panel sends each line with the state that it showed. If a line is not in ``done`` with
+            its current state, the dealer must still pay it.
+        round_name: the round whose settlement the dealer saw; None for the settlement that is
+            visible now.
 
     Raises:
-        DeviceRefusal: ``claims_wait``: the maximum number of rounds waits already;
-            ``nothing_there``: another settlement is visible; or a round is in progress.
+        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits already;
+            ``nothing_there`` if another settlement is visible; another code if a round is in
+            progress.
     """
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
@@ -52,13 +60,15 @@ def go_on(
 
 
 def begin(state: TableState) -> TableState:
-    """Close the previous settlement because a round is locked.
+    """Close the previous settlement at the lock-out of the next round.
 
-    Some tables have no button for `done`. Decided rounds do not stop such a table: the oldest
+    Some tables have no button with which the dealer completes earlier rounds. Rounds whose wins are
+    all decided must not stop such a table. So if the maximum number of rounds waits, the oldest
     decided round is removed.
 
     Raises:
-        DeviceRefusal: ``claims_wait``: the maximum number of rounds waits, and none is decided.
+        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits and none of them is
+            decided.
     """
     state = _seen_to(state)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
@@ -72,12 +82,12 @@ def begin(state: TableState) -> TableState:
 def end(
     state: TableState, settled: SettledRound | None = None, returned: Returned | None = None
 ) -> TableState:
-    """Return the table after a round, open for the next one.
+    """Return the state of the table after a round; the table is open for the next round.
 
     Args:
-        state: the table.
-        settled: the settlement of that round, or None if nothing was settled.
-        returned: the returned wagers, or None if there are no new ones.
+        state: the state of the table.
+        settled: the settlement of the ended round; None if nothing was settled.
+        returned: the wagers that are returned now; None if there are no new ones.
     """
     pending = _as_pending(state)
     return TableState(
@@ -96,19 +106,20 @@ def acknowledge(
     line: int | None = None,
     shown: Mapping[int, str] | None = None,
 ) -> TableState:
-    """Mark decided lines of an earlier round as done.
+    """Mark decided lines of an earlier round as completed.
 
-    A line that is done does not appear again. A round without open lines leaves the panel.
+    A completed line does not appear on the panel again. A round without open lines is removed from
+    the panel.
 
     Args:
-        state: the table.
-        round_name: the round.
-        line: the index of the line, from 0; None for the whole round.
-        shown: the lines with the states that the dealer saw; None if they are not known.
+        state: the state of the table.
+        round_name: the name of the earlier round.
+        line: the index of the line, from 0; None for all lines of the round.
+        shown: the lines with the states that the dealer saw; None if the states are not known.
 
     Raises:
-        DeviceRefusal: ``claims_wait``, ``nothing_there``, or ``changed``: the state of a line has
-            changed.
+        DeviceRefusal: ``claims_wait`` if a win is not decided; ``nothing_there`` if there is no
+            such round or line; ``changed`` if the state of a line has changed.
     """
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
@@ -139,7 +150,10 @@ def _tick_off(
 
 
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
-    """Replace an earlier round wherever the state has it; remove it if no line is open."""
+    """Replace the settlement of an earlier round everywhere in the table's state.
+
+    If the round has no open line, the round no longer waits.
+    """
     waiting = (settled if each.round == settled.round else each for each in state.waiting)
     last = state.last_settled
     return replace(
@@ -150,10 +164,10 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 
 
 def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply a message about an Envy Bonus that is owed under a claim.
+    """Apply the service's message about an Envy Bonus; `claim` is the win that caused it.
 
-    A Bonus that is recorded as paid, or is not due, must not be paid at this table. A round without
-    open lines leaves the panel.
+    If the Envy Bonus is recorded as paid, or is not due, it must not be paid at this table. A round
+    without open lines is removed from the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:
@@ -161,8 +175,8 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
         if line is None or jackpot.event == "hit":
             return settled
         known = settled.envy_decision_on(line)
-        # The message that it is owed may arrive late, from another service or after a restore. A
-        # Bonus that was paid before must not be due again.
+        # The message that an Envy Bonus is owed can arrive late, from another service or after a
+        # restore. An Envy Bonus that was paid before must not become due again.
         if known is not None and jackpot.event in {known, "validated"}:
             return settled
         return settled.with_envy(EnvyDecision(line, jackpot.event))
@@ -182,7 +196,7 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
 def _seen_to(
     state: TableState, done: Collection[int] | Mapping[int, str] | None = None
 ) -> TableState:
-    """Return the table after the dealer has completed lines of the visible settlement."""
+    """Return the table's state after the dealer has completed lines of the visible settlement."""
     settled = state.settled
     if settled is None:
         return state

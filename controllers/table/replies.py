@@ -1,4 +1,7 @@
-"""Transitions of a table's state for the service's messages: replies, hellos, jackpots. Pure."""
+"""Changes of a table's state by messages of the service (pure functions).
+
+These messages are replies to events, replies to hellos, and decisions on wins.
+"""
 
 from enum import StrEnum, auto
 from typing import Literal
@@ -33,7 +36,7 @@ from meters.wire.messages import (
 
 
 def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
-    """Apply the service's reply to an event of this table."""
+    """Change the table's state according to the service's reply to an event."""
     match sent:
         case Wagers():
             return _wagers(state, sent, reply)
@@ -42,7 +45,7 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
         case Void():
             return _void(state, sent, reply)
         case Withdrawal():
-            # Also if it was refused: the table has no correction request now.
+            # A refused withdrawal has the same effect: the table has no correction request now.
             return Transition(
                 replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
             )
@@ -53,9 +56,9 @@ def _refusal_of(reply: Reply) -> ErrorDetail:
 
 
 def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
-    """Apply the reply to wagers.
+    """Apply the service's reply to the wagers of a round.
 
-    Refused wagers are returned to the players, and the round continues without progressives.
+    Refused wagers are returned to the players, and the round continues without progressive wagers.
     """
     if reply.status == "accepted":
         answer = DeviceAnswer(
@@ -78,9 +81,10 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
 def _held_elsewhere(
     state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
 ) -> Transition:
-    """Hold the table for wins that are unknown here because its outbox was lost.
+    """Hold the table for wins that only the service knows, because the table's outbox was lost.
 
-    No card was dealt. The wagers are returned, and the table waits for the wins' documents.
+    No card was dealt in the new round. The wagers of the new round are returned, and the table
+    waits until the documents of the wins are complete.
     """
     returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
     held = tuple(claim.claim for claim in claims)
@@ -95,14 +99,20 @@ def _held_elsewhere(
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """Record a refusal in the state, because a tablet may no longer wait for the answer."""
+    """Record a refusal by the service in the table's state, because the panel must show it.
+
+    Perhaps no tablet waits for the answer any longer.
+    """
     return replace(state, asking=None, refusal=Refused(event, error.message))
 
 
 def _asked(
     state: TableState, event: Literal["settle", "void"], sent: Result | Void, error: ErrorDetail
 ) -> Transition:
-    """Record a correction request to a floorperson; the table repeats the event until it ends."""
+    """Record a correction request to a floorperson.
+
+    The table repeats the event until the request ends.
+    """
     asking = state.asking or Asking(
         event,
         text_of(sent.at),
@@ -115,10 +125,11 @@ def _asked(
 
 
 def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
-    """Apply the reply to a result.
+    """Apply the service's reply to the result of a round.
 
-    A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)). A refused
-    result does not change the hands; they can be settled again or voided.
+    A hand pay holds the table until the documents of the hand pay are complete (649a.11(c)(5)(iv)).
+    If the result is refused, the hands do not change. The dealer can settle the round again or void
+    it.
     """
     if reply.status != "accepted":
         error = _refusal_of(reply)
@@ -129,7 +140,8 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
-    # The answer names the round: a stored answer for a repeat must not match another round.
+    # The answer names the round. So an answer that is stored for a repeated event cannot match
+    # another round.
     answer = DeviceAnswer(
         event="settle", ok=True, round=state.round or "", lines=lines, claims=claims
     )
@@ -163,10 +175,10 @@ def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
 def decide(
     state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
 ) -> TableState:
-    """Apply a floorperson's decision on a claim; after the last hand pay, the table opens again.
+    """Apply a floorperson's decision on a claim of any round in the table's state.
 
-    The claim may be of any round in the state. A repeated or late decision changes nothing
-    (649a.11(c)(5)(iii), (iv)).
+    If the claim was the last hand pay that held the table, and it is paid or rejected, the table
+    opens again. A repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
     """
     settled, last = state.settled, state.last_settled
     state = replace(
@@ -188,9 +200,9 @@ class SequenceComparison(StrEnum):
     """Result of comparing the service's ledger of a table with the table's outbox.
 
     Attributes:
-        AGREED: both have the same events, except perhaps one that is being sent.
+        AGREED: the service and the outbox have the same events; one event may still be on its way.
         AHEAD: the service has events that the outbox does not have: an outbox was lost.
-        BEHIND: the service does not have events that it has answered.
+        BEHIND: the service has lost events to which it had replied.
     """
 
     AGREED = auto()
@@ -199,7 +211,11 @@ class SequenceComparison(StrEnum):
 
 
 def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
-    """Compare the service's last `seq` with the table's; `pending` if that event is unanswered."""
+    """Compare the last event number of the service with the last event number of the table.
+
+    `hello` has the number of the service, and `last_seq` is the number of the table. `pending` is
+    true if the table's last event is unanswered.
+    """
     if hello.last_seq > last_seq:
         return SequenceComparison.AHEAD
     if hello.last_seq < last_seq - pending:
@@ -208,7 +224,7 @@ def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceCompa
 
 
 def events_lost() -> DeviceRefusal:
-    """Return the refusal of wagers at a table while the service is behind it."""
+    """Return the refusal of wagers at a table whose events the service has lost."""
     return DeviceRefusal(
         EVENTS_LOST,
         "the service has lost events that it answered: call a floorperson",
@@ -216,10 +232,11 @@ def events_lost() -> DeviceRefusal:
 
 
 def reconcile(state: TableState, open_round: str | None) -> TableState:
-    """Compare the table's round with the round that the service has open for it.
+    """Compare the table's round with the round that is open for this table at the service.
 
-    If they differ, the wagers and cards of the round are uncertain, so the table is locked out
-    until a floorperson voids the round. The void is sent to the service for its open round, if any.
+    If the rounds differ, the wagers and cards of the round are uncertain. So the table is locked
+    out until a floorperson voids the round. If the service has an open round, the void is sent for
+    that round.
     """
     if open_round == state.round:
         return state
@@ -228,7 +245,8 @@ def reconcile(state: TableState, open_round: str | None) -> TableState:
     reason = f"the service has an open round {open_round} that this table does not know: void it"
     if open_round is None:
         reason = f"round {state.round} is no longer open at the service: void it"
-    # The wagers at this table are returned, no matter which of the two is wrong about the round.
+    # The wagers at this table are returned, no matter whether the table or the service is wrong
+    # about the round.
     returned = Returned(f"The table is locked out: {reason}", state.wagers)
     ended = end(state, returned=returned if state.wagers else None)
     return replace(

@@ -1,4 +1,7 @@
-"""The layout and the state of a table, and values derived from them. Pure and frozen."""
+"""Layout and state of a table, and values that are calculated from them.
+
+The records cannot be changed, and the functions are pure.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -36,12 +39,12 @@ class Layout:
         link: id of the link.
         table: id of the table.
         positions: number of betting positions.
-        terms: terms of the meters that it feeds.
-        rules: rules of its game, with the choices of its Rules Submission.
-        paytables: those choices.
+        terms: terms of the meters that the table feeds, by kind of meter.
+        rules: rules of the table's game, with the options in `paytables`.
+        paytables: options that the casino chose in its Rules Submission.
         link_name: name of the link for people.
-        game: name of the game in the contract.
-        meters: the meters that it feeds, from the floor file.
+        game: name of the game, as in the contract.
+        meters: the meters that the table feeds, from the floor file.
     """
 
     link: str
@@ -97,9 +100,9 @@ class Phase(StrEnum):
     Attributes:
         OPEN: the table accepts wagers.
         LOCKED: betting is locked; the dealer must count the value chips.
-        DEALT: the count was right; hands are entered.
+        DEALT: the dealer counted the right number of chips; hands are entered.
         SETTLING: the result was sent to the service.
-        HELD: a hand pay waits for its documents, and the cards stay (649a.11(c)(5)(iv)).
+        HELD: a hand pay waits for its documents; the cards stay on the table (649a.11(c)(5)(iv)).
         LOCKED_OUT: the table and the service do not agree on the round; a floorperson must void it.
     """
 
@@ -141,14 +144,17 @@ class TakenBack(_Record, frozen=True):
 
 
 class ClaimDecision(_Record, frozen=True):
-    """Decision on a claim."""
+    """A floorperson's decision on a claim."""
 
     claim: str
     event: Literal["validated", "rejected", "paid"]
 
 
 class EnvyDecision(_Record, frozen=True):
-    """Decision on an Envy Bonus; `line` is its index in the settlement, from 0."""
+    """A floorperson's decision on an Envy Bonus.
+
+    `line` is the index of the Envy Bonus's line in the settlement, from 0.
+    """
 
     line: int
     event: Literal["validated", "rejected", "paid"]
@@ -161,14 +167,14 @@ class SettledRound(_Record, frozen=True):
         round: name of the round.
         lines: lines of the settlement, in paying order.
         claims: wins that a floorperson must validate.
-        decided: decisions on them so far.
+        decided: decisions on these claims so far.
         hands: hands that were entered.
         dealer: the dealer's hand.
         community: the community cards.
-        draw: draw at lock-out.
-        done: indexes, from 0, of the lines that the dealer has paid or otherwise completed.
+        draw: random draw at lock-out.
+        done: indexes of the lines that the dealer has paid or otherwise completed, from 0.
         seq: sequence number of the round's result.
-        envy: decisions on its Envy Bonuses so far.
+        envy: decisions on the Envy Bonuses of the round so far.
     """
 
     round: str
@@ -184,11 +190,14 @@ class SettledRound(_Record, frozen=True):
     envy: tuple[EnvyDecision, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
-        """Return the settlement with exactly these lines done."""
+        """Return the settlement in which exactly `lines` are completed."""
         return replace(self, done=lines)
 
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
-        """Return the settlement with a decision on a claim; late and repeated ones are ignored."""
+        """Return the settlement with a decision on a claim.
+
+        A late or repeated decision changes nothing.
+        """
         known = self.decision_on(claim)
         if all(opened.claim != claim for opened in self.claims):
             return self
@@ -198,7 +207,10 @@ class SettledRound(_Record, frozen=True):
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
     def with_envy(self, decision: EnvyDecision) -> Self:
-        """Return the settlement with a decision on an Envy Bonus; it replaces an earlier one."""
+        """Return the settlement with a decision on an Envy Bonus.
+
+        The decision replaces an earlier decision on the same Envy Bonus.
+        """
         return replace(
             self, envy=(*(one for one in self.envy if one.line != decision.line), decision)
         )
@@ -233,20 +245,22 @@ class Returned(_Record, frozen=True):
 
 
 class Refused(_Record, frozen=True):
-    """Refusal by the service: the device event and the reason."""
+    """Refusal of a device event by the service: name of the event, and reason."""
 
     event: str
     message: str
 
 
 class Asking(_Record, frozen=True):
-    """Correction request to a floorperson; the table repeats its event until it is decided.
+    """Correction request to a floorperson.
+
+    The table repeats the event until the request is decided.
 
     Attributes:
-        event: the device event that caused it.
-        since: time of the first attempt, RFC 3339 in UTC.
-        reason: reason of a void.
-        confirm: true if the device requested the confirmation, false if only the floor file
+        event: the device event that led to the request.
+        since: time of the first request, RFC 3339 in UTC.
+        reason: reason of a void; empty for a settlement.
+        confirm: true if the device requested the confirmation; false if only the floor file
             requires it.
     """
 
@@ -259,11 +273,12 @@ class Asking(_Record, frozen=True):
 class TableState(_Record, frozen=True):
     """Complete state of a table.
 
-    The outbox stores it, so a killed agent continues in the same state (D11).
+    The outbox stores this state, so an agent that was killed continues in the same state (duty
+    D11).
 
     Attributes:
         phase: phase of the round.
-        round: name of the round after its wagers were sent to the service; otherwise None.
+        round: name of the round; None if the round's wagers were not sent to the service.
         wagers: the accepted wagers.
         returned_chips: number of value chips returned because the service refused their wagers.
         hands: hands entered so far.
@@ -271,23 +286,24 @@ class TableState(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         held: claims of hand pays whose documents are not complete.
-        hold: claims, with their decisions, that the service named when it refused wagers because of
-            them; no settlement in this state has them.
+        hold: claims because of which the service refused wagers, with the decisions on them. No
+            settlement in this state has these claims.
         reason: reason of a table lock-out.
-        draw: draw at lock-out (649a.12(i)(3)).
-        settled: settlement of the previous round, until the dealer closes it or locks a round.
-        last_wagers: wagers of the previous round, for players who repeat them.
+        draw: random draw at lock-out (649a.12(i)(3)).
+        settled: settlement of the previous round; None after the dealer has closed it or locked
+            betting for the next round.
+        last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds with a line that is not done, the oldest first: the win is not
-            decided, or its decision must still be paid or acknowledged.
+        waiting: earlier rounds with a line that is not completed, the oldest first. A floorperson
+            must still decide the win, or the dealer must still pay or acknowledge the line.
         last_settled: the settlement that was closed last.
         joined: positions whose player also has the next position (readings T9 and T17).
-        last_joined: the same for the previous round.
+        last_joined: value of `joined` in the previous round.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next device event is accepted.
-        differs: last count of the chips if it was wrong.
+        differs: the dealer's last count of the chips if this count was wrong; otherwise None.
         taken_back: cards retracted in this round, in order of time.
-        collected_hands: hands that were entered and then collected with a fold.
+        collected_hands: hands that were entered first and collected later, with a fold.
         asking: correction request that stops this round, or None.
     """
 
@@ -332,7 +348,7 @@ class TableState(_Record, frozen=True):
         return any(placed.position == position and placed.wager == wager for placed in self.wagers)
 
     def boxes_of(self, position: int) -> tuple[int, ...]:
-        """Return all positions of the player who has a position (readings T9 and T17)."""
+        """Return all positions of the player who plays at a position (readings T9 and T17)."""
         lowest = highest = position
         while lowest - 1 in self.joined:
             lowest -= 1
@@ -341,7 +357,10 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the known patrons of positions: named by a device, or sent to the service."""
+        """Return the patrons whose names are known at some positions.
+
+        A name is known if a device named the patron, or if the name was sent to the service.
+        """
         return frozenset(
             placed.patron
             for placed in self.wagers
@@ -349,7 +368,10 @@ class TableState(_Record, frozen=True):
         )
 
     def patron_at(self, position: int) -> str | None:
-        """Return the patron at a position, or None; several boxes of one player share one name."""
+        """Return the name of the patron at a position, or None if the name is not known.
+
+        If a player has several positions and no known name, these positions share a made-up name.
+        """
         boxes = self.boxes_of(position)
         if given := self.patrons_given(boxes):
             return min(given)
@@ -378,7 +400,10 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return a claim that holds the table and its decision so far; None if it is unknown."""
+        """Return a claim that holds the table, with the decision on this claim so far.
+
+        Return None if the table's state does not have the claim.
+        """
         for settled in (self.settled, self.hold):
             for opened in settled.claims if settled else ():
                 if settled and opened.claim == claim:
@@ -387,6 +412,6 @@ class TableState(_Record, frozen=True):
 
     @property
     def claims_wait(self) -> bool:
-        """True if a win of an earlier round is not decided."""
+        """True if a win of a settled round is not decided."""
         settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
         return any(settled.undecided for settled in settlements)

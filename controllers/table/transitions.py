@@ -1,4 +1,7 @@
-"""Transitions of a table's state for device events: accepted, refused, and sent. Pure."""
+"""Changes of a table's state by device events (pure functions).
+
+An event is refused, or accepted by the table alone, or sent to the service.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,14 +68,17 @@ _Entry = (
     | SamePlayer
     | Repeated
 )
-"""Device events that the table decides alone, except single wagers."""
+"""Device events that the table accepts or refuses without the service.
+
+Single wagers are not included.
+"""
 
 
 EVENTS_LOST: Final = "events_lost"
-"""Fault code of a table whose service does not have events that it answered."""
+"""Fault code of a table if the service has lost events to which it had replied."""
 
 UNCONFIRMED: Final = "unconfirmed"
-"""Refusal code, of the service and the table, while a correction waits for a floorperson."""
+"""Refusal code while a correction waits for a floorperson; the service and the table use it."""
 
 ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
@@ -82,8 +88,9 @@ class Transition:
     """Result of one device event.
 
     Attributes:
-        state: the new state; unchanged if the event was refused, except for a wrong count.
-        answer: the answer to the device, or None if it depends on the service's reply.
+        state: the new state. A refused event changes nothing, except that a wrong count of chips is
+            recorded.
+        answer: the answer to the device; None if the answer depends on the service's reply.
         send: the event to send to the service, or None.
     """
 
@@ -109,8 +116,9 @@ def play(
 ) -> Transition:
     """Apply one device event to a table.
 
-    `stamp` is for the event that may be sent to the service; the round's name contains its number.
-    `fault` is the reason why no new progressive wager may be accepted now (duty D13), or None.
+    `stamp` has the number and time for an event to the service. The name of a new round contains
+    this number. `fault` is the reason why no new progressive wager can be accepted now (duty D13),
+    or None.
     """
     try:
         step = _play(layout, state, event, stamp, fault)
@@ -172,7 +180,10 @@ def _enter(
 
 
 def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the answer to an event that did not change the table, including a wager's light."""
+    """Return the answer to a device event that did not change the table, with the reason.
+
+    For a wager, the answer also says whether the wager's light is lit.
+    """
     answer = DeviceAnswer(event=name_of(event), ok=False, error=refusal.detail)
     if isinstance(event, WagerPlaced | WagerWithdrawn):
         return replace(answer, **_light(state, event))
@@ -192,14 +203,16 @@ def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Transition:
 def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Transition:
     """Lock betting and send the accepted wagers to the service before a card is dealt.
 
-    649a.8(b), 649a.9(a)(3), 649a.10(a)(2). A round without a progressive wager sends nothing. If
-    the service lost earlier events, it would refuse these wagers, so they are not sent.
+    The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
+    sent. If the service has lost earlier events, it would refuse the wagers, so the lock-out is
+    refused.
     """
     check_open(state)
     if state.wagers and fault is not None and fault.code == EVENTS_LOST:
         raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)
-    # The service compares the result's patrons with these, so boxes of one player must keep them.
+    # The service compares the patrons in the result with the patrons of these wagers. So the
+    # positions of one player must keep their patron.
     wagers = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
     state = replace(state, wagers=tuple(wagers))
     if not state.wagers:
@@ -237,14 +250,17 @@ def try_again(state: TableState, stamp: Stamp) -> Transition:
 
 
 def _withdraw(state: TableState, stamp: Stamp) -> Transition:
-    """Withdraw a correction request; the service must know, so nobody confirms it afterwards."""
+    """Withdraw a correction request.
+
+    The service is informed, so no floorperson can confirm the request afterwards.
+    """
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
 def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
-    """Send the result of the round to the service; without progressive wagers nothing is sent."""
+    """Send the result of the round to the service, if the round has progressive wagers."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | set(state.folded)
     missing = sorted({placed.position for placed in state.wagers} - dealt)
@@ -274,8 +290,9 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
 def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtPosition]:
     dealt: list[DealtPosition] = []
     for position in positions:
-        # A folded hand that was entered stayed on the table because of one of these wagers, or of a
-        # Six Card Bonus, which this system does not handle (649a.11(c), reading T8).
+        # If a folded hand was entered, its cards stayed on the table because of one of these wagers
+        # or a Six Card Bonus. No device reports a Six Card Bonus to pitlink (649a.11(c), reading
+        # T8).
         cards = state.cards_at(position)
         dealt.append(
             DealtPosition(
@@ -317,18 +334,18 @@ def voided(state: TableState, reason: str) -> TableState:
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
         if state.phase is not Phase.LOCKED_OUT:
-            # Their chips may have been returned already, at the count.
+            # The chips of these wagers may have been returned already, at the count.
             why = f"{why}. {state.returned.reason}"
     return end(state, returned=Returned(why, wagers, void=True))
 
 
 def entered_before(state: TableState) -> list[EnteredCards]:
-    """Return the retracted cards of a round that were then entered differently."""
+    """Return the retracted cards of a round that were replaced by other cards."""
     return [_taken_back(each) for each in state.taken_back if _differs(state, each)]
 
 
 def entered_until_void(state: TableState) -> list[EnteredCards]:
-    """Return all cards that were entered in a round, for its void."""
+    """Return all cards that were entered in a round, to send them with the round's void."""
     found = [_taken_back(each) for each in state.taken_back]
     found += [_hand(hand) for hand in (*state.collected_hands, *state.hands)]
     if state.dealer is not None:
