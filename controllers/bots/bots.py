@@ -41,10 +41,10 @@ ROUND_S: Final = 40.0
 """Approximate duration of a round at a real table, in seconds."""
 
 STACK_EVERY: Final = 40
-"""One deck in this number is stacked, because by chance alone a jackpot would take days."""
+"""Number of decks of which one is stacked; by chance alone, a jackpot would take days."""
 
 STACK_OFTEN: Final = 4
-"""The same for frequent jackpots."""
+"""Number of decks of which one is stacked, if jackpots must be frequent."""
 
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
@@ -77,7 +77,7 @@ _PAUSES: Final[dict[type[DeviceEvent], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class RoundPlayed:
-    """Result of a round.
+    """Result of a round at a simulated table.
 
     Attributes:
         wagers: number of accepted progressive wagers.
@@ -85,8 +85,8 @@ class RoundPlayed:
         wins: number of settlement lines with a payout.
         won_cents: sum of those payouts.
         void: true if the round was void.
-        record: the round for `pitlink settle`; None if it was not settled or cannot be settled
-            again.
+        record: the round for `pitlink settle`; None if the round was not settled or cannot be
+            settled again.
     """
 
     wagers: int
@@ -98,16 +98,16 @@ class RoundPlayed:
 
 
 Laid = dict[int, dict[str, int]]
-"""The wagers of a round by position, in cents."""
+"""Wagers of a round in cents, by position and by name of the wager."""
 
 Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
-"""Generator of a round: it yields device events, and receives the answer to each."""
+"""Generator of a round: it yields device events and receives the answer to each event."""
 
 
 class DealerBot:
     """Dealer of a simulated table with simulated players.
 
-    One round in `stack_every` has a stacked deck; 0 means none.
+    `stack_every` is the number of rounds of which one has a stacked deck; 0 means no stacked deck.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
@@ -118,13 +118,17 @@ class DealerBot:
         self._seats: dict[int, str] = {}
 
     def play_round(self) -> Play:
-        """Play one round: wagers, lock-out, chips, deal, folds, settlement; sometimes a void."""
+        """Play one round from the wagers to the settlement, or sometimes to a void.
+
+        The events are the wagers, the lock-out, the count of chips, the cards, the folds and the
+        settlement.
+        """
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._place_wagers()
         locked = yield BettingLocked()
         if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
-            return RoundPlayed(0, 0)  # nothing was dealt: the wagers were returned
+            return RoundPlayed(0, 0)  # no card was dealt: the wagers were returned
         if not locked.ok:
             wagers = {}
         yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))
@@ -200,7 +204,10 @@ class DealerBot:
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
-        """Make each player's wager after the stake, or fold (649a.11(b)); return the folds."""
+        """Decide for each player whether to fold or to make the wager after the deal (649a.11(b)).
+
+        Return the positions that folded.
+        """
         rules = self._layout.rules
         main = rules.chapter.main
         folded = set()
@@ -299,9 +306,10 @@ async def run_bot(
         rng: random source of the simulation.
         round_s: approximate duration of a round in seconds; 0 for no pauses.
         rounds: number of rounds to deal; None for no limit.
-        stack_every: one round in this number has a stacked deck; 0 for none.
-        stopping: when it is set, the present round ends without pauses and no other round begins.
-        on_round: called with each round after it has ended.
+        stack_every: number of rounds of which one has a stacked deck; 0 for no stacked deck.
+        stopping: when this event is set, the current round ends without pauses and no other round
+            begins.
+        on_round: function that is called after each round with the round's result.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
@@ -323,7 +331,10 @@ async def end_rounds(
     bots: Sequence["asyncio.Task[None]"],
     ended: "asyncio.Task[None] | None" = None,
 ) -> None:
-    """Wait, with a time limit, until the present rounds end; do not wait for held tables."""
+    """Wait until the current rounds of the bots end, but not at tables that are held.
+
+    The wait has a time limit. It also ends when the task `ended` is done.
+    """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
     over = {ended} if ended is not None else set()
@@ -368,7 +379,7 @@ async def _pause(stopping: asyncio.Event, pause_s: float) -> None:
 
 
 async def _clear_table(agent: Agent) -> None:
-    """Void the round and withdraw the wagers that an earlier run or an error left."""
+    """Void a round and withdraw wagers that an earlier run or an error left at the table."""
     while agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
         answer = await agent.handle(encode_event(VoidPressed(reason="the simulation began anew")))
         if not answer.ok:

@@ -17,7 +17,7 @@ class DealtRound:
         hands: the cards of each position.
         dealer: the dealer's cards.
         community: the two community cards, or None.
-        fourth: the additional card of each position with a Pair Bonus.
+        fourth: the additional card of each position with a Pair Bonus wager.
         all_six: the All-Six Bonus card, or None.
     """
 
@@ -30,7 +30,7 @@ class DealtRound:
 
 @dataclass(frozen=True, slots=True)
 class StackedHand:
-    """Cards of one player, the dealer and the community in a stacked deck."""
+    """Cards that a stacked deck deals to one player, to the dealer, and as community cards."""
 
     hand: tuple[Card, ...]
     dealer: tuple[Card, ...] = ()
@@ -50,11 +50,11 @@ JACKPOTS: Final = (
     StackedHand(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
     StackedHand(_cards("As Ks Qs"), community=_cards("Js Ts")),
 )
-"""Hands that win a percentage of a meter or start an Envy Bonus, for demonstrations."""
+"""Hands that win a percentage of a meter or cause an Envy Bonus, for demonstrations."""
 
 
 def shuffle(rng: random.Random) -> list[Card]:
-    """Return a shuffled deck of 52 cards; the first is dealt first."""
+    """Return a shuffled deck of 52 cards, in the order in which they are dealt."""
     deck = list(DECK)
     rng.shuffle(deck)
     return deck
@@ -63,7 +63,7 @@ def shuffle(rng: random.Random) -> list[Card]:
 def stack(
     rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
 ) -> list[Card]:
-    """Return a shuffled deck in which the winner will receive the cards of a jackpot."""
+    """Return a shuffled deck in which the position `winner` receives the cards of a jackpot."""
     hands = len(positions) + 1
     seat = sorted(positions).index(winner)
     turns = [turn * hands + seat for turn in range(len(jackpot.hand))]
@@ -88,16 +88,17 @@ def deal(
     fourth: Collection[int] = (),
     all_six: bool = False,
 ) -> DealtRound:
-    """Deal one card at a time from position 1 clockwise, the dealer last.
+    """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
     Args:
-        deck: the cards; the first is dealt first.
+        deck: the cards, in the order in which they are dealt.
         positions: the positions that placed a wager.
         community: true to deal two community cards after the hands (649a.8(d)).
         hand_cards: number of cards of each position.
-        dealer_cards: number of the dealer's cards; those in excess of `hand_cards` are dealt last.
+        dealer_cards: number of the dealer's cards; cards in excess of `hand_cards` are dealt after
+            the hands.
         fourth: the positions that receive an additional card (679a.8(c)).
-        all_six: true to deal an All-Six Bonus card before all others (682a.8(c)).
+        all_six: true to deal an All-Six Bonus card before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []

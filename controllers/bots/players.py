@@ -1,8 +1,8 @@
-"""Wagers of simulated players, except progressives, and their strategy.
+"""Wagers and strategy of simulated players, without progressive wagers.
 
-`pitlink odds` shows the optimal strategy. These players use one that a person can remember. With
-three cards, they play queen-six-four or better. With four cards, they play a pair of threes or
-better, and they wager three times the stake from a pair of tens.
+`pitlink odds` shows the optimal strategy. The simulated players use a simpler strategy, which a
+person can remember. With three cards, they play queen-six-four or better. With four cards, they
+play a pair of threes or better. With a pair of tens or better, they wager three times the stake.
 """
 
 import random
@@ -22,16 +22,20 @@ _WITHOUT_ANTE: Final = 0.1
 
 
 def offers_main(rules: TableRules) -> bool:
-    """Return whether the table has all choices that the game against the dealer needs."""
+    """Return whether the table offers the wagers against the dealer.
+
+    These wagers need options in the floor file, such as a paytable.
+    """
     return not rules.placings[rules.chapter.main.stake].choice
 
 
 def lay_wagers(
     rules: TableRules, positions: Iterable[int], rng: random.Random
 ) -> dict[int, dict[str, int]]:
-    """Return random wagers before the deal, except progressives, by position, in cents.
+    """Return random wagers before the deal, in cents, by position and by name of the wager.
 
-    There are none if the table has not chosen its paytables.
+    Progressive wagers are not included. There are no wagers if the floor file lacks the table's
+    paytables.
     """
     return {
         position: _at_one_box(rules, rng) if offers_main(rules) else {} for position in positions
@@ -80,7 +84,7 @@ def plays(cards: Sequence[Card]) -> bool:
 
 
 def follow_times(game: str, cards: Sequence[Card]) -> int:
-    """Return the player's wager after the stake as a multiple of the stake; 0 for a fold."""
+    """Return the player's wager after the deal, as a multiple of the stake; 0 means a fold."""
     if game != "four_card_prime":
         return int(plays(cards))
     strength = best_four(cards)[1]

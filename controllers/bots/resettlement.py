@@ -1,7 +1,8 @@
-"""Second settlement of a simulated table's round, in the form that `pitlink settle` reads.
+"""Second settlement of a simulated table's round, to check the settlement of the service.
 
-A table knows the payouts of its meters, but not their balances. Balances that explain the payouts
-are computed, so the round can be settled again. Both settlements must have the same lines.
+The round is written in the form that `pitlink settle` reads. A table knows the payouts from its
+meters, but not the balances of the meters. So this module calculates balances that explain the
+payouts. Both settlements must have the same lines.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +23,13 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """A round after it was settled at a table.
+    """Record of a round that was settled at a table.
 
     Attributes:
         table: id of the table.
-        told: the round in the format of the contract, without its meters.
-        terms: terms of the table's meters.
-        lines: the settlement lines of progressive wagers, from the service.
+        told: the round in the format of the contract, without meters.
+        terms: terms of the table's meters, by kind of meter.
+        lines: the service's settlement lines of progressive wagers.
     """
 
     table: str
@@ -39,11 +40,12 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class SettledRecord:
-    """Result of settling a record again.
+    """Result of the second settlement of a round.
 
     Attributes:
-        round: the round as a line for `pitlink settle`.
-        settlement: the payouts of the table's players as a line, with the service's own lines.
+        round: the round as a line of JSON for `pitlink settle`.
+        settlement: the payouts of the table's players as a line of JSON. For progressive wagers, it
+            has the service's own lines.
         same: true if `pitlink settle` produces the same lines.
     """
 
@@ -53,11 +55,14 @@ class SettledRecord:
 
 
 def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> SettledRecord:
-    """Settle a record's round again, and put the service's lines into the result.
+    """Settle the round of a record again.
+
+    The result has the service's lines for progressive wagers.
 
     Args:
-        record: the record.
-        shown_cents: displayed meter values at about that time, for meters that paid no percentage.
+        record: the record of the round.
+        shown_cents: meter values that were displayed at about the time of the round, in cents. They
+            are used for meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
@@ -85,9 +90,9 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 
 
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
-    """Return the lowest balances, in whole cents, that explain a meter's payouts in a round.
+    """Return the lowest balances, in whole cents, that explain the payouts of a meter in a round.
 
-    The result is None if the meter paid no percentage, or if no balance explains its payouts.
+    The result is None if the meter paid no percentage, or if no balance explains the payouts.
     """
     takes = list(_takes(terms.kind, lines))
     if not takes:
@@ -95,7 +100,8 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
     reserves = range(1)
     if terms.reserve_bps and takes[whole + 1 :]:
-        # After a win of the whole meter, its reserve is the balance from which later wins are paid.
+        # After a win of the whole meter, the meter's reserve is the balance from which later wins
+        # are paid.
         reserves = _amounts(*takes[whole + 1])
     for amount_cents in _amounts(*takes[0]):
         for reserve_cents in reserves:
@@ -106,7 +112,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:
-    """Return the meter balances, in cents, that can explain one share of a take."""
+    """Return the meter balances, in cents, that can explain one share of a paid percentage."""
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
@@ -122,7 +128,7 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield the percentages that a meter paid, in order, with the cents of one share of each."""
+    """Yield each percentage that a meter paid, in order, with the amount of one share in cents."""
     divided = [
         line
         for line in lines
@@ -139,7 +145,7 @@ def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon,
 
 
 def _merged(settled: Sequence[Line], lines: Sequence[Line]) -> Iterator[Line]:
-    """Yield the new lines, with the service's lines instead of those of progressive wagers."""
+    """Yield the lines of the second settlement, but the service's lines for progressive wagers."""
     given = list(lines)
     for line in settled:
         if line.item not in METER_OF_ITEM:
