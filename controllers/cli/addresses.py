@@ -1,4 +1,4 @@
-"""Check of options with a listening address."""
+"""Check of command options that are addresses to listen on."""
 
 import typer
 
@@ -6,10 +6,10 @@ from meters.floor.address_checks import is_listening_address
 
 
 def check_listening_address(option: str, text: str | None) -> None:
-    """Check an option's HOST:PORT.
+    """Check that an option has the form HOST:PORT.
 
     Raises:
-        typer.BadParameter: it is not an address and a port.
+        typer.BadParameter: the option is not an address and a port.
     """
     if text is not None and not is_listening_address(text):
         raise typer.BadParameter(

@@ -38,11 +38,11 @@ def bots(
         typer.Option(metavar="HOST:PORT", help="Address of all tables' /metrics for Prometheus."),
     ] = None,
 ) -> None:
-    """Let bots play at the tables of a floor file; its broker and service must be running.
+    """Let bots play at the tables of a floor file; the floor's broker and service must be running.
 
-    Each table has a real agent with an outbox and keys, and its wagers stay in the ledger. So the
+    Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
     floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
-    bots after their present rounds. The command then prints how many rounds were played.
+    bots after the current rounds. The command then prints how many rounds were played.
     """
     check_listening_address("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY

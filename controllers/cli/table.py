@@ -57,19 +57,20 @@ def table(
 ) -> None:
     """Run the agent of one table.
 
-    With --panel, it serves the dealer's page and prints the address that opens it. The address
-    contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the address
-    can use the panel for 30 days; opening it again starts another 30 days. If others may know the
-    key, or a tablet is lost, use --renew-panel-key and restart the agent.
+    With --panel, the agent serves the dealer's page and prints the address that opens the page. The
+    address contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the
+    address can use the panel for 30 days. If the tablet opens the address again, another 30 days
+    start. If other people may know the key, or a tablet is lost, use --renew-panel-key and restart
+    the agent.
 
-    Prometheus reads /metrics of the panel, or the address of --metrics.
+    Prometheus reads /metrics at the address of the panel or of --metrics.
 
     With --events, each device event is answered on standard output with one line of JSON. All other
     messages go to standard error. The command ends at the end of input. The exit status is 1 if an
     event was refused.
 
-    The outbox stores what was accepted, so an agent that is killed and restarted continues where it
-    stopped.
+    The outbox stores each accepted event. So an agent that was killed and restarted continues where
+    it stopped.
     """
     if renew_panel_key:
         _renew_panel_key(table, config)

@@ -19,7 +19,10 @@ from meters.floor.floor_file import Floor, Link, Table, read_floor
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
-"""Seconds that the first device event waits for the link's state; then wagers are refused."""
+"""Seconds that the first device event waits for the link's state.
+
+If the state has not arrived by then, wagers are refused.
+"""
 
 
 def run_agent(
@@ -31,10 +34,10 @@ def run_agent(
     panel: ListeningAddress | None,
     metrics: ListeningAddress | None = None,
 ) -> bool:
-    """Run the agent of a table until its input ends or it is stopped.
+    """Run the agent of a table until its input ends or the agent is stopped.
 
     Returns:
-        Whether every device event was accepted.
+        True if every device event was accepted.
 
     Raises:
         UserError: the floor file, the table, the broker's address or the outbox cannot be used.
@@ -98,7 +101,10 @@ async def _read_lines(agent: Agent) -> bool:
 
 
 async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
-    """Wait for a coroutine and serve the panel meanwhile. If the panel fails, raise its error."""
+    """Wait for the coroutine `done` while the task `serving` runs.
+
+    If `serving` ends first with an error, raise this error.
+    """
     task = asyncio.create_task(done)
     try:
         await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
