@@ -1,11 +1,11 @@
 """The floor of the demonstration: two links, each with all four meters and half of the tables.
 
-A person deals at one table, with its panel. Of every four other tables, two play Three Card Poker
-and feed the meters. One plays Three Card Prime and one plays Four Card Prime, which have no
-progressive wagers.
+At one table, a person deals with a panel. Of every four other tables, two play Three Card Poker and
+feed the meters. One table plays Three Card Prime and one plays Four Card Prime. These two games
+have no progressive wagers.
 
-A table stays on its link in every later run with the same data directory, because its entries stay
-in the ledger.
+A table stays on its link in every later run with the same data directory, because the ledger keeps
+the table's entries.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ FLOOR_FILE: Final = "demo-floor.toml"
 """The floor file of the demonstration, in its data directory."""
 
 PANEL_TABLE: Final = "TCP-00"
-"""The table without a bot; a person deals at it with its panel."""
+"""The table without a bot; a person deals at this table with a panel."""
 
 _HEAD: Final = """\
 # The floor of `pitlink demo`, written again at each start.
@@ -88,7 +88,7 @@ paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
 """
 
 _GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
-"""The games of tables, by the table's number modulo four."""
+"""Games of the tables; the table's number modulo four is the index."""
 
 _PANEL_ASSET: Final = 104_200
 
@@ -98,14 +98,14 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
 
     Args:
         data: the data directory.
-        tables: minimum number of tables; the tables of earlier runs stay.
+        tables: minimum number of tables; tables of earlier runs are kept.
         port: the port of the service's pages.
 
     Returns:
         The file, and the floor that it describes.
 
     Raises:
-        UserError: the directory cannot be written to, or its floor file cannot be read.
+        UserError: the data directory cannot be written to, or its floor file cannot be read.
     """
     path = data / FLOOR_FILE
     if path.exists():
@@ -120,7 +120,11 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
 
 
 def demo_floor_text(data: Path, tables: int, port: int) -> str:
-    """Return the floor file: odd tables on the one-dollar link, even ones on the other."""
+    """Return the text of the floor file.
+
+    Tables with odd numbers are on the one-dollar link, and tables with even numbers on the
+    five-dollar link.
+    """
     return "".join(
         (
             _HEAD.format(port=port, data=_quoted(str(data.absolute()))),

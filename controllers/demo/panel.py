@@ -1,4 +1,4 @@
-"""The panel of a demonstration: the table at which a person deals."""
+"""Panel of the demonstration's table at which a person deals."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from meters.floor.floor_file import Floor
 async def demo_panel(
     floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
 ) -> AsyncIterator[str]:
-    """Run the table without a bot, and serve its panel.
+    """Run the agent of the table that has no bot, and serve the table's panel.
 
     Yields:
         The URL that opens the panel.

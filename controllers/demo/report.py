@@ -19,7 +19,7 @@ from meters.floor.demonstration import PIN, people_text
 def show_addresses(
     console: Console, base_url: str, panel_url: str, *, tables: int, stack_every: int
 ) -> None:
-    """Print the addresses of the pages, and that the floor is simulated."""
+    """Print the addresses of the pages, and a notice that the floor is simulated."""
     # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
         ("Signage, for patrons", f"{base_url}/signage"),
@@ -34,7 +34,7 @@ def show_addresses(
 
 
 def show_people(console: Console, auto_floor_after_s: float | None) -> None:
-    """Print the names for signing in, and who validates the wins."""
+    """Print the names for signing in, and say who validates the wins."""
     console.print(
         f"Sign in as {people_text()}, each with the PIN ",
         Text(PIN, "bold"),
@@ -76,7 +76,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print the results of this run, the ledger's totals, and whether the ledger balances."""
+    """Print the results of this run, the totals of the ledger, and whether the ledger balances."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
@@ -104,7 +104,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    """Print whether the second settlement of every round was the same, and the files' paths."""
+    """Print whether both settlements of each round are the same, and the paths of the files."""
     settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")

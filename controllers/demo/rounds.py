@@ -16,18 +16,18 @@ SETTLEMENTS_FILE: Final = "settlements.jsonl"
 """File of the players' payouts at the tables, one line for each round."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
-"""Maximum number of rounds in the files, because a demonstration may run for days.
+"""Maximum number of rounds in the files, because a demonstration can run for days.
 
 Later rounds are compared but not written.
 """
 
 
 class RoundFiles:
-    """Writer of rounds and settlements that counts differences between the two settlements.
+    """Writer of rounds and settlements; it also counts rounds whose two settlements differ.
 
     Attributes:
         settled: number of rounds that were settled again.
-        different: number of those with different lines.
+        different: number of rounds whose two settlements have different lines.
     """
 
     def __init__(self, rounds: TextIO, settlements: TextIO) -> None:
@@ -39,10 +39,10 @@ class RoundFiles:
     @classmethod
     @contextmanager
     def under(cls, data: Path) -> Iterator[Self]:
-        """Open new files in a data directory; they replace older ones.
+        """Open new files in a data directory; the new files replace older files.
 
         Raises:
-            UserError: they cannot be written.
+            UserError: the files cannot be written.
         """
         try:
             rounds = (data / ROUNDS_FILE).open("w", encoding="utf-8")
@@ -53,7 +53,10 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> None:
-        """Settle a round again, compare it, and write it."""
+        """Settle a round again and compare both settlements.
+
+        The round and its new settlement are written to the files.
+        """
         again = settle_again(record, shown_cents)
         self.settled += 1
         self.different += not again.same

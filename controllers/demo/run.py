@@ -51,9 +51,9 @@ class DemoOptions:
         speed: speed relative to a real table.
         port: port of the pages, on loopback.
         data: the data directory, which keeps the meters between runs.
-        for_s: seconds after which it ends; None for no limit.
+        for_s: seconds after which the demonstration ends; None for no limit.
         auto_floor: true if a simulated floorperson validates the wins.
-        stack_every: one deck in this number is stacked.
+        stack_every: number of decks of which one is stacked.
         panel_port: port of the panel, on loopback; None for the port after `port`.
     """
 
@@ -75,7 +75,7 @@ class DemoOptions:
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """Seconds that a win waits for the simulated floorperson; None if there is none."""
+        """Seconds that a win waits for the simulated floorperson; None if people validate wins."""
         if not self.auto_floor:
             return None
         return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.speed)
@@ -85,7 +85,7 @@ def run_demo(options: DemoOptions) -> bool:
     """Run a demonstration to its end, and print the results.
 
     Returns:
-        Whether the ledger balances and the second settlement of every round was the same.
+        True if the ledger balances and both settlements of each round are the same.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -110,7 +110,10 @@ class _Demo:
         self._stopping = asyncio.Event()
 
     async def run(self) -> bool:
-        """Play to the end; return whether the ledger and the second settlements are right."""
+        """Run the demonstration to its end.
+
+        Return whether the ledger balances and both settlements of each round are the same.
+        """
         on_stop(self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"
@@ -132,7 +135,7 @@ class _Demo:
         return report.balanced and not rounds.different
 
     def _stop(self) -> None:
-        """Stop after the present rounds; a second call stops immediately."""
+        """Stop after the current rounds; a second call stops immediately."""
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
@@ -162,10 +165,10 @@ class _Demo:
         show_people(self._console, options.auto_floor_after_s)
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
-        """Let every table play until the end, and wait for their last rounds.
+        """Let all tables play until the demonstration ends, and wait for the last rounds.
 
         Raises:
-            UserError: the service ended.
+            UserError: the service ended unexpectedly.
         """
         async with AsyncExitStack() as stack:
             agents = [await stack.enter_async_context(agent) for agent in self._agents()]
@@ -223,7 +226,11 @@ class _Demo:
 
     @asynccontextmanager
     async def _shown(self, service: DemoService) -> AsyncIterator[None]:
-        """Show the progress during the block: live on a terminal, otherwise a line at intervals."""
+        """Show the progress of the demonstration while the block runs.
+
+        On a terminal, the display is live. If the output is not a terminal, a line is printed at
+        intervals.
+        """
         task = asyncio.create_task(self._show(service))
         try:
             yield

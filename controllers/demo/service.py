@@ -69,9 +69,9 @@ class DemoService:
     """The running service.
 
     Attributes:
-        process: its process.
-        base_url: base URL of its pages.
-        log: file of its output.
+        process: process of the service.
+        base_url: base URL of the service's pages.
+        log: file with the output of the service.
     """
 
     process: asyncio.subprocess.Process
@@ -82,13 +82,14 @@ class DemoService:
         """Wait until the service ends unexpectedly.
 
         Raises:
-            UserError: always; the message has the end of its log.
+            UserError: always, when the service has ended; the message has the end of the service's
+                log.
         """
         status = await self.process.wait()
         raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
 
     async def meters(self) -> tuple[MeterShown, ...]:
-        """Return the meters, or nothing if the service does not answer now."""
+        """Return the meters; no meters if the service does not answer now."""
         with contextlib.suppress(OSError, msgspec.DecodeError):
             return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
         return ()
@@ -124,10 +125,10 @@ class DemoService:
 async def demo_service(
     floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
 ) -> AsyncIterator[DemoService]:
-    """Run `pitlink serve`; when the context closes, stop it and wait for its end.
+    """Run `pitlink serve` until the context closes; then stop it and wait for its end.
 
     The log file is replaced, and the port must be free. A win waits `auto_floor_after_s` seconds
-    for the simulated floorperson; with None, people validate it.
+    for the simulated floorperson. With None, people validate the wins.
 
     Raises:
         UserError: the port is in use.
@@ -178,7 +179,7 @@ async def audit(floor_file: Path) -> AuditReport:
 
 
 def last_words(log: Path) -> str:
-    """Return the end of a log, for a message."""
+    """Return the last lines of a log, for an error message."""
     lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
     return "\n  ".join([f"the end of {log}:", *lines])
 
@@ -198,10 +199,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def check_port(port: int, option: str) -> None:
-    """Check that a port of loopback is free.
+    """Check that a port on the loopback address is free.
 
     Raises:
-        UserError: the port is not free; the message names the option for another port.
+        UserError: the port is not free; the message names the option that sets the port.
     """
     try:
         socket.create_server((LOOPBACK, port)).close()
@@ -211,9 +212,9 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return the command in a wrapper: the kernel then stops it if this process is killed.
+    """Return a command that is stopped by the kernel if this process is killed.
 
-    This works only on Linux with `setpriv`.
+    The command `setpriv` of Linux does this. Without `setpriv`, the command is returned unchanged.
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command

@@ -1,7 +1,7 @@
-"""Totals of a demonstration's tables, from the events of their devices in this run.
+"""Totals of a demonstration's tables, from the device events of this run.
 
-They are independent of the service's ledger: they use only the answers that the tables received and
-the chapter's rates.
+The totals are independent of the service's ledger. They are calculated only from the answers that
+the tables received and the rates of the meters.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,14 @@ from meters.floor.floor_file import Link, Table
 
 @dataclass(slots=True)
 class TableBooks:
-    """Sums over all tables; wagers and contributions of voided rounds are not included.
+    """Totals of all tables; wagers and contributions of voided rounds are not included.
 
     Attributes:
         rounds: number of settled rounds with a progressive wager.
         wagers: number of accepted progressive wagers.
         wagered_cents: sum of those wagers.
-        contributions_micros: their contributions to meters and reserves at the chapter's rates.
+        contributions_micros: contributions of those wagers to meters and reserves, at the chapter's
+            rates.
         wins: number of settlement lines with a payout.
         won_cents: sum of those payouts.
     """
@@ -39,7 +40,7 @@ class TableBooks:
 
 
 class BookedAgent(Agent):
-    """An agent that adds its devices' events and answers to the totals."""
+    """Agent that adds the answers to its device events to the demonstration's totals."""
 
     def __init__(
         self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks
@@ -53,7 +54,7 @@ class BookedAgent(Agent):
         self._counted: tuple[PlacedWager, ...] = ()
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Add an answer to the totals."""
+        """Add the accepted device event of an answer to the totals."""
         if not answer.ok:
             return
         match answer.event:

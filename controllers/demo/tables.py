@@ -1,4 +1,4 @@
-"""The tables of a demonstration as a separate process, for a service that runs elsewhere."""
+"""Simulated tables in a separate process, for a floor whose service is already running."""
 
 import asyncio
 import random
@@ -28,11 +28,11 @@ class BotOptions:
     """Options of bots at the tables of a floor file.
 
     Attributes:
-        tables: ids of the tables; empty for all tables of the floor.
+        tables: ids of the tables; empty for all tables of the floor file.
         speed: speed relative to a real table.
-        for_s: seconds after which it ends; None for no limit.
-        stack_every: one deck in this number is stacked.
-        metrics: address of the agents' metrics; None to serve none.
+        for_s: seconds after which the bots stop; None for no limit.
+        stack_every: number of decks of which one is stacked.
+        metrics: address of the agents' metrics; None if no metrics are served.
     """
 
     tables: tuple[str, ...] = ()
@@ -43,11 +43,11 @@ class BotOptions:
 
 
 def run_bot_tables(config: Path, options: BotOptions) -> None:
-    """Let bots play at the tables of a floor file until stopped, and print what was played.
+    """Let bots play at the tables of a floor file until they are stopped, and print the totals.
 
     Raises:
-        UserError: the floor is not a demonstration, a table is not on it, or its broker, keys or
-            outboxes cannot be used.
+        UserError: the floor is not a demonstration, a table is not on the floor, or the floor's
+            broker, keys or outboxes cannot be used.
     """
     log_to_stderr(None, LogLevel.INFO)
     floor = read_floor(config)
@@ -80,7 +80,7 @@ def _chosen(floor: Floor, tables: Sequence[str]) -> Sequence[tuple[Link, Table]]
 async def _play(
     floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: TableBooks
 ) -> None:
-    """Play until SIGINT, SIGTERM or the time limit, then wait for the present rounds."""
+    """Play until SIGINT, SIGTERM or the time limit, then wait for the current rounds to end."""
     stopping = asyncio.Event()
     on_stop(stopping.set)
     async with AsyncExitStack() as stack:
@@ -115,7 +115,7 @@ async def _play(
 async def _serve_metrics(
     floor: Floor, agents: Sequence[BookedAgent], at: ListeningAddress | None
 ) -> None:
-    """Serve the metrics of all agents until canceled, or only wait if no address was set."""
+    """Serve the metrics of all agents until canceled; if there is no address, only wait."""
     metrics = AgentMetrics()
     for agent in agents:
         metrics.add(agent)
