@@ -1,1 +1,1 @@
-"""The table panel: a dealer's page for one table; it uses the agent directly."""
+"""The panel: the dealer's web page of one table, served by the process of the table's agent."""

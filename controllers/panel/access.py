@@ -1,4 +1,4 @@
-"""Access control of a panel: its key, sessions, and requests from its own page only (duty D20)."""
+"""Access control of a table's panel: key, sessions, and the origin of requests (duty D20)."""
 
 import hmac
 import os
@@ -19,7 +19,7 @@ SESSION_S: Final = 30 * 86_400
 """Duration of a session in seconds; each use of the key begins another session."""
 
 WRONG_MOST: Final = 10
-"""Maximum number of wrong keys, and of wrong cookies, from one address within a minute."""
+"""Maximum number of wrong keys from one address within a minute; the same for wrong cookies."""
 
 _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000
@@ -32,9 +32,9 @@ _TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute
 
 
 def panel_key(path: Path) -> str:
-    """Return the key of a table's panel; create its file if there is none.
+    """Return the key of a table's panel; if the key file does not exist, create it.
 
-    Only the file's owner can read it.
+    Only the owner of the file can read it.
 
     Raises:
         UserError: the file cannot be read or written, or it is empty.
@@ -57,9 +57,9 @@ def panel_key(path: Path) -> str:
 
 
 def renew_panel_key(path: Path) -> None:
-    """Replace a panel's key; all sessions of the old key end.
+    """Replace the key of a panel; sessions that began with the old key end.
 
-    A running agent uses the old key until it is restarted.
+    A running agent uses the old key until the agent is restarted.
 
     Raises:
         UserError: the file cannot be replaced.
@@ -72,7 +72,7 @@ def renew_panel_key(path: Path) -> None:
 
 
 class WrongShown:
-    """Number of wrong keys or cookies from each address within a minute."""
+    """Counter of wrong keys or cookies from each address within the last minute."""
 
     def __init__(self) -> None:
         self._shown: dict[str, deque[float]] = {}
@@ -92,12 +92,13 @@ class WrongShown:
 
 
 class PanelAccess:
-    """Access control of a panel: its key begins a session, which is stored in a cookie.
+    """Access control of a table's panel.
 
-    A session consists of its start time and a digest made with the key. So it survives a restart of
-    the agent, and it ends when the key is replaced.
+    A browser that shows the right key receives a session, which is stored in a cookie. A session
+    has a start time and a digest that was made with the key. So a session survives a restart of the
+    agent, and it ends when the key is replaced.
 
-    Browsers send cookies to all ports of a host, so the cookie's name contains the table.
+    Browsers send a cookie to all ports of a host, so the name of the cookie contains the table.
 
     Raises:
         ValueError: the key is empty, so everybody would have access.
@@ -133,17 +134,17 @@ class PanelAccess:
         return None
 
     def opens(self, key: str) -> bool:
-        """Return whether a key is the panel's; the comparison takes constant time."""
+        """Return whether a key is the panel's key; the comparison takes constant time."""
         return hmac.compare_digest(key.encode(), self._key)
 
     def begin_session(self, at_s: float | None = None) -> str:
-        """Return a session that begins now, or began at `at_s` (seconds since 1970)."""
+        """Return a new session that begins now, or at `at_s` (seconds since 1970)."""
         began = str(int(time.time() if at_s is None else at_s))
         nonce = secrets.token_urlsafe(12)
         return f"{began}.{nonce}.{self._digest(began, nonce)}"
 
     def holds(self, session: str) -> bool:
-        """Return whether a session was made with this key and has not ended."""
+        """Return whether a session was made with the panel's key and has not ended."""
         if not self._is_ours(session):
             return False
         age_s = time.time() - int(session.partition(".")[0])
@@ -159,7 +160,11 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """Return the response to a URL with a key: a session cookie and a redirect to the page."""
+        """Return the response to a request whose URL has a key.
+
+        If the key is right, the response sets a session cookie and redirects to the page. If the
+        key is wrong, the response is a refusal.
+        """
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)
@@ -188,7 +193,10 @@ def _address(request: WebRequest) -> str:
 
 
 def _from_our_page(request: WebRequest) -> bool:
-    """Return whether a request is from the panel's own page and is JSON, which no form can send."""
+    """Return whether a request comes from the panel's own page.
+
+    Such a request is JSON, which no form of another site can send.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return False

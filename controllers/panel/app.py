@@ -1,4 +1,4 @@
-"""The panel as a web application: its page, its stream, and the route for touches."""
+"""Web application of a table's panel: the page, the stream of views, and the route for touches."""
 
 import asyncio
 import http
@@ -67,7 +67,7 @@ async def serve_panel(
 def create_app(
     feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, table: str, metrics: AgentMetrics
 ) -> Litestar:
-    """Return the application of one panel."""
+    """Return the web application of one panel."""
     assets = Assets.load((_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
@@ -117,7 +117,7 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
 async def _counted(
     feed: PanelUpdates, version: str, holds: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
-    """Yield the view while the session is valid, and count the open stream."""
+    """Yield the views for one tablet while its session is valid, and count the open stream."""
     feed.streams += 1
     try:
         async for part in ViewStream(feed, version):
@@ -129,7 +129,7 @@ async def _counted(
 
 
 class PendingAnswer(msgspec.Struct, frozen=True):
-    """Answer to an accepted event that the service has not answered yet."""
+    """Answer about an accepted event to which the service has not replied yet."""
 
     event: str | None
     waiting: bool

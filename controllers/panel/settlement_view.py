@@ -1,4 +1,7 @@
-"""View of a settlement for the dealer: amounts, positions, sources, and waiting wins. Pure."""
+"""View of a settlement for the dealer: amounts, positions, sources and open wins.
+
+All functions are pure.
+"""
 
 from collections.abc import Mapping, Set
 from typing import Final
@@ -70,7 +73,7 @@ _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
 def settled_view(settled: SettledRound) -> SettledView:
-    """Return the settlement turn by turn, in paying order (649a.11(c), reading G1)."""
+    """Return the view of a settlement, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
     for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
@@ -132,7 +135,8 @@ def _line_view(settled: SettledRound, number: int) -> LineView:
     line, state = settled.lines[number], line_state(settled, number)
     act = _ACTS[state]
     if state == "nothing":
-        # Its chips were collected at lock-out (649a.8(b)). An electronic wager has no chips.
+        # The chips of this wager were collected at lock-out (649a.8(b)). An electronic wager has no
+        # chips.
         act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
     return LineView(
         line=number,
@@ -174,7 +178,7 @@ def _why(line: Line) -> list[str]:
 
 
 def _due(lines: list[LineView]) -> list[DueView]:
-    """Return the sums of each position, in paying order."""
+    """Return the amounts that are due for each position, in paying order."""
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid", "done"}:

@@ -13,7 +13,7 @@ from meters.http.middleware import ServerSettings
 
 
 def panel_key_path(floor: Floor, table_id: str) -> Path:
-    """Return the path of the key of a table's panel."""
+    """Return the path of the file with the key of a table's panel."""
     return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 

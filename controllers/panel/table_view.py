@@ -1,4 +1,4 @@
-"""View of a table for its panel: its state, its meters and its faults. Pure."""
+"""View of a table for the panel: state, meters and faults of the table (pure functions)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -57,13 +57,14 @@ def view_table(
 ) -> View:
     """Return the view of a table.
 
-    `fault` is the reason why no new progressive wager may be accepted (duty D13), or None. `values`
-    has only values that are current. `unanswered` is the event that waits for the service's answer.
+    `fault` is the reason why no new progressive wager can be accepted (duty D13), or None. `values`
+    has only the meter values that are current. `unanswered` is the event that waits for the
+    service's reply, or None.
     """
     wagers = list(_wagers(layout))
     asking = state.asking
     if asking is not None:
-        # Each repeat is unanswered for a moment. The page must not flicker.
+        # Each repeated correction request is unanswered for a moment. The page must not flicker.
         unanswered = None
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
@@ -139,7 +140,10 @@ def _controller(fault: DeviceRefusal | None) -> str:
 def _closed_view(
     state: TableState, fault: DeviceRefusal | None, unanswered: str | None
 ) -> ClosedView | None:
-    """Return why no progressive wager is accepted, apart from the round's phase (D13, D14)."""
+    """Return the notice that a fault stops progressive wagers, or None (duties D13 and D14).
+
+    The phase of a round is not a fault, except that the table is locked out.
+    """
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
     if fault is None:
@@ -170,7 +174,7 @@ def _closed_view(
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
-    """Return the meters; a meter that is not current or not open has no amount (duty D1)."""
+    """Return the meters; a meter that is not open, or not current, has no amount (duty D1)."""
     views: list[MeterView] = []
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
@@ -220,7 +224,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
 
 
 def _returned(returned: Returned) -> ReturnedView:
-    """Return the returned wagers by position; electronic ones are credits (649a.7(d)(7))."""
+    """Return the returned wagers by position; electronic wagers are credits (649a.7(d)(7))."""
     positions = []
     for position in sorted({placed.position for placed in returned.wagers}):
         here = [placed for placed in returned.wagers if placed.position == position]
@@ -255,10 +259,10 @@ def _lit(state: TableState) -> list[LitView]:
 
 
 def _unread(state: TableState) -> Iterator[str]:
-    """Yield the entries that are missing, in the order in which cards are turned up (649a.11(c)).
+    """Yield the missing entries, in the order in which cards are turned up (649a.11(c)).
 
-    The order is: the dealer's hand, the players' hands from the dealer's right, the community
-    cards.
+    The dealer's hand is first. The players' hands are next, from the dealer's right. The community
+    cards are last.
     """
     if state.dealer is None:
         yield "dealer"

@@ -30,8 +30,8 @@ The event remains valid.
 class PanelEvents:
     """Sender of a panel's touches to the agent.
 
-    A touch while another event waits is refused; it is never queued to take effect later. A
-    `RoundDone` event is accepted at any time.
+    While another event waits, a touch is refused, so it never takes effect later. A `RoundDone`
+    event is accepted at any time.
     """
 
     def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:
@@ -79,10 +79,11 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Return why a late lock-out is refused, or None.
+        """Return the refusal of a lock-out that the dealer touched too late, or None.
 
-        A page that shows a settlement has no lock-out button, so the dealer did not see this
-        settlement when they touched. The lock-out would mark its payouts as paid.
+        A page that shows a settlement has no lock-out button. So the dealer had not seen this
+        settlement when they touched the button. The lock-out would mark the payouts of this
+        settlement as paid.
         """
         settled = self._agent.table_state.settled
         if settled is None or not isinstance(_read(line), BettingLocked):
@@ -93,13 +94,13 @@ class PanelEvents:
         return DeviceRefusal("settlement_open", message)
 
     def close(self) -> None:
-        """Stop waiting for answers; accepted events still continue."""
+        """Stop waiting for answers; the agent still completes accepted events."""
         for task in self._under_way:
             task.cancel()
 
 
 def _needs_reason(line: bytes) -> DeviceRefusal | None:
-    """Return the refusal of a touch that retracts cards without a reason, or None."""
+    """Return a refusal if a touch retracts cards without a reason, or None."""
     event = _read(line)
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
         return DeviceRefusal("reason_missing", "say why the cards are taken back")
@@ -107,7 +108,10 @@ def _needs_reason(line: bytes) -> DeviceRefusal | None:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """Return the event of a line, or None if it is not valid; the agent then reports the error."""
+    """Return the event in a line, or None if the line is not valid.
+
+    The agent reports the error of such a line.
+    """
     try:
         return parse_event(line)
     except DeviceRefusal:
@@ -115,7 +119,7 @@ def _read(line: bytes) -> DeviceEvent | None:
 
 
 def _asking(line: bytes) -> bytes:
-    """Return the line of a touch, with a request that a floorperson confirm a correction."""
+    """Return the line of a touch; `settle` and `void` also ask for a floorperson's confirmation."""
     event = _read(line)
     if isinstance(event, VoidPressed | SettlePressed):
         return encode_event(replace(event, confirm=True))

@@ -9,7 +9,7 @@ from controllers.agent.agent import Agent
 from controllers.panel.table_view import view_table
 
 LOOK_EVERY_S: Final = 0.1
-"""Seconds between two checks of the table, because a fault may begin without an event."""
+"""Seconds between two checks of the table, because a fault can begin without an event."""
 
 HEARTBEAT_EVERY_S: Final = 1.0
 """Seconds between heartbeats; a page that misses several of them hides its numbers."""
@@ -24,7 +24,7 @@ class PanelUpdates:
     """The current view of one table, as bytes.
 
     Attributes:
-        streams: number of tablets that receive it.
+        streams: number of tablets that receive the view.
     """
 
     def __init__(self, agent: Agent, *, demonstration: bool) -> None:
@@ -37,7 +37,7 @@ class PanelUpdates:
 
     @property
     def view(self) -> bytes:
-        """Present view, as JSON."""
+        """Current view, as JSON."""
         agent = self._agent
         view = view_table(
             agent.layout,
@@ -72,7 +72,11 @@ class PanelUpdates:
         self._changed = asyncio.Event()
 
     async def next_after(self, seen: bytes) -> bytes | None:
-        """Return the next view that differs from `seen`; `seen` after a pause; None at the end."""
+        """Wait until the view differs from `seen`, and return the view.
+
+        If the view does not change for `HEARTBEAT_EVERY_S` seconds, return `seen`. If the streams
+        are closed, return None.
+        """
         if self._view == seen and not self._closed:
             changed = self._changed
             try:
@@ -84,9 +88,11 @@ class PanelUpdates:
 
 
 class ViewStream:
-    """The view as server-sent events: `page` first, then `view`, and `heartbeat` in pauses.
+    """Stream of server-sent events for one tablet.
 
-    Only the last view is sent, so views for a slow tablet do not accumulate in memory.
+    The first event is `page`. A `view` event follows each change of the view. If there is no
+    change, a `heartbeat` event is sent every second. Only the last view is sent, so views for a
+    slow tablet do not accumulate in memory.
     """
 
     def __init__(self, feed: PanelUpdates, page_version: str) -> None:

@@ -1,6 +1,7 @@
-"""The view of a panel as one JSON document; the page shows it and has no state of its own.
+"""The view of a panel as one JSON document.
 
-Money is in integer cents, cards are two characters, and texts are for the dealer.
+The page shows this document and has no state of its own. Money is in integer cents, a card is two
+characters, and texts are for the dealer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,10 @@ class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds; `amount` in cents, or None while it may not be current."""
+    """A meter that the table feeds.
+
+    `amount` is the balance in cents; None while the balance is not known to be current.
+    """
 
     meter: str
     name: str
@@ -39,17 +43,17 @@ class PositionView(_View, frozen=True):
     """A betting position.
 
     Attributes:
-        position: its number; 1 is farthest to the dealer's left.
-        lit: the wagers with a lit light (649a.7(d)(4)).
-        cards: its hand if it is entered, or None.
-        folded: true if it has folded.
-        needs: true if its hand or its fold is missing.
-        stays: true if its cards stay on the table after a fold (reading T8).
-        lucky: true if it was drawn for the Lucky Bonus.
-        joined_next: true if one player has this box and the next one (readings T9 and T17).
-        can: the actions that are possible now: ``hand``, ``fold`` (its cards are collected),
-            ``fold stay`` (they stay), ``retract hand``, ``retract fold``, ``join`` and ``part``
-            (this box and the next one belong to one player, or no longer do).
+        position: number of the position; 1 is farthest to the dealer's left.
+        lit: the wagers whose light is lit (649a.7(d)(4)).
+        cards: the hand of the position if it is entered, or None.
+        folded: true if the position has folded.
+        needs: true if the position's hand or fold is missing.
+        stays: true if the cards stay on the table after a fold (reading T8).
+        lucky: true if the position was drawn for the Lucky Bonus.
+        joined_next: true if one player has this position and the next one (readings T9 and T17).
+        can: the actions that are possible now: ``hand``, ``fold`` (the cards are collected), ``fold
+            stay`` (the cards stay), ``retract hand``, ``retract fold``, ``join`` and ``part`` (this
+            position and the next one belong to one player, or no longer do).
     """
 
     position: int
@@ -64,7 +68,7 @@ class PositionView(_View, frozen=True):
 
 
 class LitView(_View, frozen=True):
-    """Accepted chip wagers at a position, for the count."""
+    """Accepted chip wagers at a position, for the count of the chips."""
 
     position: int
     wagers: Sequence[str]
@@ -86,7 +90,7 @@ class LineView(_View, frozen=True):
     """One line of the settlement.
 
     Attributes:
-        line: its index in the settlement, from 0.
+        line: index of the line in the settlement, from 0.
         position: the position.
         kind: the kind of line; the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
         item: name of the item.
@@ -95,12 +99,12 @@ class LineView(_View, frozen=True):
         state: state of the line, which determines the dealer's task.
         act: the dealer's task in words.
         source: source of the payout in words, or empty.
-        payer: person who pays it, in words, or empty.
-        rule: the subsection that decides it.
-        why: the subsections with explanations.
-        percent: the percentage of the meter, or None.
-        envy_of: for an Envy Bonus, the position whose winning hand is the reason for it; else None.
-        claimed: true if its payment needs, or needed, a floorperson's decision.
+        payer: person who pays the amount, in words, or empty.
+        rule: the subsection that decides the line.
+        why: texts that explain the line, with the subsections.
+        percent: the percentage of the meter that is paid, or None.
+        envy_of: for an Envy Bonus, the position whose winning hand caused it; otherwise None.
+        claimed: true if the payment needs, or needed, a floorperson's decision.
     """
 
     line: int
@@ -121,7 +125,7 @@ class LineView(_View, frozen=True):
 
 
 class TurnView(_View, frozen=True):
-    """Lines of one position's turn, including the Envy Bonuses from its hand."""
+    """Lines of one position's turn, with the Envy Bonuses that the position's hand caused."""
 
     position: int
     cards: Sequence[str] | None
@@ -133,11 +137,11 @@ class DueView(_View, frozen=True):
 
     Attributes:
         position: the position.
-        pay: to pay now from the table inventory.
-        credit: to credit now to the game account.
-        wait: to pay after a floorperson has validated the win.
-        hand_pay: hand pay, never paid at the table.
-        ask: Envy Bonuses of a rejected win; the dealer must ask the floorperson.
+        pay: amount to pay now from the table inventory.
+        credit: amount to credit now to the game account.
+        wait: amount to pay after a floorperson has validated the win.
+        hand_pay: amount of hand pays, which are never paid at the table.
+        ask: amount of Envy Bonuses of a rejected win; the dealer must ask the floorperson.
     """
 
     position: int
@@ -154,16 +158,16 @@ class SettledView(_View, frozen=True):
     Attributes:
         round: name of the round.
         turns: the lines, turn by turn in paying order.
-        due: sums of each position.
+        due: sums that are due for each position.
         dealer: the dealer's hand.
         community: the community cards.
         draw: draw at lock-out.
-        undecided: number of its wins without a decision.
+        undecided: number of wins in the round that have no decision.
         claimed: the lines whose payment needs, or needed, a floorperson's decision.
-        open: those of them that are not paid or acknowledged.
-        seen: indexes, from 0, of the lines that the dealer must complete before the next round,
-            each with its state. The page sends them back, so only lines that the dealer saw in this
-            state become done.
+        open: the lines in `claimed` that are not paid or acknowledged.
+        seen: the lines that the dealer must complete before the next round: the index of each line,
+            from 0, and its state. The page sends `seen` back. So only lines that the dealer saw in
+            this state are completed.
         told: the dealer's next task for the round, in a sentence.
     """
 
@@ -211,7 +215,7 @@ class ReturnedView(_View, frozen=True):
 
 
 class RefusalView(_View, frozen=True):
-    """Refusal by the service: the device event and the reason."""
+    """Refusal of a device event by the service: name of the event, and reason."""
 
     event: str
     message: str
@@ -236,7 +240,7 @@ class HeldView(_View, frozen=True):
 
 
 class AskingView(_View, frozen=True):
-    """Correction request to a floorperson: the device event, the reason, and its time in UTC."""
+    """Correction request to a floorperson: device event, reason, and time in UTC."""
 
     event: str
     reason: str
@@ -258,35 +262,36 @@ class View(_View, frozen=True):
         shut: reason why no progressive wager is accepted, or None.
         unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
             None.
-        waiting: earlier rounds, the oldest first, with an undecided win or with a decision that the
-            dealer has not acknowledged (``done``).
+        waiting: earlier rounds, the oldest first. Each has a win that is not decided, or a decision
+            that the dealer has not acknowledged (``done``).
         reason: reason of a table lock-out.
-        meters: the meters that it feeds.
+        meters: the meters that the table feeds.
         wagers: the wagers that can be placed.
         positions: the positions, 1 first.
         draw: draw for this round.
         chips: number of accepted chip wagers.
-        chips_returned: number of returned chips of refused wagers.
-        lit: the chip wagers by position, for the count.
+        chips_returned: number of chips that are returned because the service refused their wagers.
+        lit: the chip wagers by position, for the count of the chips.
         hand_cards: number of cards of a position.
         dealer_cards: number of the dealer's cards.
         dealer: the dealer's hand.
         community: the community cards.
-        needs_community: true if they are dealt in this round (649a.8(d)).
+        needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every card that was entered.
-        next: next entry in the order in which cards are turned up: ``dealer``, a position's number,
-            ``community``, or None if nothing is missing.
+        next: next entry: ``dealer``, a position's number or ``community``; None if nothing is
+            missing. The order is that in which cards are turned up.
         missing: entries that are missing before the round can be settled, in words.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.
         repeat: wagers of the previous round, which ``repeat`` places again.
-        settled: settlement of the previous round, until the dealer closes it.
-        last: settlement that was closed last.
-        returned: returned wagers, until the next wager or lock-out, or None.
-        refusal: last event that the service refused, until the next event is accepted, or None.
+        settled: settlement of the previous round; None after the dealer has closed it.
+        last: the settlement that was closed last.
+        returned: wagers that were returned last; None after the next wager or lock-out.
+        refusal: last event that the service refused; None after the next event is accepted.
         differs: wrong count of the chips, or None.
         held: claims that hold the table.
-        asking: correction request, or None; while it waits, the only action is ``withdraw``.
+        asking: correction request, or None. While the request waits, the only possible action is
+            ``withdraw``.
     """
 
     table: str

@@ -1,6 +1,6 @@
 /* The connection between the page and the table's agent. Views arrive in one event stream, and
-   device events are sent to one URL. If the agent is silent, the page reports it and shows no
-   values as current. */
+   device events are sent to one URL. If the agent sends nothing, the page says so and shows no
+   value as current. */
 
 import { afterPress } from "./after_press.js";
 import { EventStream } from "./event_stream.js";
@@ -51,7 +51,7 @@ export const untoast = (text) => { if (byId("toast").textContent === text) toast
 
 const failed = (code, message) => ({ ok: false, error: { code, message } });
 
-/* An event that waited too long is not sent, because the table may have changed since the touch. */
+/* An event that waited too long is not sent, because the table can have changed since the touch. */
 const ask = async (body, pressedAt) => {
   if (lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
     return failed("not_sent", "Not sent: the table did not answer in time. "

@@ -29,7 +29,7 @@ const accepted = (view) => {
   return `${lit.length} ${lit.length === 1 ? "wager" : "wagers"} accepted, ${money(sum)}`;
 };
 
-/* A closed settlement can be shown again. */
+/* Button that shows or hides the settlement that was closed last. */
 const lookBack = (view) => view.last === null ? null
   : button("last-settlement", ".small", "Last settlement", () => {
     looksBack = !looksBack;

@@ -11,8 +11,8 @@ export const button = (id, kind, text, onclick, attributes = {}) =>
   make(`button${kind}`, { id, type: "button", onclick, ...attributes }, text);
 
 /* Replace the contents of an element and keep the focus. If the focused element is gone, move the
-   focus to the next action. Move it to a field only if a field had the focus, because a tablet then
-   shows its keyboard. */
+   focus to the next action. Only if a field had the focus, move the focus to a field, because a
+   field opens the tablet's keyboard. */
 const replace = (where, contents) => {
   const active = where.contains(document.activeElement) ? document.activeElement : null;
   where.replaceChildren(...contents.flat().filter((each) => each !== null && each !== undefined));

@@ -27,7 +27,7 @@ const mark = () => {
   }
 };
 
-/* Draw, and disable the buttons that are new or have moved for half a second. */
+/* Draw. Then, for half a second, disable the buttons that are new or have moved. */
 export const guarded = (draw) => {
   const before = places();
   draw();
@@ -47,7 +47,8 @@ const swallow = (event) => {
   event.stopPropagation();
 };
 
-/* Enter in a field also clicks its form's button. That is not a touch, so it is allowed. */
+/* The Enter key in a field also clicks the button of the form. Such a click is not a touch, so it
+   is allowed. */
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button === null || !("fresh" in button.dataset)) return;

@@ -24,8 +24,9 @@ const clear = () => {
   typed = "";
 };
 
-/* Return the hand that is entered now: the chosen one, or the next one that is turned up. If it
-   changes, the picked and typed cards are cleared, so they cannot be sent for another hand. */
+/* Return the hand that the dealer enters now: the chosen hand, or the next hand that is turned up.
+   If this hand changes, the picked and typed cards are cleared. So these cards cannot be sent for
+   another hand. */
 export const targetOf = (view) => {
   if (view.phase !== "dealt" || (chosen !== null && entered(view, chosen))) chosen = null;
   const target = view.phase === "dealt" ? chosen ?? view.next : null;

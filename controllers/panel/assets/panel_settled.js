@@ -8,7 +8,8 @@ import { button, byId, drawFrom } from "./panel_drawing.js";
 const open = new Set();
 const SIGNS = { envy: "Envy", magic_card: "Magic Card", lucky: "Lucky" };
 
-/* The subsections, shown on demand. Open ones stay open when the settlement is drawn again. */
+/* The subsections for a line, shown when the dealer presses Why. Open texts stay open when the
+   settlement is drawn again. */
 const why = (line, id) => {
   const reasons = make("div.reasons", { id, hidden: !open.has(id) },
     line.why.map((text) => make("p", {}, text)));
@@ -60,7 +61,8 @@ const board = (settled) => {
   return make("div.board", {}, rows, drawView(settled.draw));
 };
 
-/* A settlement stays until the dealer closes it, also if devices send wagers before. */
+/* A settlement stays until the dealer closes it, even if devices already send wagers for the next
+   round. */
 export const showsSettled = (view) =>
   view.settled !== null && (view.phase === "held" || view.phase === "open");
 
@@ -96,10 +98,12 @@ const TOLD = {
   done: (line) => `paid, ${money(line.amount)}`,
   nothing: () => "nothing",
 };
-/* Buttons for lines that the dealer has paid, or that must not be paid and were noted. */
+/* Names of the buttons with which the dealer completes a line. The dealer has paid the line, or
+   knows that it must not be paid. */
 const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Done" };
 
-/* The states that the page showed at the press; a line that has changed since then is not done. */
+/* The state that the page showed for each line at the press. If a state has changed since then, the
+   agent completes none of these lines. */
 const asShown = (lines) => Object.fromEntries(lines.map((line) => [line.line, line.state]));
 
 const payer = (line) => line.state === "rejected" || !line.payer ? null

@@ -66,7 +66,7 @@ const lightOf = (position, wager) => {
     { "aria-pressed": "false", "aria-label": `Position ${position} ${wager.name}` });
 };
 
-/* A link marks two positions of one player, who is paid no Envy Bonus for their own hand. */
+/* A link marks two positions of one player. A player is paid no Envy Bonus for their own hand. */
 const chainOf = (position) => {
   const chain = button(`chain-${position}`, ".small.chain",
     [make("i", { "aria-hidden": "true" }), `${position}–${position + 1}`],
@@ -78,7 +78,8 @@ const chainOf = (position) => {
   return chain;
 };
 
-/* While hands are entered, the pad has the space, unless the dealer opens the links. */
+/* While hands are entered, the links are hidden, so the pad has more space. The dealer can open the
+   links. */
 export const linkBoxes = () => {
   asked = !asked;
   draw();
