@@ -3,7 +3,10 @@
 from typing import Final, NewType
 
 Card = NewType("Card", int)
-"""A card: ``rank * 4 + suit``, ranks 0 (deuce) to 12 (ace), suits 0 to 3 (clubs to spades)."""
+"""A card, as the number ``rank * 4 + suit``.
+
+The rank is 0 (deuce) to 12 (ace). The suit is 0 to 3: clubs, diamonds, hearts, spades.
+"""
 
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
@@ -18,7 +21,10 @@ _CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES)}
 
 
 def parse_card(text: str) -> Card:
-    """Read a card of two characters: a rank of ``23456789TJQKA``, then a suit of ``cdhs``.
+    """Return the card that a two-character name means.
+
+    The first character is the rank, one of ``23456789TJQKA``. The second character is the suit, one
+    of ``cdhs``.
 
     Raises:
         ValueError: the text is not the name of a card.
@@ -37,7 +43,7 @@ def parse_card(text: str) -> Card:
 
 
 def card_name(card: Card) -> str:
-    """Return the two characters that name a card.
+    """Return the two-character name of a card.
 
     >>> card_name(parse_card("As"))
     'As'
@@ -46,12 +52,12 @@ def card_name(card: Card) -> str:
 
 
 def rank_of(card: Card) -> int:
-    """Return the rank, 0 (deuce) to 12 (ace)."""
+    """Return the rank of a card, 0 (deuce) to 12 (ace)."""
     return card >> 2
 
 
 def suit_of(card: Card) -> int:
-    """Return the suit, 0 to 3: clubs, diamonds, hearts, spades.
+    """Return the suit of a card, 0 to 3: clubs, diamonds, hearts, spades.
 
     All suits are equal in rank (649a.6(a)).
     """

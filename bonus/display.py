@@ -1,4 +1,4 @@
-"""Texts for people: money, wagers, hands and cards."""
+"""Functions that write money, wagers, hands and cards as text for people."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _RANKS: Final = {
 
 
 def money(amount_cents: int) -> str:
-    """Return cents as text for people.
+    """Return an amount in cents as text in dollars and cents.
 
     >>> money(112362), money(-150)
     ('$1,123.62', '-$1.50')
@@ -32,7 +32,7 @@ def money(amount_cents: int) -> str:
 
 
 def short_money(amount_cents: int) -> str:
-    """Return cents as text for people, without ``.00`` for whole dollars.
+    """Return an amount in cents as text in dollars, without ``.00`` for whole dollars.
 
     >>> short_money(500), short_money(250)
     ('$5', '$2.50')
@@ -41,7 +41,9 @@ def short_money(amount_cents: int) -> str:
 
 
 def exact_money(micros: int) -> str:
-    """Return micros as dollars with six decimals, as the audit prints them.
+    """Return an amount in micros as text in dollars with six decimals.
+
+    A micro is a millionth of a dollar. The audit prints amounts in this form.
 
     >>> exact_money(11_236_212_345), exact_money(-140_000)
     ('$11,236.212345', '-$0.140000')
@@ -51,7 +53,7 @@ def exact_money(micros: int) -> str:
 
 
 def wager_text(wager_cents: int) -> str:
-    """Return the text for the wager of a meter.
+    """Return a text with the amount of a meter's wager, from the amount in cents.
 
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
@@ -63,7 +65,7 @@ def wager_text(wager_cents: int) -> str:
 
 
 def item_words(item: str) -> str:
-    """Return the name of a wager, or of a bonus that is paid besides, for people.
+    """Return the name for people of a wager, or of a bonus that is paid with a wager.
 
     >>> item_words("five_of_six_progressive"), item_words("magic_card")
     ('5 of 6 Progressive', 'Magic Card')
@@ -74,7 +76,7 @@ def item_words(item: str) -> str:
 
 
 def hand_words(hand: str) -> str:
-    """Return the name of a hand of any ranking for people.
+    """Return the name for people of a hand of any ranking.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')
@@ -86,7 +88,7 @@ def hand_words(hand: str) -> str:
 
 
 def card_words(name: str) -> str:
-    """Return the spoken name of a card.
+    """Return the name of a card in words, from its two-character name.
 
     >>> card_words("Td")
     'ten of diamonds'

@@ -1,19 +1,19 @@
-"""Errors of the software's users, reported in plain words and without a traceback."""
+"""Errors for people who use the software: a plain message without a traceback."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Final
 
 _ALIKE: Final = 0.7
-"""Similarity, 0 to 1, from which a known word is suggested for a misspelled one."""
+"""Lowest similarity, 0 to 1, at which a known word is suggested for a misspelled word."""
 
 
 class UserError(Exception):
     """Error of a command that cannot do what its user asked; the message says why.
 
     Attributes:
-        exit_status: exit status of the command: 1 if a check failed or the input was refused, 2
-            for wrong usage.
+        exit_status: exit status of the command. It is 1 if a check failed or the input was refused,
+            and 2 if the command was used wrongly.
     """
 
     def __init__(self, message: str, *, exit_status: int = 1) -> None:
@@ -22,7 +22,11 @@ class UserError(Exception):
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """Return a hint that names the known word most similar to ``word``, or all known words."""
+    """Return a hint about an unknown word, for the end of an error message.
+
+    The hint names the known word that is most similar to ``word``. If no known word is similar, the
+    hint names all known words. If there are no known words, the hint is empty.
+    """
     plain = word.lower().replace(" ", "_").replace("-", "_")
     if close := get_close_matches(plain, known, 1, _ALIKE):
         return f": is {close[0]} meant?"

@@ -1,8 +1,8 @@
 """Detection and escaping of characters that cannot be printed safely.
 
-A terminal obeys control characters. Characters that reverse the direction of writing or have no
-width mislead a reader. Text from people or devices is refused if it contains any of them. Text that
-was stored earlier is printed with each of them escaped.
+A terminal obeys control characters. Other characters mislead a reader, because they reverse the
+direction of writing or have no width. Text from people or devices is refused if it contains such a
+character. If the text was stored earlier, each such character is escaped when the text is printed.
 """
 
 import re
@@ -16,34 +16,42 @@ UNPRINTABLE: Final = (
     r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x01, 0x11))
 )
-"""Body of a character class of a regular expression: all characters that are refused.
+"""All characters that are refused, for use inside ``[...]`` in a regular expression.
 
 These are control and format characters, surrogates, line and paragraph separators, blank letters
 and marks, and the code points that Unicode will never assign. Where Unicode reserves a range for
 such characters, the whole range is included. Variation selectors are not included, because emoji
-need them. Every character is escaped, so the class itself can be printed.
+need them. Every character is written as an escape, so this text itself can be printed.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
-"""Variation selectors: they select the form of the preceding character and show nothing alone."""
+"""Variation selectors.
+
+They change the form of the character before them. Alone, they are invisible.
+"""
 
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
-"""A regular expression of text that can be printed."""
+"""Regular expression that matches text without refused characters."""
 
 PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{_SELECTORS}{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
-"""A regular expression of text that can be printed and is not blank."""
+"""Regular expression that matches text that is not blank and has no refused characters."""
 
 _SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
 _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text is printable ASCII: a fast test that most texts pass."""
+    """Return True if a text is printable ASCII.
+
+    The test is fast, and most texts pass it.
+    """
     return text.isascii() and text.isprintable()
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Return which character of a text cannot be printed, or None; the text is not repeated.
+    r"""Return a message about the first character of a text that cannot be printed, or None.
+
+    The message does not repeat the text.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -53,7 +61,9 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return the problem of a text that people must read: unprintable or blank; or None.
+    r"""Return a message if a text is blank or cannot be printed, or None.
+
+    It is for texts that people must be able to read.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -73,9 +83,10 @@ def escape_unprintable(text: str) -> str:
 
 
 def escape_in_json(text: str) -> str:
-    """Escape the characters that cannot be printed in a JSON text; its values stay the same.
+    """Escape the characters of a JSON text that cannot be printed.
 
-    Line ends stay, because in JSON they occur only between values.
+    The values in the JSON stay the same. Line ends are not escaped, because in JSON they occur only
+    between values.
     """
     return _UNPRINTABLE.sub(_escaped_in_json, text)
 

@@ -1,4 +1,4 @@
-"""The wagers that feed a meter, their meters, and the sources of payouts."""
+"""The kinds of wager that feed a meter, the kinds of meter, and the sources of payouts."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -6,14 +6,14 @@ from types import MappingProxyType
 from typing import Final
 
 MICROS_PER_CENT: Final = 10_000
-"""Micros (millionths of a dollar) in a cent; meters are counted in micros."""
+"""Number of micros in a cent. A micro is a millionth of a dollar. Meters are counted in micros."""
 
 
 class Wager(StrEnum):
-    """A wager that feeds a meter (649a.7(d)).
+    """A kind of wager that feeds a meter (649a.7(d)).
 
-    The Five Card Hand Bonus occurs twice: for the player's and for the dealer's hand. All other
-    wagers are named only in the chapters' files.
+    The Five Card Hand Bonus occurs twice: as a wager on the player's hand and as a wager on the
+    dealer's hand. Wagers that feed no meter are named only in the chapters' files.
     """
 
     PROGRESSIVE = auto()
@@ -24,7 +24,10 @@ class Wager(StrEnum):
 
 
 class MeterKind(StrEnum):
-    """A progressive meter for which 649a.12 requires a seed and a rate of progression."""
+    """A kind of progressive meter.
+
+    649a.12 requires a seed and a rate of progression for each kind.
+    """
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -33,10 +36,10 @@ class MeterKind(StrEnum):
 
 
 class PaidFrom(StrEnum):
-    """The source of a payout.
+    """The source from which a payout is paid.
 
-    A hand pay must not be paid from the table inventory container or through the player's game
-    account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
+    A hand pay is paid by attendants. It must not be paid from the table inventory container or
+    through the player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
     """
 
     TABLE_INVENTORY = auto()
@@ -53,11 +56,14 @@ METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
         Wager.FIVE_CARD_HAND_BONUS_DEALER: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The meter that each wager feeds."""
+"""The kind of meter that each wager feeds."""
 
 _FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
 
 
 def meter_fed_by(wager: str) -> MeterKind | None:
-    """Return the meter that a wager feeds; None if it feeds none or does not exist."""
+    """Return the kind of meter that a wager feeds, or None.
+
+    The result is None if the wager feeds no meter, or if there is no wager of this name.
+    """
     return _FED.get(wager)

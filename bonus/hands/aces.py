@@ -1,4 +1,7 @@
-"""The hands of the Aces Bonus, 682a.6(d), in both readings of F12."""
+"""The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four.
+
+Reading F12 allows either way. A casino table chooses one of them.
+"""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
@@ -17,7 +20,10 @@ from bonus.hands.counts import (
 
 
 class AcesHand(StrEnum):
-    """The hands of 682a.6(d) in its order (reading F7); ``OTHER`` is any hand that is not paid."""
+    """The hands of the Aces Bonus, in the order of 682a.6(d) (reading F7).
+
+    ``OTHER`` is any hand that the Aces Bonus does not pay.
+    """
 
     FOUR_ACES = auto()
     FOUR_OF_A_KIND = auto()
@@ -33,9 +39,9 @@ class AcesHand(StrEnum):
 
 
 def aces_hand(cards: Sequence[Card]) -> AcesHand:
-    """Return the highest hand under the text of 682a.6(d).
+    """Return the highest hand of the Aces Bonus that five cards form, under the text of 682a.6(d).
 
-    Flushes and straights need all five cards. A full house is paid as its three of a kind (reading
+    A flush or a straight needs all five cards. A full house is paid as its three of a kind (reading
     F5).
 
     Raises:
@@ -45,7 +51,7 @@ def aces_hand(cards: Sequence[Card]) -> AcesHand:
 
 
 def aces_hand_best_four(cards: Sequence[Card]) -> AcesHand:
-    """Return the highest hand of the same list that any four of the five cards form (reading F12).
+    """Return the highest hand of the Aces Bonus that any four of five cards form (reading F12).
 
     Raises:
         ValueError: there are not five cards.
@@ -70,7 +76,11 @@ def _judge(cards: Sequence[Card], length: int) -> AcesHand:
 
 @cache
 def _by_ranks(counts: int, length: int) -> AcesHand:
-    """Return the highest hand that depends on the counts of ranks only."""
+    """Return the highest hand of the Aces Bonus that the ranks of the cards form.
+
+    ``counts`` are the packed counts of the ranks, without suits, so no flush is found. ``length``
+    is the number of cards in a straight.
+    """
     ranks = ranks_most_first(counts)
     first = ranks[0]
     most = ranks.count(first)

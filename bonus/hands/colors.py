@@ -1,4 +1,7 @@
-"""The colors of the Prime Wager: 679a.11(d)(1), 682a.11(e)(1)."""
+"""Results of the Prime Wager, which pays for cards of one color.
+
+679a.11(d)(1), 682a.11(e)(1).
+"""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
@@ -11,7 +14,7 @@ _RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
 
 
 class PrimeHand(StrEnum):
-    """The results of the Prime Wager of 679a, highest first (reading P4)."""
+    """The results of the Prime Wager of chapter 679a, the highest first (reading P4)."""
 
     SAME_COLOR_PLAYER_AND_DEALER = auto()
     SAME_COLOR_PLAYER = auto()
@@ -19,7 +22,7 @@ class PrimeHand(StrEnum):
 
 
 class FivePrimeHand(StrEnum):
-    """The results of the Prime Wager of 682a, highest first (reading F6)."""
+    """The results of the Prime Wager of chapter 682a, the highest first (reading F6)."""
 
     ALL_FIVE_SAME_COLOR = auto()
     FOUR_SAME_COLOR = auto()
@@ -27,7 +30,9 @@ class FivePrimeHand(StrEnum):
 
 
 def prime_hand(cards: Sequence[Card]) -> PrimeHand:
-    """Return the Prime Wager's result for a player's three cards followed by the dealer's three.
+    """Return the result of the Prime Wager of chapter 679a.
+
+    ``cards`` are the player's three cards, then the dealer's three cards.
 
     Raises:
         ValueError: there are not six cards.
@@ -42,7 +47,7 @@ def prime_hand(cards: Sequence[Card]) -> PrimeHand:
 
 
 def five_prime_hand(cards: Sequence[Card]) -> FivePrimeHand:
-    """Return the Prime Wager's result for a player's five cards.
+    """Return the result of the Prime Wager of chapter 682a, for a player's five cards.
 
     Raises:
         ValueError: there are not five cards.

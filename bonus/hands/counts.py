@@ -1,8 +1,8 @@
-"""Counts of ranks and suits, packed into one integer.
+"""Counts of the ranks and suits of cards, packed into one integer.
 
-Each card has a number with a bit field for every rank and every suit. The sum over a hand's cards
-contains the count of each rank and suit. The meaning of each sum of ranks is computed once and
-cached.
+Each card has a packed number with one bit field for each rank and each suit. The packed numbers of
+a hand's cards are added. Each field of the sum is then the count of one rank or one suit. The hand
+that belongs to each sum of ranks is computed once and cached.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,11 +21,11 @@ COUNTS: Final = tuple(
     for rank in range(len(RANKS))
     for suit in range(len(SUITS))
 )
-"""The packed count of each card."""
+"""The packed number of each card: 1 in the field of its rank and 1 in the field of its suit."""
 
 
 def counts_of(cards: Iterable[Card]) -> int:
-    """Return the sum of the cards' packed counts."""
+    """Return the sum of the packed numbers of cards (``COUNTS``)."""
     total = 0
     for card in cards:
         total += COUNTS[card]
@@ -33,20 +33,23 @@ def counts_of(cards: Iterable[Card]) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """Return each rank as often as it occurs: the most frequent first, then the highest."""
+    """Return the ranks of a hand, each as often as it occurs.
+
+    The most frequent rank comes first. Of two equally frequent ranks, the higher rank comes first.
+    """
     found = [(counts >> RANK_BITS * rank & 7, rank) for rank in range(len(RANKS))]
     return [rank for count, rank in sorted(found, reverse=True) for _ in range(count)]
 
 
 def ranks_mask(ranks: Iterable[int]) -> int:
-    """Return a mask with a bit for each rank that occurs."""
+    """Return a bit mask with one bit for each rank that occurs; bit 0 is the deuce."""
     return sum(1 << rank for rank in set(ranks))
 
 
 def suit_with(counts: int, least: int) -> int | None:
     """Return the suit that occurs at least ``least`` times, or None.
 
-    ``least`` must be high enough that at most one suit can reach it.
+    ``least`` must be so high that at most one suit can occur so often.
     """
     suits = counts >> SUITS_FROM
     for suit in range(len(SUITS)):
@@ -56,14 +59,15 @@ def suit_with(counts: int, least: int) -> int | None:
 
 
 def suited_mask(cards: Sequence[Card], suit: int) -> int:
-    """Return a mask of the ranks that occur in a suit."""
+    """Return a bit mask of the ranks that occur in one suit."""
     return sum(1 << rank_of(card) for card in cards if suit_of(card) == suit)
 
 
 def straight_top(mask: int, length: int) -> int | None:
-    """Return the top rank of the highest run of ``length`` ranks in a mask, or None.
+    """Return the top rank of the highest straight in a mask of ranks, or None.
 
-    An ace also counts as the rank below the 2. It can only begin or end a run.
+    The straight is a run of ``length`` ranks. An ace also counts as the rank below the 2. An ace
+    can only begin or end a run.
     """
     aces_low = mask << 1 | mask >> ACE
     run = (1 << length) - 1

@@ -1,4 +1,4 @@
-"""Five-card hands, of five cards or the best of six: 649a.6(d)."""
+"""The five-card hands of 649a.6(d), formed of five cards or of the best five of six."""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
@@ -19,10 +19,10 @@ from bonus.hands.counts import (
 
 
 class FiveCardHand(StrEnum):
-    """The hands of 649a.6(d), highest first.
+    """The hands of 649a.6(d), the highest first.
 
-    The royal flush of spades has its own name for 649a.12(j). The last three are not in 649a.6(d):
-    they name all remaining hands.
+    The royal flush of spades has its own name, because 649a.12(j) pays it separately. ``TWO_PAIR``,
+    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they name all remaining hands.
     """
 
     ROYAL_FLUSH_SPADES = auto()
@@ -70,7 +70,9 @@ def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five(cards: Sequence[Card]) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that any five of five or six cards form.
+    """Return the highest hand of 649a.6(d) that any five of the cards form.
+
+    There are five or six cards.
 
     Raises:
         ValueError: there are not five or six cards.
@@ -96,7 +98,11 @@ def best_five(cards: Sequence[Card]) -> FiveCardHand:
 
 @cache
 def _by_ranks(counts: int) -> FiveCardHand:
-    """Return the best five of five or six cards if no suit has five, from the counts of ranks."""
+    """Return the highest five-card hand that the ranks of five or six cards form.
+
+    ``counts`` are the packed counts of the ranks, without suits. The function is used if no suit
+    has five cards.
+    """
     ranks = ranks_most_first(counts)
     most, *others = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
     second = others[0]

@@ -1,4 +1,4 @@
-"""Four-card hands, the best of four, five or six cards: 682a.6(b) and (c)."""
+"""The four-card hands of 682a.6(b) and (c): the best four of four, five or six cards."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum, auto
@@ -18,7 +18,7 @@ from bonus.hands.counts import (
 
 
 class FourCardHand(StrEnum):
-    """The hands of 682a.6(b), highest first; ``HIGH_CARD`` is any other hand."""
+    """The hands of 682a.6(b), the highest first; ``HIGH_CARD`` is any other hand."""
 
     FOUR_OF_A_KIND = auto()
     STRAIGHT_FLUSH = auto()
@@ -37,10 +37,11 @@ _SUIT_MIN: Final = 4
 
 
 def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
-    """Return the best hand that four of the cards form, and its strength.
+    """Return the best hand that four of the cards form, and the strength of that hand.
 
-    A higher strength wins. Equal strengths are ties: the other cards never decide (reading F8).
-    A-2-3-4 is the lowest straight. From high to low: three-of-a-kind, flush, straight, two pairs.
+    Of two hands, the one with the higher strength wins. Hands of equal strength tie: the remaining
+    cards never decide (reading F8). A-2-3-4 is the lowest straight. Three-of-a-kind is higher than
+    a flush. A flush is higher than a straight, and a straight is higher than two pairs.
 
     Raises:
         ValueError: there are not four, five or six cards.
@@ -64,7 +65,10 @@ def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
 
 @cache
 def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
-    """Return the best four and their strength from the counts of ranks only."""
+    """Return the best four-card hand that the ranks of the cards form, and its strength.
+
+    ``counts`` are the packed counts of the ranks, without suits.
+    """
     ranks = ranks_most_first(counts)
     found = {rank: ranks.count(rank) for rank in ranks}
     most = found[ranks[0]]
@@ -88,7 +92,10 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
 
 @cache
 def _by_suited(mask: int) -> tuple[FourCardHand, int]:
-    """Return the best four cards of one suit and their strength, from the mask of its ranks."""
+    """Return the best four-card hand within one suit, and its strength.
+
+    ``mask`` is the bit mask of the ranks that occur in the suit.
+    """
     top = straight_top(mask, 4)
     if top is not None:
         return _strength(FourCardHand.STRAIGHT_FLUSH, top)

@@ -1,4 +1,4 @@
-"""The rankings under the names that the chapters' files use."""
+"""The rankings of hands, by the names that the chapters' files use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A ranking of hands.
+    """A ranking: the hands that cards can form, in their order.
 
     Attributes:
-        hands: the hands, highest first.
-        tops: hands that may be the first of a paytable: a paytable need not list the royals
-            separately.
-        cards: numbers of cards that the ranking can judge.
-        of: function that judges them.
+        hands: the hands, the highest first.
+        tops: the hands with which a paytable is allowed to begin. A paytable need not list the
+            royals separately.
+        cards: the numbers of cards that the ranking can judge.
+        of: function that returns the hand that cards form.
     """
 
     hands: tuple[StrEnum, ...]
@@ -34,7 +34,7 @@ class Ranking:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the hands, highest first."""
+        """Names of the hands, the highest first."""
         return tuple(hand.value for hand in self.hands)
 
 
@@ -49,12 +49,15 @@ def _ranking(
 
 
 Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
-"""Function that returns a hand's name and its strength; equal strengths are ties."""
+"""Function that returns the hand that cards form, and its strength.
+
+Of two hands, the one with the higher strength wins. Hands of equal strength tie.
+"""
 
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}
 )
-"""The rankings that compare a player's hand with the dealer's."""
+"""The function of each ranking that compares a player's hand with the dealer's hand."""
 
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {
@@ -79,4 +82,4 @@ RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
         "five_prime": _ranking(FivePrimeHand, 1, {5}, five_prime_hand),
     }
 )
-"""Every ranking, by its name."""
+"""All rankings, by name."""

@@ -1,7 +1,7 @@
-"""Six-card hands: the best five of six, and six cards of one suit from the nine to the ace.
+"""Six-card hands: the best five of six cards, or six cards of one suit from the nine to the ace.
 
-649a.6(d)(8) calls the latter a Super Royal; 679a.6(d)(1) and 682a.6(e)(1) call it a six-card royal
-flush.
+649a.6(d)(8) calls the six suited cards a Super Royal. 679a.6(d)(1) and 682a.6(e)(1) call them a
+six-card royal flush.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,10 @@ _NINE_TO_ACE: Final = 0b111111 << ACE - 5
 
 
 class SixCardHand(StrEnum):
-    """The hands of 679a.6(d) and 682a.6(e), highest first, then all remaining hands."""
+    """The hands of 679a.6(d) and 682a.6(e), the highest first.
+
+    The list ends with the remaining hands, which these subsections do not name.
+    """
 
     SIX_CARD_ROYAL_DIAMONDS = auto()
     SIX_CARD_ROYAL = auto()
@@ -34,7 +37,10 @@ class SixCardHand(StrEnum):
 
 
 class SuperRoyalHand(StrEnum):
-    """The hands of the Six Card Bonus, with the Super Royal highest (649a.12(f), reading T5)."""
+    """The hands of the Six Card Bonus, the highest first (649a.12(f)).
+
+    The Super Royal is the highest hand (reading T5).
+    """
 
     SUPER_ROYAL_DIAMONDS = auto()
     SUPER_ROYAL = auto()
@@ -76,7 +82,8 @@ def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
 def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
     """Return the highest hand of 649a.6(d) that six cards form.
 
-    The Super Royal, and that of diamonds, are separate hands, as paytable E pays them.
+    The Super Royal of diamonds and the other Super Royals are separate hands, because paytable E of
+    the Six Card Bonus pays them separately.
 
     Raises:
         ValueError: there are not six cards.

@@ -17,10 +17,11 @@ from bonus.hands.counts import (
 
 
 class ThreeCardHand(StrEnum):
-    """The hands of 649a.6(b) and 679a.6(b), highest first, with separate names for mini-royals.
+    """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate names for mini-royals.
 
-    In 649a the mini-royals are straight flushes (649a.6(e)). In 679a they rank above straight
-    flushes. The order of hands is the same. Only payouts distinguish the mini-royal of spades.
+    In 649a a mini-royal is a straight flush (649a.6(e)). In 679a a mini-royal ranks above straight
+    flushes. The order of hands is the same in 649a and 679a. Only payouts distinguish the
+    mini-royal of spades from other mini-royals.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -44,14 +45,15 @@ _ORDER: Final[Mapping[ThreeCardHand, int]] = {
     ThreeCardHand.HIGH_CARD: 0,
 }
 QUEEN_HIGH: Final = QUEEN << 8
-"""The lowest strength of a hand that is a queen high or better."""
+"""The lowest strength of a three-card hand that is a queen high or better."""
 
 
 def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
-    """Return the hand that three cards form, and its strength; equal strengths are ties.
+    """Return the hand that three cards form, and the strength of that hand.
 
-    Two pairs are compared by the rank of the pair, then by the third card. A-2-3 is the lowest
-    straight (reading G4).
+    Of two hands, the one with the higher strength wins. Hands of equal strength tie. If both hands
+    are pairs, the rank of the pair decides, then the third card. A-2-3 is the lowest straight
+    (reading G4).
 
     Raises:
         ValueError: there are not three cards.
@@ -74,7 +76,7 @@ def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
-    """Return the strength by which three cards compare with three others (``three_card``).
+    """Return the strength of three cards; of two hands, the one with the higher strength wins.
 
     Raises:
         ValueError: there are not three cards.
@@ -83,7 +85,9 @@ def three_card_strength(cards: Sequence[Card]) -> int:
 
 
 def dealer_qualifies(cards: Sequence[Card]) -> bool:
-    """Return whether three cards are a queen high or better (649a.11(c)(3)(i), 679a.1).
+    """Return whether the dealer's three cards qualify: they are a queen high or better.
+
+    649a.11(c)(3)(i), 679a.1.
 
     Raises:
         ValueError: there are not three cards.
@@ -93,7 +97,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 
 @cache
 def _three(total: int) -> tuple[ThreeCardHand, int]:
-    """Return the hand and the strength of three cards whose packed counts sum to ``total``."""
+    """Return the hand and the strength of three cards, from the sum of their packed counts."""
     ranks = ranks_most_first(total)
     top = straight_top(ranks_mask(ranks), 3)
     suits = total >> SUITS_FROM
