@@ -1,6 +1,7 @@
-"""The law as data: chapters of 58 Pa. Code, their paytables, and the choices they leave to a table.
+"""The law as data: chapters of 58 Pa. Code, their paytables, and the choices of a casino table.
 
-``chapter`` reads a file of ``chapters`` into the types of ``chapter_file``. ``paytable_checks`` and
-``reference_checks`` check it completely. ``paytables`` has its printed tables, ``meter_terms`` the
-terms of a meter, and ``choices`` checks what a table chooses.
+``chapter`` reads the files in ``chapters``, one for each chapter of the Code. ``chapter_file``
+defines the structure of these files. ``paytable_checks`` and ``reference_checks`` check each file
+completely. ``paytables`` reads the printed paytables of a file. ``meter_terms`` computes the terms
+of a meter. ``choices`` checks the choices that a casino table makes.
 """

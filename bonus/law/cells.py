@@ -1,4 +1,4 @@
-"""Parsers for the cells of the law's printed tables: odds, sums, seeds and rates."""
+"""Parsers for the cells of the law's printed paytables: odds, sums, seeds and rates."""
 
 import re
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from typing import Final
 
 
 class ChapterError(ValueError):
-    """Error in a chapter's file: it cannot be read or contradicts itself."""
+    """Error in a chapter's file: the file cannot be read, or it contradicts itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """Payout of a cell; it pays nothing if all fields are 0.
+    """Payout in a cell of a paytable; it pays nothing if all fields are 0.
 
     Attributes:
-        times: multiple of the wager.
-        stake_back: true if the wager is returned in addition ("to 1", or a fixed sum), false if the
-            payout includes it ("for 1"); reading G2.
-        percent: percentage of the meter.
-        sum_cents: a fixed sum for every wager amount (reading T5).
+        times: the multiple of the wager that is paid.
+        stake_back: true if the wager is also returned, as with "to 1" or a fixed sum. False if the
+            payout includes the wager, as with "for 1" (reading G2).
+        percent: the percentage of the meter that is paid.
+        sum_cents: a fixed sum in cents, the same for every amount of the wager (reading T5).
     """
 
     times: int = 0
@@ -28,12 +28,12 @@ class Payout:
 
     @property
     def wins(self) -> bool:
-        """True if anything is paid."""
+        """True if the payout is more than nothing."""
         return bool(self.times or self.percent or self.sum_cents)
 
     @property
     def worth(self) -> tuple[int, int, int]:
-        """Sort key for payouts of one table: the percentage, then the sum, then the odds."""
+        """Sort key of payouts in a paytable: the percentage, then the fixed sum, then the odds."""
         return self.percent, self.sum_cents, self.times
 
 
@@ -48,10 +48,12 @@ _RATE: Final = re.compile(r"([0-9]{1,2})%")
 
 
 def read_payout(cell: str) -> Payout:
-    """Read ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or a blank.
+    """Return the payout in a cell of a paytable.
+
+    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank.
 
     Raises:
-        ChapterError: the cell is none of these.
+        ChapterError: the cell has none of these forms.
 
     >>> read_payout("1,000 for 1")
     Payout(times=1000, stake_back=False, percent=0, sum_cents=0)
@@ -70,10 +72,12 @@ def read_payout(cell: str) -> Payout:
 
 
 def read_times(cell: str, of: str) -> int:
-    """Return the multiple of the wager in odds of one kind: ``of`` is "to" or "for".
+    """Return the number N of a cell with the odds ``N to 1`` or ``N for 1``.
+
+    ``of`` is the required kind of odds, "to" or "for".
 
     Raises:
-        ChapterError: the cell has no such odds.
+        ChapterError: the cell has no odds of this kind.
     """
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
@@ -82,10 +86,12 @@ def read_times(cell: str, of: str) -> int:
 
 
 def read_seed(cell: str) -> int:
-    """Return the multiple of the wager in a seed, ``$1,000 for 1`` or ``$0``.
+    """Return the seed in a cell, as a multiple of the wager.
+
+    A cell is ``$1,000 for 1`` or ``$0``.
 
     Raises:
-        ChapterError: the cell is neither.
+        ChapterError: the cell has neither of these forms.
     """
     match = _SEED.fullmatch(cell)
     if match is None:
@@ -94,7 +100,7 @@ def read_seed(cell: str) -> int:
 
 
 def read_rate_bps(cell: str) -> int:
-    """Return an incrementation rate, ``14%``, in basis points.
+    """Return an incrementation rate such as ``14%`` in basis points.
 
     Raises:
         ChapterError: the cell is not a whole percentage below 100.
@@ -106,7 +112,7 @@ def read_rate_bps(cell: str) -> int:
 
 
 def read_cents(cell: str) -> int:
-    """Return a sum of whole dollars, ``$1,000``, in cents.
+    """Return a sum of whole dollars such as ``$1,000`` in cents.
 
     Raises:
         ChapterError: the cell is not such a sum.

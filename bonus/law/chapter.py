@@ -1,7 +1,8 @@
 """The chapters of 58 Pa. Code as data: games, wagers and paytables, one file per chapter.
 
-A file in ``chapters`` copies the printed law cell by cell. It is checked completely before any part
-is used (``bonus.law.paytable_checks``). To add a chapter with the same kinds of wager, add a file.
+A file in ``chapters`` copies the printed law cell by cell. Each file is checked completely before
+any part of it is used (``bonus.law.paytable_checks``). To add a chapter with the same kinds of
+wager, add a file.
 """
 
 import tomllib
@@ -22,10 +23,12 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load(name: str) -> Chapter:
-    """Return the chapter ``name``, such as ``649a``, read from the package and checked.
+    """Return the chapter of a name such as ``649a``.
+
+    Its file is read from the package and checked.
 
     Raises:
-        ChapterError: its file is not valid.
+        ChapterError: the file of the chapter is not valid.
     """
     return read_chapter(
         files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}").read_text("utf-8")
@@ -34,7 +37,9 @@ def load(name: str) -> Chapter:
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """Return every chapter of the package by its game, in the order of chapter numbers.
+    """Return every chapter of the package, by the name of its game.
+
+    The chapters are in the order of their numbers.
 
     Raises:
         ChapterError: a file is not valid, or two chapters have the same game.
@@ -54,11 +59,12 @@ def chapters() -> Mapping[str, Chapter]:
 
 
 def read_chapter(text: str) -> Chapter:
-    """Read and check a chapter's file.
+    """Read and check the text of a chapter's file.
 
     Raises:
-        ChapterError: the text is not TOML, or has an unknown or missing key; or one of its tables
-            omits a hand, has a hand that cannot occur, or pays a higher hand less than a lower one.
+        ChapterError: the text is not TOML, or has an unknown or missing key. Or one of its
+            paytables omits a hand, has a hand that cannot occur, or pays a higher hand less than a
+            lower one.
     """
     try:
         chapter = msgspec.convert(tomllib.loads(text), Chapter)

@@ -1,4 +1,4 @@
-"""Structure of a chapter's file: its game, its wagers, and their printed tables."""
+"""Structure of a chapter's file: its game, its wagers, and their printed paytables."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,22 +8,26 @@ from bonus.wagers import MeterKind, PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
-"""A row of a table: one cell for each choice, or one cell if the table has no choices."""
+"""A row of a paytable: one cell for each choice, or one cell if there is no choice."""
 
 COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
 CardsOf = Literal[
     "hand", "hand_and_dealer", "hand_and_community", "dealer_and_community", "hand_and_all_six"
 ]
-"""The cards that form a wager's hand."""
+"""The cards that form the hand of a wager."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of all parts of a chapter."""
+    """Base class of all parts of a chapter's file."""
 
 
 class Progression(_Part, frozen=True):
-    """Seed, reseed and rates of a meter, relative to its wager (649a.12(e)(3), (h)(3), ...)."""
+    """Printed cells with the seed, the reseed and the rates of a meter.
+
+    The seed and the reseed are multiples of the wager. The rates are percentages of the wager
+    (649a.12(e)(3), (h)(3), ...).
+    """
 
     rule: str
     seed: Cells
@@ -33,15 +37,15 @@ class Progression(_Part, frozen=True):
 
 
 class PrintedTable(_Part, frozen=True):
-    """Paytables printed side by side: one row per hand, one cell per choice.
+    """Paytables printed side by side: one row per hand, one column per choice.
 
     Attributes:
-        rule: the subsection.
-        pays: the rows, highest hand first.
-        choices: the choices of a Rules Submission, one per column; empty if the law leaves no
-            choice.
-        version: true if these tables may be used only with a version of 649a.7(e).
-        progression: the meter's terms if the table belongs to a meter.
+        rule: the subsection with the paytables.
+        pays: the rows by hand, the highest hand first.
+        choices: the names of the columns, from which a Rules Submission chooses one. Empty if the
+            law leaves no choice.
+        version: true if these paytables are allowed only with a version of the game (649a.7(e)).
+        progression: the seed and the rates of the meter; None if the paytables belong to no meter.
     """
 
     rule: str
@@ -52,14 +56,18 @@ class PrintedTable(_Part, frozen=True):
 
 
 class OneTable(_Part, frozen=True):
-    """A table without a choice."""
+    """A single printed paytable, without a choice."""
 
     rule: str
     pays: dict[str, str]
 
 
 class MiniRoyal(_Part, frozen=True):
-    """Odds for a mini-royal that may be added to the tables of one subsection (649a.12(g))."""
+    """Optional odds for a mini-royal, for the paytables of one subsection (649a.12(g)).
+
+    A casino table can add these odds. ``among`` is the subsection of the paytables. ``least`` are
+    the lowest odds that the law allows.
+    """
 
     rule: str
     among: str
@@ -67,7 +75,7 @@ class MiniRoyal(_Part, frozen=True):
 
 
 class EnvySchedule(_Part, frozen=True):
-    """The Envy Bonuses for one wager amount."""
+    """The Envy Bonus of each hand, for one amount of the wager."""
 
     wager: str
     pays: dict[str, str]
@@ -82,7 +90,10 @@ class Envy(_Part, frozen=True):
 
 
 class DrawPays(_Part, frozen=True):
-    """Payouts of a wager on the draws of the table game system (649a.12(i)(3))."""
+    """Payouts of a Five Card Hand Bonus wager on the draws of the table game system.
+
+    The draws are the Magic Card and the Lucky Bonus (649a.12(i)(3)).
+    """
 
     rule: str
     magic_card: str
@@ -90,41 +101,47 @@ class DrawPays(_Part, frozen=True):
 
 
 class FourthCard(_Part, frozen=True):
-    """Tables that pay a wager if a fourth card has a certain rank (679a.12(f))."""
+    """Paytables that apply if a fourth card has a certain rank (679a.12(f))."""
 
     rank: str
     table: tuple[PrintedTable, ...]
 
 
 class Readings(_Part, frozen=True):
-    """Rankings from which a table chooses one, the default first (reading F12)."""
+    """Rankings from which a casino table chooses one for a wager (reading F12).
+
+    The first ranking is the default.
+    """
 
     choice: Name
     rankings: dict[str, str]
 
 
 class WagerTables(_Part, frozen=True):
-    """Terms of an optional wager in a chapter, or of several wagers with one table.
+    """Terms of an optional wager in a chapter, or of several wagers that share paytables.
 
     Attributes:
-        names: the wagers.
-        ranking: the ranking of ``bonus.hands`` that judges their hands.
+        names: the names of the wagers.
+        ranking: the name of the ranking in ``bonus.hands`` that judges the hands of the wagers.
         cards: the cards that form the hand, for each wager.
-        placing: the subsection about placing them.
-        lowest: the lowest hand that may be paid.
-        paid_from: source of payouts that are not a percentage of a meter.
+        placing: the subsection about placing the wagers.
+        lowest: the lowest hand that the law allows to be paid.
+        paid_from: the source of payouts that are not a percentage of a meter.
         table: the paytables.
-        needs: the player must first have placed one of these wagers; empty if none is needed.
-        forfeited: the subsection under which a fold forfeits them; empty if a fold does not.
-        collected: the subsection under which a losing wager is collected; empty if it is that of
-            the table.
-        divided: the subsection under which a jackpot on the dealer's hand is divided.
-        meter: the meter that they feed.
-        envy: their Envy Bonuses.
-        draws: their payouts on draws.
-        mini_royal: odds that may be added for a mini-royal.
-        fourth_card: tables for a certain rank of a fourth card.
-        readings: rankings from which a table chooses.
+        needs: other wagers, of which the player must first have placed one. Empty if none is
+            needed.
+        forfeited: the subsection under which a fold forfeits the wagers. Empty if a fold does not
+            forfeit them.
+        collected: the subsection under which a losing wager is collected. Empty if it is the
+            subsection of the paytable.
+        divided: the subsection under which a jackpot on the dealer's hand is divided. Empty if the
+            wagers have no such jackpot.
+        meter: the kind of meter that the wagers feed; None if they feed no meter.
+        envy: the Envy Bonuses; None if there are none.
+        draws: the payouts on draws; None if there are none.
+        mini_royal: the optional odds for a mini-royal; None if there are none.
+        fourth_card: the paytables for a certain rank of a fourth card; None if there are none.
+        readings: the rankings from which a casino table chooses; None if there is no choice.
     """
 
     names: tuple[Name, ...]
@@ -147,7 +164,10 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule for a dealer's hand below ``below`` high: one main wager wins, the other is returned."""
+    """Rule for a dealer's hand that does not qualify because it is lower than ``below`` high.
+
+    One main wager wins. The other main wager, ``returns``, is returned.
+    """
 
     rule: str
     below: Literal["queen"]
@@ -155,28 +175,36 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """Rule for equal hands: the player is paid as the winner, or ``rule`` returns both wagers."""
+    """Rule for a player's hand that is equal to the dealer's hand.
+
+    If ``pays`` is true, the player is paid as the winner. If ``pays`` is false, both main wagers
+    are returned under the subsection ``rule``.
+    """
 
     pays: bool
     rule: str = ""
 
 
 class Bonus(_Part, frozen=True):
-    """A payout besides the two main wagers, or instead of one, for a player who did not fold.
+    """A bonus in the game against the dealer, for a player who did not fold.
+
+    It is paid in addition to the two main wagers, or instead of one of them.
 
     Attributes:
-        item: the line's item; if it is one of the two wagers, the payout replaces that wager's
-            line.
-        on: the wager of which it is a multiple.
-        when: ``played``: always paid; ``not_lower``: paid if the player's hand is not lower than
-            the dealer's; ``lower``: paid if it is lower.
-        ranking: as in ``WagerTables``.
-        lowest: as in ``WagerTables``.
-        table: as in ``WagerTables``.
-        choice: the name of the Rules Submission's choice; empty if there is none.
-        procedure: the subsection about the two main wagers when this bonus is paid.
-        returns: the main wager that is then returned; empty for none.
-        mini_royal: as in ``WagerTables``.
+        item: the name of the bonus in settlement lines. If it is the name of a main wager, the
+            bonus replaces the line of that wager.
+        on: the main wager of which the bonus is a multiple.
+        when: ``played``: the bonus is always paid. ``not_lower``: it is paid if the player's hand
+            is not lower than the dealer's hand. ``lower``: it is paid if the player's hand is
+            lower.
+        ranking: the name of the ranking in ``bonus.hands`` that judges the hand.
+        lowest: the lowest hand that the law allows to be paid.
+        table: the paytables.
+        choice: the name of the choice of a paytable in a Rules Submission. Empty if there is no
+            choice.
+        procedure: the subsection about the two main wagers when the bonus is paid.
+        returns: the main wager that is returned when the bonus is paid. Empty if none is returned.
+        mini_royal: the optional odds for a mini-royal; None if there are none.
     """
 
     item: Name
@@ -192,23 +220,28 @@ class Bonus(_Part, frozen=True):
 
 
 class Main(_Part, frozen=True):
-    """The game against the dealer: one wager before the deal, and one after it to stay in.
+    """The game against the dealer: one wager before the deal, and one wager after the deal.
+
+    A player who does not make the second wager folds.
 
     Attributes:
-        stake: the wager before the deal.
-        follow: the wager after it.
-        times: allowed multiples of the stake for the second wager.
-        placing: the subsection about placing both.
-        asking: the subsection under which a player makes the second wager or forfeits the stake.
-        ranking: the ranking that compares hands.
+        stake: the name of the first wager, before the deal.
+        follow: the name of the second wager, after the deal.
+        times: the allowed amounts of the second wager, as multiples of the first wager.
+        placing: the subsection about placing both wagers.
+        asking: the subsection under which a player makes the second wager or forfeits the first
+            wager.
+        ranking: the name of the ranking that compares hands.
         highest: the name of the highest hand; royals need not have separate names.
-        odds: the payout of either wager when it wins.
-        odds_rule: the subsection of those odds.
-        lower: the subsection under which the wagers of a lower hand are collected.
+        odds: the odds at which each of the two wagers is paid when it wins.
+        odds_rule: the subsection with these odds.
+        lower: the subsection under which the wagers are collected if the player's hand is lower.
         tie: the rule for equal hands.
-        not_qualified: the rule for a dealer's hand that does not qualify, if there is one.
-        follow_pays: different payouts of the second wager when the dealer's hand qualifies.
-        bonus: further payouts.
+        not_qualified: the rule for a dealer's hand that does not qualify; None if every hand
+            qualifies.
+        follow_pays: other payouts of the second wager when the dealer's hand qualifies; None if
+            there are none.
+        bonus: the bonuses.
     """
 
     stake: Name
@@ -228,7 +261,11 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """Number of cards for each position and the dealer, from one deck, and of positions."""
+    """Numbers of the deal from one deck.
+
+    ``positions`` is the number of positions. ``hand`` is the number of cards for each position.
+    ``dealer`` is the number of cards for the dealer.
+    """
 
     rule: str
     deck_rule: str
@@ -238,7 +275,11 @@ class Deal(_Part, frozen=True):
     dealer: int
 
     def judged(self, cards: CardsOf) -> tuple[int, ...]:
-        """Return the number of judged cards from each source: the hand, the dealer, and so on."""
+        """Return the number of cards from each source that form the hand of a wager.
+
+        The sources are the player's hand, the dealer's hand, the community cards and the All-Six
+        Bonus card.
+        """
         return {
             "hand": (self.hand,),
             "hand_and_dealer": (self.hand, self.dealer),
@@ -249,7 +290,7 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
-    """Limit of a wager to a multiple of another wager."""
+    """Limit of a wager: ``wager`` is at most ``at_most`` times the wager ``of``."""
 
     wager: Name
     at_most: int
@@ -257,7 +298,10 @@ class WagerLimit(_Part, frozen=True):
 
 
 class Version(_Part, frozen=True):
-    """A version of the game that a Rules Submission may offer (649a.7(e))."""
+    """A version of the game that a Rules Submission can offer (649a.7(e)).
+
+    ``bounds`` are the limits that the version sets for wagers.
+    """
 
     name: str
     rule: str
@@ -268,11 +312,11 @@ class Limit(_Part, frozen=True):
     """An aggregate payout limit per player and round.
 
     Attributes:
-        choice: the name of the Rules Submission's choice.
-        rule: the subsection.
-        least: the lowest limit that a table may choose.
-        covers: the subsections of the payouts that it limits.
-        excluded: hands of those subsections whose payouts it does not limit.
+        choice: the name of the limit in a Rules Submission.
+        rule: the subsection about the limit.
+        least: the lowest limit that a casino table is allowed to choose.
+        covers: the subsections of the payouts that are limited.
+        excluded: hands of these subsections whose payouts are not limited.
     """
 
     choice: Name
@@ -283,7 +327,11 @@ class Limit(_Part, frozen=True):
 
 
 class Irregular(_Part, frozen=True):
-    """Rules for void rounds and for exposed dealer cards; then only ``settled`` is settled."""
+    """Rules for a void round, and for a round in which a dealer's card was exposed.
+
+    ``void`` and ``dealer_exposed`` are the subsections. ``settled`` are the wagers that are settled
+    although a dealer's card was exposed.
+    """
 
     void: str
     dealer_exposed: str
@@ -291,7 +339,7 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True):
-    """A chapter of 58 Pa. Code: its rules that affect money."""
+    """The rules of one chapter of 58 Pa. Code that affect money."""
 
     chapter: str
     game: Name

@@ -1,4 +1,7 @@
-"""Checks of the choices in a table's Rules Submission against its chapter."""
+"""Checks of a casino table's choices against the chapter of its game.
+
+The casino declares the choices in its Rules Submission.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -11,16 +14,17 @@ MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
 
 _ODDS_MAX: Final = 200_000
-"""The highest odds in any chapter: payouts at these odds stay below 2**53."""
+"""The highest odds to 1 in any chapter. Payouts at these odds stay below 2**53 cents."""
 
 Choices = Mapping[str, str | int | Mapping[str, int]]
-"""A table's choices: ``paytables`` of a round or of a floor file."""
+"""Choices of a casino table by name: the ``paytables`` of a round or of a floor file."""
 
 
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """Return the options of each choice that a chapter leaves to a Rules Submission, by name.
+    """Return the choices that a chapter leaves to a Rules Submission, each with its options.
 
-    Odds for a mini-royal and a payout limit are numbers, so they are not included.
+    The odds of a mini-royal and the payout limit are numbers, so these two choices are not
+    included.
     """
     found: dict[str, tuple[str, ...]] = {}
     for bonus in chapter.main.bonus:
@@ -38,7 +42,10 @@ def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
 
 
 def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
-    """Return the payouts to which a mini-royal may be added, by their item (649a.12(g))."""
+    """Return the optional mini-royal odds of a chapter (649a.12(g)).
+
+    The keys are the wagers and bonuses to which a casino table can add a mini-royal.
+    """
     found = {bonus.item: bonus.mini_royal for bonus in chapter.main.bonus if bonus.mini_royal}
     found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
     return found
@@ -47,7 +54,16 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return why the chapter does not allow a table's choice, with the subsection, or None."""
+    """Return the reason why a chapter does not allow a choice of a casino table, or None.
+
+    The reason names the subsection.
+
+    Args:
+        chapter: the chapter of the table's game.
+        name: the name of the choice.
+        choice: the option that the table has chosen.
+        chosen: all choices of the table, by name.
+    """
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
         return _mini_royal_problem(chapter, royals, choice, chosen)
@@ -71,7 +87,10 @@ def choice_problem(
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Return why a limit is not allowed: 679a.12(h) and 682a.12(g) have a minimum (reading G6)."""
+    """Return the reason why a payout limit is not allowed, or None.
+
+    679a.12(h) and 682a.12(g) require a minimum (reading G6).
+    """
     least_cents = read_cents(limit.least)
     if not isinstance(choice, int):
         return f"a {limit.choice} is a whole number of cents ({limit.rule})"
@@ -111,7 +130,7 @@ def _mini_royal_problem(
 
 
 def _rules_of(chapter: Chapter, name: str) -> str:
-    """Return the subsections whose tables a choice selects from."""
+    """Return the subsections with the options of a choice."""
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [

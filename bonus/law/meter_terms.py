@@ -1,7 +1,8 @@
 """The terms of a meter: payouts of its wager, Envy Bonuses, seed and rates.
 
-They are computed from the chapter's paytables (649a.12(e), (h), (i), (j)) for one wager amount,
-because a meter has exactly one amount (reading T22).
+The terms are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)). They are
+computed for one amount of the wager, because all wagers on a meter have the same amount (reading
+T22).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +19,17 @@ from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import MeterKind, PaidFrom
 
 METER_GAME: Final = "three_card_poker"
-"""The game whose meters can be linked: those of 649a.12(e), (h), (i) and (j)."""
+"""The only game whose meters can be linked: 649a.12(e), (h), (i) and (j)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Payouts of one hand under a meter's terms.
+    """Payouts of one hand under the terms of a meter.
 
     Attributes:
-        hand: the hand's name in this paytable, which may include several royals.
-        percent: the percentage of the meter that it pays, or 0.
-        for_1: the multiple of the wager that it pays, or 0.
+        hand: the name of the hand in the paytable. Several royals can share one name.
+        percent: the percentage of the meter that the hand pays, or 0.
+        for_1: the multiple of the wager that the hand pays, or 0.
         envy_cents: the Envy Bonus for each wager of another player, in cents, or 0.
     """
 
@@ -40,21 +41,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MeterTerms:
-    """Terms of the chapter for a meter of one wager amount.
+    """Terms that a chapter sets for a meter with one amount of the wager.
 
     Attributes:
-        kind: the meter.
-        wager_cents: the amount of every wager on it, in cents.
-        paytable: the letter of the chosen paytable, or None if there is no choice.
+        kind: the kind of meter.
+        wager_cents: the amount of every wager on the meter, in cents.
+        paytable: the letter of the chosen paytable; None if there is no choice.
         seed_cents: the first balance of the meter, in cents.
-        reseed_cents: the balance after a win of the whole meter, in cents; a meter with a reserve
-            also receives its reserve (reading T21).
-        primary_bps: share of a wager that is added to the meter, in basis points.
-        reserve_bps: share of a wager that is added to its reserve, in basis points.
-        paid_from: source of payouts that are not a percentage of the meter.
-        rule: the subsection of the payouts.
-        envy_rule: the subsection of the Envy Bonuses; empty if there are none.
-        draw_rule: the subsection of the Magic Card and Lucky Bonus; empty if there are none.
+        reseed_cents: the balance of the meter after a win of the whole meter, in cents. A meter
+            with a reserve also receives the reserve (reading T21).
+        primary_bps: the share of a wager that is added to the meter, in basis points.
+        reserve_bps: the share of a wager that is added to the meter's reserve, in basis points.
+        paid_from: the source of payouts that are not a percentage of the meter.
+        rule: the subsection with the payouts.
+        envy_rule: the subsection with the Envy Bonuses; empty if there are none.
+        draw_rule: the subsection about the Magic Card and the Lucky Bonus; empty if there are none.
         magic_card_for_1: the multiple of the wager that the Magic Card pays, or 0.
         lucky_bonus_for_1: the multiple of the wager that the Lucky Bonus pays, or 0.
         rows: the payouts of each hand, for every hand of the ranking.
@@ -80,18 +81,18 @@ class MeterTerms:
 def meter_terms(
     kind: MeterKind, wager_cents: int, paytable: str | None = None, game: str = METER_GAME
 ) -> MeterTerms:
-    """Return the terms of the meter ``kind`` for wagers of ``wager_cents``, in cents.
+    """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
     Raises:
-        ValueError: the chapter does not allow such a meter; the message names the subsection. The
-            amount is zero or has no Envy Bonuses in the chapter (reading T22), or the paytable is
-            missing or is not one of the choices.
+        ValueError: the chapter does not allow such a meter; the message names the subsection.
+            Either the amount is zero or has no Envy Bonuses in the chapter (reading T22). Or the
+            paytable is missing or is not one of the choices.
     """
     return terms_in(chapters()[game], kind, wager_cents, paytable)
 
 
 def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
-    """Return the letters of the paytables that a meter may use; empty if there is no choice.
+    """Return the letters of the paytables from which a meter has one; empty if there is no choice.
 
     Raises:
         ValueError: the chapter has no such meter.
@@ -103,7 +104,7 @@ def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
 
 
 def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
-    """Return the terms of a meter under a chapter (see ``meter_terms``).
+    """Return the terms of a meter under a given chapter; see ``meter_terms``.
 
     Raises:
         ValueError: the chapter does not allow such a meter.

@@ -1,7 +1,11 @@
-"""Checks of the paytables in a chapter's file, before any part of it is used.
+"""Checks of the paytables in a chapter's file, before any part of the file is used.
 
-They find errors of copying the law: a missing or unknown hand, a higher hand that pays less, two
-kinds of odds in one table, or a choice that occurs twice.
+They find errors that were made when the law was copied:
+
+- a missing or unknown hand
+- a higher hand that pays less than a lower one
+- two kinds of odds in one paytable
+- a choice that occurs twice
 """
 
 import re
@@ -108,7 +112,11 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 
 
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
-    """Check that a wager has rates if it feeds a meter, and Envy Bonuses or draws only then."""
+    """Check the parts of an optional wager that belong to a meter.
+
+    Only a wager that feeds a meter has rates, and it must have them. Only such a wager can have
+    Envy Bonuses or draws.
+    """
     for paytable in paytables:
         if (paytable.rates is None) != (tables.meter is None):
             raise ChapterError(
@@ -128,7 +136,10 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables that a table chooses from: those for a fourth card, if there are any."""
+    """Return the paytables from which a casino table chooses one for a wager.
+
+    If the wager depends on a fourth card, they are the paytables for that card.
+    """
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
@@ -174,7 +185,11 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 
 
 def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
-    """Check that a table has one kind of odds, and percentages only if it belongs to a meter."""
+    """Check the kinds of payout in a paytable.
+
+    All odds of a paytable are "to 1", or all are "for 1". The paytable of a meter pays percentages,
+    and only "for 1". Any other paytable pays no percentage.
+    """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
@@ -216,7 +231,10 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
 def _check_rows(
     where: str, ranking: Ranking, lowest: str, worth: Mapping[str, tuple[int, int, int]]
 ) -> None:
-    """Check that a table has every hand from a top one to the lowest, and never pays more."""
+    """Check the hands of a paytable, and that no hand pays less than a lower hand.
+
+    The paytable must have every hand from one of the highest (``Ranking.tops``) down to ``lowest``.
+    """
     hands = ranking.names
     for hand in (lowest, *worth):
         if hand not in hands:
@@ -242,7 +260,7 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield every subsection that a chapter's file names, after the name of its part."""
+    """Yield every subsection that a chapter's file names, with the name of its part of the file."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

@@ -1,4 +1,4 @@
-"""Paytables as columns of a printed table."""
+"""Paytables, read as the columns of a chapter's printed tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OR_LOWER: Final = "_or_lower"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The cells of a meter's seed, reseed and rates of progression."""
+    """Printed cells with the seed, the reseed and the rates of progression of a meter."""
 
     rule: str
     seed: str
@@ -24,14 +24,14 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Paytable:
-    """One paytable.
+    """One paytable: a column of a printed table.
 
     Attributes:
-        rule: the subsection.
-        choice: its name in a Rules Submission, or None if there is no choice.
-        cells: the printed payout of each hand that it names, highest first.
-        version: true if it may be used only with a version of 649a.7(e).
-        rates: the meter's terms if it belongs to a meter.
+        rule: the subsection with the paytable.
+        choice: the name of the paytable in a Rules Submission; None if the law leaves no choice.
+        cells: the printed payout of each hand that the paytable names, the highest hand first.
+        version: true if the paytable is allowed only with a version of the game (649a.7(e)).
+        rates: the seed and the rates of the meter; None if the paytable belongs to no meter.
     """
 
     rule: str
@@ -42,14 +42,16 @@ class Paytable:
 
 
 def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
-    """Return the columns of a table, for a ranking's hands.
+    """Return the paytables of a printed table, one for each column.
 
-    A row ``flush_or_lower`` means the flush and every lower hand. Blanks above a column's first
-    cell are hands that have no separate payout: they are paid as that first cell (reading T5). Any
-    other blank pays nothing (reading T3).
+    ``hands`` are the hands of the ranking, the highest first. A row ``flush_or_lower`` means the
+    flush and every lower hand. Some columns begin with blanks. The hands of these blanks have no
+    separate payout: they are paid as the first hand that has a cell (reading T5). Any other blank
+    pays nothing (reading T3).
 
     Raises:
-        ChapterError: a row does not have one cell for each choice, or its hand does not exist.
+        ChapterError: a row does not have one cell for each choice, or the hand of a row does not
+            exist.
     """
     if isinstance(table, OneTable):
         return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
@@ -79,9 +81,9 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """Return the paytable of a choice from printed tables, or None if there is none.
+    """Return the paytable of a choice from printed tables, or None if there is no such paytable.
 
-    If the law leaves no choice, ``choice`` is None.
+    ``choice`` is None if the law leaves no choice.
     """
     for table in tables:
         for paytable in paytables_of(table, hands):
@@ -91,15 +93,18 @@ def chosen_of(
 
 
 def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
-    """Return a three-card paytable with an added mini-royal of ``times`` to 1 (649a.12(g))."""
+    """Return a copy of a three-card paytable with an added row for mini-royals (649a.12(g)).
+
+    The row pays ``times`` to 1.
+    """
     cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
     return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 
 
 def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
-    """Return the paytable's name and payout for every hand of a ranking.
+    """Return the name and the payout that a paytable has for every hand of a ranking.
 
-    A royal without its own row has the name and payout of the table's first row.
+    A royal without a row of its own has the name and the payout of the first row.
     """
     first = next(iter(paytable.cells))
     above = hands[: hands.index(first)]

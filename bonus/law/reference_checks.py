@@ -1,4 +1,7 @@
-"""Checks of names in a chapter's file: each name used in a part exists, and exists only once."""
+"""Checks of the names in a chapter's file.
+
+Each name that a part of the file uses must exist, and must exist only once.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -18,13 +21,13 @@ from bonus.law.chapter_file import (
 from bonus.wagers import PaidFrom, meter_fed_by
 
 _NUMBERS: Final = ("version", "mini_royal")
-"""Choices that every chapter may have in addition to those that its file names."""
+"""Names of choices that any chapter can have, in addition to the choices that its file names."""
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
 
 def check_consistency(chapter: Chapter) -> None:
-    """Check a chapter's parts against one another.
+    """Check that the parts of a chapter do not contradict each other.
 
     Raises:
         ChapterError: two parts contradict each other.
@@ -132,7 +135,7 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 
 def _check_deal(chapter: Chapter) -> None:
-    """Check that one deck has enough cards for every position, the dealer and the community."""
+    """Check that one deck has enough cards for the positions, the dealer and the community."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:
