@@ -1,4 +1,4 @@
-"""The win on which an Envy Bonus depends.
+"""Search for the win on which an Envy Bonus depends.
 
 A floorperson examines the hand when they validate that win.
 """
@@ -14,25 +14,25 @@ class WaitingWin(Protocol):
 
     @property
     def position(self) -> int:
-        """The position that won."""
+        """Number of the position that won."""
         ...
 
     @property
     def item(self) -> str:
-        """The wager that won."""
+        """Name of the wager or bonus that won."""
         ...
 
 
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
-    """Return the index of the waiting win on which an Envy Bonus depends, or None.
+    """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    It is the win of the same hand on the same meter. The holder of the hand may have made no wager
-    on that meter (reading T10); then it is the hand's first waiting win. The result is None if no
-    win of the hand waits: no floorperson examines the hand.
+    It is the win of the same hand on the same meter. If the holder of the hand made no wager on
+    that meter (reading T10), it is the first waiting win of the hand. If no win of the hand waits,
+    the result is None, and no floorperson examines the hand.
 
     Args:
-        envy: the line of an Envy Bonus.
-        waiting: the wins of its round that wait for a floorperson, in paying order.
+        envy: the settlement line of an Envy Bonus.
+        waiting: the wins of the round that wait for a floorperson, in paying order.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     meter = METER_OF_ITEM[envy.item]

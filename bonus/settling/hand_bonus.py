@@ -13,17 +13,20 @@ from bonus.wagers import MeterKind
 
 @dataclass(frozen=True, slots=True)
 class HandBonus:
-    """The step of the wagers on the player's hand and on the dealer's hand.
+    """The step of settlement for the Five Card Hand Bonus.
 
-    The player's own hand is settled first (reading T18), then the dealer's, then the draws. A fold
-    does not forfeit the wagers (649a.11(b)(3)). It does not forfeit their Magic Card and Lucky
-    Bonus (reading T19).
+    A player can wager on their own hand and on the dealer's hand. The wager on the player's own
+    hand is settled first (reading T18). Then the wager on the dealer's hand is settled, then the
+    draws.
+
+    A fold does not forfeit these wagers (649a.11(b)(3)). It also does not forfeit the Magic Card
+    and the Lucky Bonus (reading T19).
 
     Attributes:
-        own: the wager on the player's hand.
-        dealers: the wager on the dealer's hand.
-        meter: the meter that both feed.
-        judge: the ranking that judges the hands.
+        own: the name of the wager on the player's hand.
+        dealers: the name of the wager on the dealer's hand.
+        meter: the kind of meter that both wagers feed.
+        judge: function that returns the hand that cards form.
         divided: the subsection under which a jackpot on the dealer's hand is divided.
     """
 
@@ -34,7 +37,7 @@ class HandBonus:
     divided: str
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle both wagers of a position, then their payouts on the draws."""
+        """Settle both wagers of a position, then the Magic Card and the Lucky Bonus."""
         own, dealers = self.own in box.wagers, self.dealers in box.wagers
         if not own and not dealers:
             return
@@ -57,12 +60,14 @@ class HandBonus:
             self._pay_draw(turns, box, "dealer", Item.LUCKY_BONUS, terms)
 
     def _pay_on_dealer(self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms) -> None:
-        """Pay a wager on the dealer's hand.
+        """Pay the wager of a position on the dealer's hand.
 
-        A percentage is one jackpot. It is taken off the meter when its first player is paid, and
-        it is divided equally among the players who wagered on the hand. Each player has one share,
-        at the first of their boxes. The wagers at their other boxes are collected, because that
-        share includes them (649a.12(i)(2), reading T17).
+        If the hand pays a percentage of the meter, the percentage is one jackpot for all players
+        who wagered on the dealer's hand. It is subtracted from the meter when the first of these
+        players is paid. It is divided equally among them.
+
+        A player receives one share, at the first of their positions. The wagers at their other
+        positions are collected, because the share includes them (649a.12(i)(2), reading T17).
         """
         if not row.percent:
             pay_row(turns, box, self.dealers, row, terms)

@@ -1,6 +1,6 @@
-"""The game against the dealer: the Ante, the wager after it, and the bonuses on both.
+"""The game against the dealer: the Ante, the wager after the Ante, and the bonuses on both.
 
-649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). The rules are in the ``main`` part of a chapter.
+649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). The rules are in the ``main`` part of a chapter's file.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,16 @@ from bonus.wagers import PaidFrom
 
 @dataclass(frozen=True, slots=True)
 class BonusTerms:
-    """Terms of a bonus on one of the two wagers, paid in addition to it or instead of it.
+    """Terms of a bonus on one of the two main wagers.
+
+    The bonus is paid in addition to that wager, or instead of it.
 
     Attributes:
-        item: the line's item.
-        on: the wager of which it is a multiple.
-        rows: the payout of each hand; hands without a payout are not included.
-        procedure: the subsection about the two wagers when this bonus is paid.
-        returns: the wager that is then returned, or empty.
+        item: the name of the bonus in settlement lines.
+        on: the main wager of which the bonus is a multiple.
+        rows: the payout of each hand that the bonus pays.
+        procedure: the subsection about the two main wagers when the bonus is paid.
+        returns: the main wager that is returned when the bonus is paid. Empty if none is returned.
     """
 
     item: str
@@ -33,25 +35,27 @@ class BonusTerms:
 
 @dataclass(frozen=True, slots=True)
 class MainWagers:
-    """The step of the two main wagers.
+    """The step of settlement for the two main wagers.
 
     Attributes:
-        stake: the wager before the deal.
-        follow: the wager after it.
-        compare: function that names and compares hands.
+        stake: the name of the first wager, before the deal.
+        follow: the name of the second wager, after the deal.
+        compare: function that names a hand and returns its strength.
         names: the chapter's name for each hand that ``compare`` returns.
         qualifies: the lowest strength of a dealer's hand that qualifies.
-        pays: the payout of either wager when it wins, by the hand.
-        follow_pays: the payout of the second wager when the dealer's hand qualifies, by the hand.
+        pays: the payout of either wager when it wins, by the player's hand.
+        follow_pays: the payout of the second wager when the dealer's hand qualifies, by the
+            player's hand.
         not_qualified_returns: the wager that is returned if the dealer's hand does not qualify.
-        not_qualified_rule: the subsection of that.
-        tie_pays: true if equal hands are paid.
-        tie_rule: the subsection of a tie.
+            Empty if every hand qualifies.
+        not_qualified_rule: the subsection under which that wager is returned.
+        tie_pays: true if the player is paid when the hands are equal.
+        tie_rule: the subsection under which both wagers are returned when the hands are equal.
         lower: the subsection under which the wagers of a lower hand are collected.
-        forfeited: the subsection under which the stake of a folded hand is collected.
-        played: the bonuses of every hand that was not folded.
-        not_lower: the bonuses of a hand that is not lower than the dealer's.
-        beaten: the bonuses of a hand that is lower than the dealer's.
+        forfeited: the subsection under which the first wager of a folded hand is collected.
+        played: the bonuses for every hand that was not folded.
+        not_lower: the bonuses for a hand that is not lower than the dealer's hand.
+        beaten: the bonuses for a hand that is lower than the dealer's hand.
     """
 
     stake: str
@@ -72,7 +76,7 @@ class MainWagers:
     beaten: tuple[BonusTerms, ...]
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the two wagers of a position, then the bonuses on them."""
+        """Settle the two main wagers of a position, then the bonuses on them."""
         if self.stake not in box.wagers:
             return
         if box.folded:
@@ -93,9 +97,9 @@ class MainWagers:
             self._pay_bonus(turns, box, bonus, hand)
 
     def _pay_one(self, turns: Turns, box: RoundPosition, hand: str) -> None:
-        """Settle both wagers when the dealer does not qualify.
+        """Settle both wagers when the dealer's hand does not qualify.
 
-        One wager wins with any hand, and the other is returned: 649a.11(c)(3)(i),
+        One wager wins with any hand, and the other wager is returned: 649a.11(c)(3)(i),
         679a.11(c)(3)(i); readings T26, P3, P7.
         """
         for wager in (self.stake, self.follow):
@@ -111,10 +115,10 @@ class MainWagers:
             self._pay_bonus(turns, box, bonus, hand)
 
     def _lose(self, turns: Turns, box: RoundPosition, hand: str) -> None:
-        """Settle both wagers of a lower hand.
+        """Settle both wagers of a hand that is lower than the dealer's hand.
 
-        Both are lost, except those that a Bad Beat Bonus returns or pays: 679a.11(c)(3)(iii) and
-        (iv), 682a.11(d)(2)(ii); readings P1, F3.
+        Both wagers lose, except a wager that a Bad Beat Bonus returns or pays: 679a.11(c)(3)(iii)
+        and (iv), 682a.11(d)(2)(ii); readings P1, F3.
         """
         due = [bonus for bonus in self.beaten if hand in bonus.rows]
         rule = due[0].procedure if due else self.lower

@@ -1,7 +1,8 @@
-"""Meter balances: the contributions of a round, and the percentages that it wins, in micros.
+"""Changes of meter balances by a round: its contributions, and the percentages that it wins.
 
-A micro is a ten-thousandth of a cent. Cents times basis points are micros, so contributions are
-never rounded. Payouts are rounded down to the cent; the rest stays on the meter (reading G3).
+Balances are in micros; a micro is a ten-thousandth of a cent. An amount in cents times a rate in
+basis points is an amount in micros, so contributions are never rounded. Payouts are rounded down to
+the cent, and the rest stays on the meter (reading G3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,9 @@ from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
 def contributions(
     positions: Sequence[RoundPosition], terms: Mapping[MeterKind, MeterTerms]
 ) -> dict[MeterKind, MeterHolding]:
-    """Return the contributions of a round's wagers to each meter and its reserve.
+    """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
-    Wagers of folded hands also contribute (reading T14). Meters without a contribution are not
+    The wagers of folded hands also contribute (reading T14). A meter without a contribution is not
     included.
     """
     wagered_cents: dict[MeterKind, int] = {}
@@ -37,12 +38,14 @@ def contributions(
 def take_off(
     holding: MeterHolding, take: PercentWon, terms: MeterTerms
 ) -> tuple[int, MeterHolding]:
-    """Subtract a percentage from a meter; return one share in cents, and the new balances.
+    """Subtract a percentage from a meter, and return one share in cents and the new balances.
 
-    The percentage is rounded down to the cent, then each share is rounded down to the cent. The
-    fractions and undivided cents stay on the meter (readings G3, T17). After a win of the whole
-    meter, it is immediately reseeded with the chapter's amount and its whole reserve. The reserve
-    then starts from 0 (readings T15, T21; 649a.12(e)(3), (h)(3), (i)(4), (j)(3)).
+    The percentage is rounded down to the cent. Then each share of it is rounded down to the cent.
+    The fractions and the undivided cents stay on the meter (readings G3, T17).
+
+    After a win of 100%, the meter is immediately reseeded. It receives the chapter's reseed amount
+    and its whole reserve, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    (h)(3), (i)(4), (j)(3)).
 
     Raises:
         ValueError: ``take`` and ``terms`` are for different meters.
@@ -63,11 +66,10 @@ def resolve(
     holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
 ) -> tuple[tuple[Line, ...], dict[MeterKind, MeterHolding]]:
-    """Return the lines of a settlement with all sums, and the meter balances after it.
+    """Return the settlement lines with their final amounts, and the meter balances after the round.
 
-    The percentages are taken in order, each from the balance that the previous one left:
-    649a.12(e)(4), (h)(4), (j)(4), and for the Five Card Hand Bonus under the same rule (reading
-    T16).
+    The percentages are subtracted in order, each from the balance that the previous one left
+    (649a.12(e)(4), (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
     """
     after = dict(holdings)
     share_cents: list[int] = []

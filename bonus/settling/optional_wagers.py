@@ -1,6 +1,6 @@
-"""Optional wagers with a posted paytable, such as Pair Plus, Six Card Bonus, Prime, Pair Bonus.
+"""Optional wagers that feed no meter, such as Pair Plus, Six Card Bonus, Prime and Pair Bonus.
 
-649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
+Each has a posted paytable. They are settled under 649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,21 @@ from bonus.wagers import PaidFrom
 
 @dataclass(frozen=True, slots=True)
 class OptionalWager:
-    """The step of an optional wager that feeds no meter.
+    """The step of settlement for an optional wager that feeds no meter.
 
     Attributes:
-        wager: the wager.
-        judge: the ranking that judges it.
-        cards: the cards that are judged.
-        names: the paytable's name for each hand.
-        rows: the payout of each hand; hands without a payout are not included.
-        paid_from: the source of payouts.
+        wager: the name of the wager.
+        judge: function that returns the hand that cards form.
+        cards: the cards that form the hand.
+        names: the name of each hand in the paytable.
+        rows: the payout of each hand that the paytable pays.
+        paid_from: the source of the payouts.
         collected: the subsection under which a losing wager is collected.
-        forfeited: the subsection under which a fold forfeits it; empty if a fold does not.
-        fourth_rank: the rank of a fourth card that changes the payouts, or None.
-        fourth_rows: the payouts in that case.
+        forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
+            forfeit it.
+        fourth_rank: the rank of a fourth card that changes the payouts; None if there is no such
+            rank.
+        fourth_rows: the payouts if the fourth card has that rank; None if there is no such rank.
     """
 
     wager: str
@@ -42,7 +44,7 @@ class OptionalWager:
     fourth_rows: Mapping[str, PayRow] | None = None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the wager at a position; the result of the Ante does not matter."""
+        """Settle the wager at a position, whatever the result of the Ante is."""
         cents = box.wagers.get(self.wager)
         if cents is None:
             return
@@ -57,7 +59,11 @@ class OptionalWager:
             turns.pay(box, self.wager, row, self.paid_from, cents, is_wager=True)
 
     def _rows(self, turns: Turns, box: RoundPosition) -> Mapping[str, PayRow]:
-        """Return the payouts; the fourth card only selects them (679a.11(d)(2)(ii), reading P5)."""
+        """Return the payouts that apply at a position.
+
+        The fourth card only selects the payouts, and is not part of the hand (679a.11(d)(2)(ii),
+        reading P5).
+        """
         if self.fourth_rows is None or rank_of(turns.fourth_card(box)) != self.fourth_rank:
             return self.rows
         return self.fourth_rows

@@ -1,7 +1,7 @@
-"""Payouts of one round, position by position, within the limit for one player.
+"""Payouts of one round, position by position, within the payout limit of each player.
 
 The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressives`` and
-``hand_bonus``. Each position goes through every step at its turn.
+``hand_bonus``. Each position goes through all steps before the next position is settled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ class PayRow:
     """Payout of a hand for a wager that feeds no meter.
 
     Attributes:
-        hand: the hand's name in the paytable.
-        times: multiple of the wager.
-        stake_back: true if the wager is returned in addition (reading G2).
-        sum_cents: a fixed sum, in cents.
-        rule: the subsection.
-        limited: true if the aggregate payout limit covers it.
+        hand: the name of the hand in the paytable.
+        times: the multiple of the wager that is paid.
+        stake_back: true if the wager is returned in addition to the payout (reading G2).
+        sum_cents: a fixed sum that is paid instead of a multiple, in cents; 0 if there is none.
+        rule: the subsection of the payout.
+        limited: true if the aggregate payout limit covers the payout.
     """
 
     hand: str
@@ -41,29 +41,37 @@ class PayRow:
 
 @dataclass(frozen=True, slots=True)
 class PayoutLimit:
-    """Maximum sum of one player's covered payouts in a round, in cents (reading G6)."""
+    """Aggregate payout limit of a casino table (reading G6).
+
+    The covered payouts of one player in one round sum to at most ``limit_cents``, in cents.
+    ``rule`` is the subsection.
+    """
 
     rule: str
     limit_cents: int
 
 
 class SettlingStep(Protocol):
-    """A kind of wager that the dealer settles at each position."""
+    """A step of settlement: one kind of wager, which the dealer settles at each position."""
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
-        """Settle this kind of wager at a position."""
+        """Settle this kind of wager at one position."""
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
-    """Return positions in paying order: from the dealer's right, highest first (reading G1)."""
+    """Return the positions in the order in which the dealer pays them (reading G1).
+
+    The dealer begins on the right, with the highest position number.
+    """
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
 class Turns:
     """State of a round while it is settled.
 
-    ``divided_take`` is the index of the take for a jackpot on the dealer's hand, after it was
-    taken. ``had_share`` are the players who have received their share of it (reading T17).
+    ``takes`` are the percentages that the round wins from meters. ``divided_take`` is the index in
+    ``takes`` of a jackpot on the dealer's hand, or None while there is no such jackpot.
+    ``had_share`` are the players who have received their share of that jackpot (reading T17).
     """
 
     def __init__(
@@ -87,21 +95,21 @@ class Turns:
         self._bettors: dict[str, list[RoundPosition]] = {}
 
     def shows_cards(self, box: RoundPosition) -> bool:
-        """Return whether a hand stays on the table and is turned up (reading T8)."""
+        """Return whether a position's hand stays on the table and is turned up (reading T8)."""
         return box.shows_cards(self._survivors)
 
     def bettors(self, wager: str) -> list[RoundPosition]:
-        """Return the boxes that made a wager, in paying order."""
+        """Return the positions that made a wager, in paying order."""
         found = self._bettors.get(wager)
         if found is None:
             found = self._bettors[wager] = [box for box in self.boxes if wager in box.wagers]
         return found
 
     def hand(self, judge: Judge, cards: CardsOf, box: RoundPosition) -> str:
-        """Return the hand that a position's judged cards form.
+        """Return the hand that decides a wager at a position, as named by the ranking.
 
         Raises:
-            RoundError: cards are missing (``check_cards`` would refuse the round).
+            RoundError: cards are missing; ``check_cards`` refuses such a round.
         """
         key = (judge, cards, 0 if cards == "dealer_and_community" else box.position)
         hand = self._hands.get(key)
@@ -113,7 +121,7 @@ class Turns:
         """Return the cards that decide a wager at a position.
 
         Raises:
-            RoundError: cards are missing (``check_cards`` would refuse the round).
+            RoundError: cards are missing; ``check_cards`` refuses such a round.
         """
         played = self.played
         match cards:
@@ -144,7 +152,11 @@ class Turns:
         return self.played.community
 
     def fourth_card(self, box: RoundPosition) -> Card:
-        """Return a Pair Bonus's fourth card: the table's, or else the position's (reading P5)."""
+        """Return the fourth card that a position has for the Pair Bonus (reading P5).
+
+        If the table has dealt one community card for all Pair Bonuses, it is that card. If not, it
+        is the position's own card.
+        """
         card = self.played.pair_bonus_community_card
         if card is None:
             card = box.fourth_card
@@ -162,7 +174,11 @@ class Turns:
         *,
         is_wager: bool,
     ) -> None:
-        """Pay a row; a bonus that is not a wager has no stake to return (reading G2)."""
+        """Pay a position as a row of a paytable says, up to the payout limit of the player.
+
+        If the item is a wager, the row can also return the wager. A bonus that is not a wager has
+        no stake to return (reading G2).
+        """
         paid_cents = row.sum_cents or row.times * wagered_cents
         rule = row.rule
         if row.limited and self._limit is not None:
@@ -187,11 +203,11 @@ class Turns:
         )
 
     def give_back(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
-        """Return a wager."""
+        """Return a wager of a position to the player."""
         self._settle(box, wager, Outcome.RETURNED, rule, hand)
 
     def collect(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
-        """Collect a wager."""
+        """Collect a wager of a position."""
         self._settle(box, wager, Outcome.COLLECTED, rule, hand)
 
     def _settle(
@@ -218,7 +234,7 @@ def turned_up(box: RoundPosition) -> tuple[Card, ...]:
     """Return the cards of a hand that stays on the table.
 
     Raises:
-        RoundError: it has no cards.
+        RoundError: the position has no cards.
     """
     if box.cards is None:
         message = f"the hand of position {box.position} must be turned up, but has no cards"

@@ -1,4 +1,4 @@
-"""The three progressives with Envy Bonuses: 649a.11(c)(5), (7) and (9)."""
+"""The three progressive wagers with Envy Bonuses: 649a.11(c)(5), (7) and (9)."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,18 @@ from bonus.wagers import MeterKind, PaidFrom
 
 @dataclass(frozen=True, slots=True)
 class ProgressiveWager:
-    """The step of a progressive, and of the Envy Bonuses that a hand brings to other players.
+    """The step of settlement for a progressive wager and its Envy Bonuses.
+
+    A hand can bring an Envy Bonus to each other player who made the wager.
 
     Attributes:
-        wager: the wager.
-        meter: the meter that it feeds.
-        envy: the item of its Envy Bonuses.
-        judge: the ranking that judges it.
-        cards: the cards that are judged.
-        forfeited: the subsection under which a fold forfeits it; empty if a fold does not.
+        wager: the name of the wager.
+        meter: the kind of meter that the wager feeds.
+        envy: the name of the Envy Bonuses in settlement lines.
+        judge: function that returns the hand that cards form.
+        cards: the cards that form the hand.
+        forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
+            forfeit it.
     """
 
     wager: str
@@ -31,11 +34,11 @@ class ProgressiveWager:
     forfeited: str
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the wager, then the Envy Bonuses.
+        """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
-        A hand that was folded and collected brings no Envy Bonus. It does not matter whether the
-        hand's holder made the wager (readings T8, T10). The dealer's hand has no turn, so it brings
-        none (reading T12).
+        The holder of the hand need not have made the wager (reading T10). A hand that was folded
+        and collected brings no Envy Bonus (reading T8). The dealer's hand brings none, because only
+        the hands of positions are settled here (reading T12).
         """
         bettors = turns.bettors(self.wager)
         if not bettors:
@@ -81,11 +84,12 @@ def pay_row(
     *,
     take: int | None = None,
 ) -> None:
-    """Pay a meter's wager according to the row of its hand; collect it if the row pays nothing.
+    """Pay a wager that feeds a meter, according to the paytable row of its hand.
 
-    If a percentage is a share of an earlier take, ``take`` is the index of that take. Otherwise the
-    percentage is a new take. A percentage is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
-    (9)(iv)).
+    If the row pays nothing, the wager is collected. If the row pays a percentage of the meter, the
+    payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)). If that percentage is
+    recorded already, ``take`` is its index, and the payout is one share of it. If ``take`` is None,
+    the percentage is recorded now.
     """
     if not row.for_1 and not row.percent:
         turns.collect(box, wager, terms.rule, row.hand)

@@ -1,7 +1,7 @@
-"""Checks that the wagers and cards of a round are possible, made once when it is received.
+"""Checks that the wagers and cards of a round are possible.
 
-A wager that is not allowed is refused with the subsection that forbids it. Settlement relies on
-these checks.
+The checks are made once, when the round is received. If a wager is not allowed, the refusal names
+the subsection that forbids it. Settlement relies on these checks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,10 @@ from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
-"""Highest wager, $100,000,000: payouts at any odds of a chapter stay below 2**53 cents."""
+"""The highest wager that is accepted: $100,000,000.
+
+A payout of this wager, at any odds of a chapter, stays below 2**53 cents.
+"""
 
 Terms = Mapping[MeterKind, MeterTerms]
 
@@ -27,18 +30,19 @@ def check_wagers(
     """Check the positions and wagers of a round.
 
     Args:
-        positions: the positions.
-        rules: the table's rules.
-        terms: the meters' terms.
-        decided: true if every player must have followed the Ante or folded; false if the round
-            ended earlier.
+        positions: the positions of the round.
+        rules: the rules of the casino table.
+        terms: the terms of the table's meters.
+        decided: true if every player must have followed the Ante or folded. False if the round
+            ended before the players decided.
 
     Raises:
-        RoundError: ``bad_position``, ``position_twice``, ``unknown_wager``, ``not_offered``,
-            ``bad_amount``, ``unknown_meter`` (the table has no meter for the wager),
-            ``wrong_amount`` (reading T22, a Play that does not equal the Ante, a limit of
-            649a.7(e)), ``wager_missing`` (a wager without the one that it needs), ``after_fold``,
-            ``undecided``, ``nothing_folded``.
+        RoundError: the code is ``bad_position``, ``position_twice``, ``unknown_wager``,
+            ``not_offered``, ``bad_amount``, ``unknown_meter`` (the table has no meter for the
+            wager), ``wrong_amount``, ``wager_missing`` (another wager that is needed is missing),
+            ``after_fold``, ``undecided`` or ``nothing_folded``. ``wrong_amount`` has three reasons:
+            the meter has another amount (reading T22), a Play does not equal the Ante, or a wager
+            exceeds a limit of 649a.7(e).
     """
     seen: set[int] = set()
     positions_max = rules.chapter.deal.positions
@@ -96,7 +100,10 @@ def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index:
 
 
 def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: bool) -> None:
-    """Check the wager after the Ante, or the fold: 649a.11(b), 679a.11(b), 682a.11(b)."""
+    """Check what the player did after the deal: the wager after the Ante, or the fold.
+
+    649a.11(b), 679a.11(b), 682a.11(b).
+    """
     main = rules.chapter.main
     stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
     if box.folded:
@@ -127,7 +134,10 @@ def _wrong_follow(main: Main, cents: int) -> str:
 
 
 def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
-    """Check the limits of a version of 649a.7(e): a wager is at most a multiple of another."""
+    """Check the wager limits of the version of the game that a table offers (649a.7(e)).
+
+    Such a limit allows a wager only up to a multiple of another wager.
+    """
     for bound in rules.bounds:
         cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
@@ -138,12 +148,13 @@ def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
 
 
 def check_cards(played: Round, rules: TableRules) -> None:
-    """Check that every card that decides a wager was dealt, and no card twice.
+    """Check that every card that decides a wager was dealt, and that no card occurs twice.
 
     Raises:
-        RoundError: ``cards_missing`` (a hand that stays on the table has no cards, reading T8; the
-            dealer's, the fourth or the All-Six Bonus card), ``community_missing`` (649a.8(d)),
-            ``card_twice``, ``bad_position`` (a Lucky position that the table cannot have).
+        RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``
+            or ``bad_position`` (the table cannot have this Lucky position). With ``cards_missing``,
+            it is a hand that stays on the table (reading T8), the dealer's hand, the fourth card or
+            the All-Six Bonus card.
     """
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
@@ -169,7 +180,7 @@ def check_cards(played: Round, rules: TableRules) -> None:
 
 
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
-    """Yield the cards that belong to no position, after the name of their field."""
+    """Yield the cards that belong to no position, each with the name of its field in the round."""
     yield "dealer", played.dealer or ()
     yield "community", played.community or ()
     for field, card in (
@@ -188,7 +199,7 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
 def _check_dealt(
     played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
 ) -> None:
-    """Check that the cards that decide a wager, besides the player's own, were dealt."""
+    """Check that the cards that decide a wager were dealt, except the player's own cards."""
     placing = rules.placings[wager]
     deal = rules.chapter.deal
     if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
@@ -212,7 +223,7 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
     """Check that the wagers and cards of a round are possible.
 
     Raises:
-        RoundError: as ``check_wagers`` and ``check_cards``.
+        RoundError: the codes are those of ``check_wagers`` and ``check_cards``.
     """
     check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
     if played.dealer is None and not played.dealer_exposed:
@@ -222,7 +233,10 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
 
 
 def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:
-    """Check that no card occurs twice: play uses one deck (649a.3(a), 679a.3(a), 682a.3(a))."""
+    """Check that no card occurs twice.
+
+    A table plays with one deck (649a.3(a), 679a.3(a), 682a.3(a)).
+    """
     for card in cards:
         if card in seen:
             rule = rules.chapter.deal.deck_rule

@@ -1,6 +1,7 @@
-"""Decoding of a round from a line of JSON, before it is checked and settled.
+"""Decoding of a round from a line of JSON.
 
-The format is that of the public contract, "pitlink settle".
+The format is described in the public contract, "pitlink settle". Other modules check and settle the
+round.
 """
 
 import re
@@ -31,16 +32,22 @@ from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 LINE_BYTES_MAX: Final = 65_536
-"""Longest line in bytes; a longer line is refused unread. Real rounds are much shorter."""
+"""Length of the longest accepted line, in bytes.
+
+A longer line is refused and is not decoded. Real rounds are much shorter.
+"""
 
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-"""Balance of a meter: at most ten trillion dollars, well below 2**53 cents."""
+"""Balance of a meter in cents.
+
+The highest balance is ten trillion dollars, well below 2**53 cents.
+"""
 
 
 class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A position in the JSON of a round; wagers are in cents."""
+    """A position in the JSON of a round; the wagers are in cents."""
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
@@ -51,14 +58,17 @@ class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The draws for a round in its JSON."""
+    """The draws in the JSON of a round, for the Five Card Hand Bonus."""
 
     magic_card: str | None = None
     lucky_position: LuckyPosition | None = None
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter when settlement begins, in cents, including this round's contributions."""
+    """A meter in the JSON of a round; all amounts are in cents.
+
+    The balances are those before settlement. They include the contributions of this round.
+    """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
     amount: Cents
@@ -66,7 +76,7 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RoundText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A round in JSON."""
+    """A round, as it is written in JSON."""
 
     game: str
     positions: list[PositionText]
@@ -86,12 +96,12 @@ _NO_DRAW: Final = Draw()
 
 
 def decode_round(line: bytes) -> RoundText:
-    """Decode a line.
+    """Decode a round from a line of JSON.
 
     Raises:
-        RoundError: ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is missing or has
-            the wrong type), ``unknown_game``, ``wrong_field`` (the game has no such part),
-            ``unprintable_text``.
+        RoundError: the code is ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is
+            missing or has the wrong type), ``unknown_game``, ``wrong_field`` (the game has no such
+            field) or ``unprintable_text``.
     """
     if len(line) > LINE_BYTES_MAX:
         raise RoundError("too_long", f"the line is longer than {LINE_BYTES_MAX} bytes")
@@ -112,19 +122,23 @@ def decode_round(line: bytes) -> RoundText:
 
 
 def rules_of(text: RoundText) -> TableRules:
-    """Return the rules of the table at which a round was played.
+    """Return the rules of the casino table at which a round was played.
 
     Raises:
-        RoundError: ``malformed`` or ``not_offered``, about its ``paytables``.
+        RoundError: the ``paytables`` of the round are wrong; the code is ``malformed`` or
+            ``not_offered``.
     """
     return _rules(text.game, bytes(text.paytables))
 
 
 def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
-    """Return the terms of the meters that a round names, under its table's chapter and choices.
+    """Return the terms of the meters that a round names.
+
+    The terms follow from the chapter and the choices of the casino table.
 
     Raises:
-        RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow these terms).
+        RoundError: the code is ``unknown_meter`` or ``bad_meter`` (the chapter does not allow these
+            terms).
     """
     terms: dict[MeterKind, MeterTerms] = {}
     for name, meter in text.meters.items():
@@ -148,7 +162,7 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
 def holdings_of(
     text: RoundText, terms: Mapping[MeterKind, MeterTerms]
 ) -> dict[MeterKind, MeterHolding]:
-    """Return the balances of a round's meters when settlement begins."""
+    """Return the balances of a round's meters before settlement."""
     return {
         kind: MeterHolding(
             text.meters[kind].amount * MICROS_PER_CENT,
@@ -159,7 +173,10 @@ def holdings_of(
 
 
 def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
-    """Return the positions of a round with wagers but no cards; a void round may have no cards."""
+    """Return the positions of a round with their wagers and without cards.
+
+    It is for a void round, which can have no cards.
+    """
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, box.wagers)
         for box in text.positions
@@ -167,10 +184,10 @@ def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
 
 
 def dealt_of(text: RoundText, rules: TableRules) -> Round:
-    """Return a round with its cards.
+    """Return a round with its cards, from the decoded JSON.
 
     Raises:
-        RoundError: ``wrong_cards`` or ``bad_card``.
+        RoundError: the code is ``wrong_cards`` or ``bad_card``.
     """
     deal = rules.chapter.deal
     return Round(
@@ -235,7 +252,7 @@ def _draw(text: DrawText | None) -> Draw:
 
 
 def _check_fields(text: RoundText) -> None:
-    """Check that a round has no fields that its game does not have."""
+    """Check that a round has only fields that its game has."""
     given = {
         "community": text.community,
         "draw": text.draw,
@@ -256,7 +273,7 @@ def _check_fields(text: RoundText) -> None:
 
 @cache
 def _foreign_fields(game: str) -> frozenset[str]:
-    """Return the fields of a round that a game does not have."""
+    """Return the fields of a round that do not exist in a game."""
     chapter: Chapter = chapters()[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)

@@ -1,4 +1,4 @@
-"""A round with its wagers and cards, and the parsers of its cards."""
+"""A round with its wagers and cards, and the parsers of card names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ class RoundError(ValueError):
     """Error of a round whose wagers or cards are not possible.
 
     Attributes:
-        code: short name of the error, in snake case.
-        message: text of the error for people.
-        field: place in the round, such as ``positions[2].cards``, or None for the whole round.
+        code: the short name of the error, in snake case.
+        message: the text of the error for people.
+        field: the place of the error in the round, such as ``positions[2].cards``; None if the
+            whole round is wrong.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -27,7 +28,10 @@ class RoundError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The table game system's draws for the round (649a.1, Magic Card and Lucky Bonus)."""
+    """The draws of the table game system for a round: Magic Card and Lucky position (649a.1).
+
+    The Lucky position decides the Lucky Bonus.
+    """
 
     magic_card: Card | None = None
     lucky_position: LuckyPosition | None = None
@@ -38,14 +42,17 @@ class RoundPosition:
     """A betting position that was dealt a hand.
 
     Attributes:
-        position: 1 (farthest to the dealer's left) or more.
-        patron: the patron who plays it; if None, the position counts as a separate player.
-        cards: the hand; None if it was folded and collected, or if the round is void.
-        folded: true if the player did not follow the Ante and so ended their participation.
+        position: the number of the position, from 1 (farthest to the dealer's left).
+        patron: the patron who plays the position. If it is None, the position counts as a separate
+            player.
+        cards: the hand; None if the hand was folded and collected, or if the round is void.
+        folded: true if the player folded: they did not follow the Ante, which ended their
+            participation.
         wagers: the amount of each wager, in cents.
-        kept: true if its cards stayed on the table after a fold because of a wager that is not in
-            ``wagers``, such as a Six Card Bonus.
-        fourth_card: the additional card dealt to it for a Pair Bonus (679a.8(c)).
+        kept: true if the cards stayed on the table after a fold, because of a wager that is not in
+            ``wagers``. An example is a Six Card Bonus.
+        fourth_card: the additional card that was dealt to the position for a Pair Bonus
+            (679a.8(c)); None if there is none.
     """
 
     position: int
@@ -58,14 +65,17 @@ class RoundPosition:
 
     @property
     def player(self) -> str | int:
-        """The player: a patron who plays several positions is one player (reading T9)."""
+        """The player of the position: the patron, or the position number if the patron is None.
+
+        A patron who plays several positions is one player (reading T9).
+        """
         return self.position if self.patron is None else self.patron
 
     def shows_cards(self, survivors: frozenset[str]) -> bool:
         """Return whether the hand stays on the table and is turned up (649a.11(c), reading T8).
 
-        A folded hand stays if it has a wager in ``survivors``: the wagers that a fold does not
-        forfeit.
+        A hand that was not folded stays. A folded hand stays if ``kept`` is true. It also stays if
+        the position has a wager in ``survivors``, the wagers that a fold does not forfeit.
         """
         return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
 
@@ -77,11 +87,12 @@ class Round:
     Attributes:
         positions: the positions that were dealt a hand.
         dealer: the dealer's hand; None if no wager depends on it.
-        community: the two community cards (649a.8(d)).
+        community: the two community cards (649a.8(d)); None if they were not dealt.
         draw: the draws of the table game system.
-        pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)).
-        all_six_card: the All-Six Bonus card (682a.8(c)).
-        dealer_exposed: true if a dealer's card was exposed; then only some wagers are settled.
+        pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)); None if it was not
+            dealt.
+        all_six_card: the All-Six Bonus card (682a.8(c)); None if it was not dealt.
+        dealer_exposed: true if a dealer's card was exposed. Then only some wagers are settled.
     """
 
     positions: tuple[RoundPosition, ...]
@@ -94,10 +105,14 @@ class Round:
 
 
 def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
-    """Read ``count`` cards, the number that the subsection ``rule`` requires.
+    """Return the cards that a list of card names means.
+
+    There must be ``count`` names, the number that the subsection ``rule`` requires. ``field`` is
+    the place of the names in the round.
 
     Raises:
-        RoundError: ``wrong_cards`` if the number differs, ``bad_card`` if a name is not a card.
+        RoundError: the code is ``wrong_cards`` if the number differs, or ``bad_card`` if a name is
+            not a card.
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
@@ -106,10 +121,12 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
 
 
 def one_card(name: str, field: str) -> Card:
-    """Read a card.
+    """Return the card that a two-character name means.
+
+    ``field`` is the place of the name in the round.
 
     Raises:
-        RoundError: ``bad_card`` if the name is not a card.
+        RoundError: the code is ``bad_card`` if the name is not a card.
     """
     try:
         return parse_card(name)

@@ -1,7 +1,7 @@
-"""Settlement of rounds from lines of JSON, in the format of the contract.
+"""Settlement of rounds from lines of JSON, in the format of the public contract.
 
-Each line is one round, and each answer is one line. A round that cannot be settled is answered with
-an error; then the next round is read.
+Each input line is one round, and each output line is one answer. If a round cannot be settled, its
+answer is an error, and the next round is read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,14 @@ from bonus.wagers import MICROS_PER_CENT, MeterKind
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Balances of a meter and its reserve after the round, in cents."""
+    """Balances of a meter and its reserve after a round, in cents."""
 
     amount: int
     reserve: int | None = None
 
 
 class SettlementText(msgspec.Struct, frozen=True):
-    """A settlement in JSON."""
+    """The settlement of a round, as it is written in JSON."""
 
     lines: tuple[Line, ...]
     meters: dict[MeterKind, MeterAfter]
@@ -58,9 +58,10 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
-    """Settle each line of ``source``, write the answers to ``sink``; return whether all succeeded.
+    """Settle the round on each line of ``source``, and write each answer to ``sink``.
 
-    Only one line at a time is in memory. Each answer is written before the next line is read.
+    Return whether all rounds were settled. Only one line at a time is in memory. Each answer is
+    written before the next line is read.
     """
     all_settled = True
     for line in _lines(source):
@@ -77,14 +78,14 @@ def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
 def _refused(error: RoundError) -> bytes:
     """Return the answer for a round that cannot be settled.
 
-    Its message may quote text of the round, so unprintable characters are escaped.
+    The error message can quote text of the round, so unprintable characters are escaped.
     """
     refused = _Refused(_Error(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode()
 
 
 def settle_line(line: bytes) -> SettlementText:
-    """Settle the round on a line.
+    """Settle the round on a line of JSON.
 
     Raises:
         RoundError: the round cannot be read (``round_text``), or its wagers or cards are not
@@ -108,15 +109,19 @@ def settle_line(line: bytes) -> SettlementText:
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:
-    """Return whether all wagers are returned: a void round, or a card exposed (649a.13(d))."""
+    """Return whether all wagers of a round are returned.
+
+    They are returned if the round is void. They are also returned if a dealer's card was exposed in
+    a game that then settles no wager (649a.13(d)).
+    """
     exposed = text.irregularity == "dealer_exposed"
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a source; an overlong line is cut after the limit.
+    """Yield the lines of a source; a line that is too long is cut.
 
-    The part that is kept is still longer than the limit, so ``decode_round`` refuses it.
+    The remaining part is still longer than ``LINE_BYTES_MAX``, so ``decode_round`` refuses it.
     """
     while line := source.readline(LINE_BYTES_MAX + 2):
         rest = line
@@ -131,9 +136,9 @@ def _without_contributions(
     holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
 ) -> dict[MeterKind, MeterHolding]:
-    """Return the balances of a void round's meters without its contributions (reading T28).
+    """Return the meter balances of a void round without the round's contributions (reading T28).
 
-    If the line has no reserve, the reserve is unknown and does not change.
+    If the line of the round has no reserve for a meter, the reserve is unknown and does not change.
     """
     after = dict(holdings)
     for kind, added in contributions(positions, terms).items():

@@ -1,8 +1,10 @@
 """Settlement of a round, in the order that its chapter requires of the dealer.
 
-649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines all wins and needs
-no meter balance. The amount of a percentage depends on the balance at its turn. So a percentage is
-recorded as a take, and ``resolve`` (or the service that has the meters) applies the takes in order.
+The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines
+all wins and needs no meter balance. If a win is a percentage of a meter, its amount depends on the
+balance at that moment. So ``settle_round`` only records the percentage. ``resolve`` subtracts the
+recorded percentages from the meters, in order. For the meters of the meter service, the service
+subtracts them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,13 +22,15 @@ def settle_round(
 ) -> Settlement:
     """Settle a round that ``check_round`` has accepted.
 
-    Positions are paid highest first (reading G1). At each position, all wagers are settled in turn
-    (reading T13); a progressive is followed by the Envy Bonuses that its hand brings to other
-    players. If a dealer's card was exposed, the wagers against the dealer's hand are returned and
-    the others are settled (readings P8, F10).
+    The position with the highest number is paid first (reading G1). At each position, all wagers
+    are settled in turn (reading T13). After a progressive wager, the Envy Bonuses are paid that the
+    hand brings to other players.
+
+    If a dealer's card was exposed, the wagers against the dealer's hand are returned. The other
+    wagers are settled (readings P8, F10).
 
     Raises:
-        RoundError: cards are missing (``check_round`` would refuse the round).
+        RoundError: cards are missing; ``check_round`` refuses such a round.
     """
     turns = Turns(played, rules.survivors, terms, rules.limit)
     irregular = rules.chapter.irregular
@@ -44,10 +48,10 @@ def settle_round(
 def void_lines(
     positions: Sequence[RoundPosition], rules: TableRules, rule: str
 ) -> tuple[Line, ...]:
-    """Return the lines of a void round: all wagers are returned.
+    """Return the settlement lines of a void round: all wagers are returned.
 
-    649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection of the irregularity if it is
-    known, such as 649a.13(d).
+    649a.13, 679a.13, 682a.13, reading T28. If the reason is a known irregularity, ``rule`` is its
+    subsection, such as 649a.13(d).
     """
     return tuple(
         Line(

@@ -12,7 +12,7 @@ from bonus.wagers import METER_OF, MeterKind, PaidFrom
 
 
 class Item(StrEnum):
-    """Names, in lines, of the wagers that feed a meter and of the bonuses paid with them."""
+    """Name, in settlement lines, of a wager that feeds a meter, or of a bonus paid with it."""
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -36,11 +36,11 @@ METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
         Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The meter of each wager that feeds one, and of each bonus paid with it."""
+"""The kind of meter of each item: of a wager that feeds it, or of a bonus paid with that wager."""
 
 
 class Outcome(StrEnum):
-    """Result of a wager."""
+    """Result of a wager: the wager is paid, returned or collected."""
 
     PAID = auto()
     RETURNED = auto()
@@ -50,21 +50,22 @@ class Outcome(StrEnum):
 class Line(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """One line of a settlement, in the format of the contract. Sums are in cents.
+    """One line of a settlement, in the format of the public contract; sums are in cents.
 
     Attributes:
-        position: the betting position.
-        item: the wager, or a bonus paid with it.
+        position: the number of the betting position.
+        item: the name of the wager, or of a bonus paid with it.
         outcome: paid, returned or collected.
-        hand: the hand that decided it, if a hand was turned up.
-        wagered: the wager, or the wager on which a bonus is based.
+        hand: the hand that decided the item; None if no hand was turned up.
+        wagered: the amount of the wager. For a bonus, the amount of the wager on which it is based.
         paid: the amount won.
         returned: the amount of the wager that is returned.
-        paid_from: the source of the payout; omitted if nothing is won.
-        percent: the percentage of the meter that is paid.
-        rule: the subsection that decides it.
+        paid_from: the source of the payout; None if nothing is won.
+        percent: the percentage of the meter that is won; None if it is no percentage.
+        rule: the subsection that decides the item.
         envy_of: for an Envy Bonus, the position that has the hand.
-        on: for Magic Card and Lucky Bonus, the hand of the wager: the player's or the dealer's.
+        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on: the player's or the
+            dealer's.
     """
 
     position: int
@@ -83,12 +84,14 @@ class Line(
 
 @dataclass(frozen=True, slots=True)
 class PercentWon:
-    """A percentage of a meter that is won, subtracted at its turn.
+    """A percentage that a round wins from a meter.
+
+    The percentages of a round are subtracted from the meter one by one, in paying order.
 
     Attributes:
-        meter: the meter.
-        percent: percentage of the meter's balance at that time, 1 to 100.
-        shares: number of equal shares into which it is divided (reading T17).
+        meter: the kind of meter.
+        percent: the percentage, 1 to 100, of the balance when this percentage is subtracted.
+        shares: the number of equal shares into which the amount is divided (reading T17).
     """
 
     meter: MeterKind
@@ -102,10 +105,11 @@ class PercentWon:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A settlement line whose amount may still depend on a meter.
+    """A settlement line whose amount can still depend on the balance of a meter.
 
-    If ``take`` is not None, it is an index into the settlement's takes. The line's ``paid`` is then
-    still 0, and the final amount is one share of that take.
+    If ``take`` is None, the amount is final. If not, ``take`` is an index into
+    ``Settlement.takes``, and ``paid`` of the line is still 0. The final amount is one share of that
+    percentage.
     """
 
     line: Line
@@ -114,7 +118,11 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Wins of a round in paying order, without the amounts that depend on meter balances."""
+    """Settlement of a round, without the amounts that depend on meter balances.
+
+    ``dues`` are the lines in paying order. ``takes`` are the percentages that the round wins from
+    meters, in the same order.
+    """
 
     dues: tuple[Due, ...]
     takes: tuple[PercentWon, ...]

@@ -1,4 +1,4 @@
-"""The rules of one table: its chapter with the choices of its Rules Submission."""
+"""The rules of one casino table: a chapter with the choices of the table's Rules Submission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,17 +33,17 @@ from bonus.wagers import MeterKind
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """Conditions for a wager at a table.
+    """Conditions under which a player can make a wager at a casino table.
 
     Attributes:
-        rule: the subsection.
-        needs: the player must have placed one of these wagers; empty if none is needed.
-        cards: the cards that decide it; None for the wagers against the dealer's hand.
-        meter: the meter that it feeds, or None.
-        fourth_card: true if it depends on a fourth card.
-        choice: the house's choice without which the table does not offer the wager; empty if the
+        rule: the subsection about placing the wager.
+        needs: other wagers, of which the player must have placed one. Empty if none is needed.
+        cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
+        meter: the kind of meter that the wager feeds; None if it feeds no meter.
+        fourth_card: true if the wager depends on a fourth card.
+        choice: the choice that is missing, so that the table does not offer the wager. Empty if the
             table offers the wager.
-        choice_rule: the subsection with the paytables of that choice.
+        choice_rule: the subsection with the paytables of ``choice``.
     """
 
     rule: str
@@ -57,18 +57,19 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """Rules of one table.
+    """Rules of one casino table.
 
     Attributes:
-        chapter: the chapter of its game.
-        placings: every wager of the chapter, in the order of settlement.
-        steps: the steps of settlement at each position's turn.
-        exposed_steps: the steps if a dealer's card was exposed.
+        chapter: the chapter of the table's game.
+        placings: the conditions for every wager of the chapter, in the order of settlement.
+        steps: the steps of settlement for each position, in order.
+        exposed_steps: the steps of settlement if a dealer's card was exposed.
         survivors: the wagers that a fold does not forfeit.
-        version: the version of 649a.7(e) that it offers, or None.
-        limit: its aggregate payout limit, or None.
-        choices: the choices of its Rules Submission.
-        whole: true if a round contains all wagers, false if only those that feed a meter.
+        version: the version of the game that the table offers (649a.7(e)), or None.
+        limit: the aggregate payout limit of the table, or None.
+        choices: the choices of the table's Rules Submission.
+        whole: true if a round contains all wagers; false if it contains only wagers that feed a
+            meter.
     """
 
     chapter: Chapter
@@ -83,13 +84,16 @@ class TableRules:
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
-        """Limits of wagers relative to other wagers."""
+        """Limits of wagers to a multiple of another wager, from the version of the game."""
         return self.version.bounds if self.version else ()
 
 
 @cache
 def meter_rules() -> TableRules:
-    """Return the rules for wagers that feed a meter; the meter service receives only these."""
+    """Return the rules for the wagers that feed a meter.
+
+    The meter service receives no other wagers.
+    """
     chapter = chapters()[METER_GAME]
     placings = {
         name: _placing(chapter, wager, name, "")
@@ -103,9 +107,10 @@ def meter_rules() -> TableRules:
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
-    """Return the rules of a table whose choices ``choice_problem`` has accepted.
+    """Return the rules of a casino table, from its chapter and its choices.
 
-    A wager without a chosen paytable is not offered and has no step.
+    ``choice_problem`` must have accepted the choices. If no paytable is chosen for a wager, the
+    table does not offer the wager, and no step settles it.
     """
     build = _Builder(chapter, choices)
     placings, steps = build.main()
@@ -159,7 +164,7 @@ def _meter_step(wager: WagerTables, meter: MeterKind) -> SettlingStep:
 
 
 class _Builder:
-    """Builder of the steps for a chapter's wagers and a table's choices."""
+    """Builder of the steps of settlement, from a chapter and the choices of a casino table."""
 
     def __init__(self, chapter: Chapter, choices: Choices) -> None:
         self._chapter = chapter
@@ -168,13 +173,16 @@ class _Builder:
         self._mini_royal: Mapping[str, int] = royal if isinstance(royal, Mapping) else {}
 
     def limit(self) -> PayoutLimit | None:
-        """Return the aggregate payout limit, or None if the table has chosen none."""
+        """Return the aggregate payout limit of the table, or None if the table has chosen none."""
         of = self._chapter.limit
         chosen = self._choices.get(of.choice) if of else None
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
 
     def main(self) -> tuple[dict[str, Placing], list[SettlingStep]]:
-        """Return the conditions for the two main wagers, and their step if they are offered."""
+        """Return the conditions for the two main wagers, and the step that settles them.
+
+        The list of steps is empty if the table does not offer these wagers.
+        """
         main = self._chapter.main
         missing = [
             bonus
@@ -239,7 +247,10 @@ class _Builder:
         return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
-        """Return the steps of optional wagers that share a paytable; empty if none is chosen."""
+        """Return the steps for optional wagers that share paytables.
+
+        The list is empty if the table has chosen no paytable for the wagers.
+        """
         if wager.meter:
             return [_meter_step(wager, wager.meter)]
         made = [self._optional(wager, at) for at in range(len(wager.names))]
@@ -272,7 +283,10 @@ class _Builder:
         )
 
     def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
-        """Return the paytable of a choice, or the only one; None if none is chosen."""
+        """Return the paytable that the table has chosen, or the only paytable.
+
+        Return None if there are several paytables and the table has chosen none.
+        """
         letter = self._choices.get(choice)
         return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
 
@@ -283,7 +297,11 @@ class _Builder:
         royal_times: int | None = None,
         royal: MiniRoyal | None = None,
     ) -> dict[str, PayRow]:
-        """Return the payout of each hand; an added mini-royal names its own subsection."""
+        """Return the payout of each hand that a paytable pays.
+
+        If odds for a mini-royal are added, the payout of the mini-royal names the subsection of
+        these odds.
+        """
         added = royal if royal_times else None
         if royal_times and added:
             paytable = with_mini_royal(paytable, royal_times)
