@@ -1,10 +1,12 @@
-"""The game against the dealer: number of higher dealer's hands for every hand of the player.
+"""The game against the dealer: for every hand of the player, how many dealer's hands are higher.
 
-The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are counted by
-inclusion and exclusion over the subsets of the player's hand: from all dealer's hands, subtract
-those that contain one of the player's cards, add those that contain two, and so on with alternating
-signs. The number of hands that contain a subset and are higher than a strength depends only on the
-subset's class.
+The player's five cards and the dealer's six cards can be dealt in 2.8e13 ways. These deals are
+counted by inclusion and exclusion over the subsets of the player's hand. The calculation starts
+with all dealer's hands. It subtracts those that contain one of the player's cards, adds those that
+contain two, and so on with alternating signs.
+
+For each subset, the calculation needs the number of dealer's hands that contain the subset and are
+higher than a strength. This number depends only on the class of the subset.
 """
 
 from collections import Counter
@@ -26,18 +28,19 @@ from bonus.odds.suit_classes import HandClasses, Integers, hand_classes
 class Duel(msgspec.Struct, frozen=True):
     """Every hand of the player against every hand of the dealer, in columns of equal length.
 
-    Player's hands with equal name, strength, suits and chances share one row.
+    Hands of the player that have equal name, strength, suits and chances share one row.
 
     Attributes:
-        hand: name of the row's hands.
-        strength: number by which hands are compared.
-        suits: number of cards in each suit of a hand, largest first, such as (2, 1).
-        hands: number of player's hands in the row.
-        not_qualified: for each of them, number of dealer's hands that do not qualify.
-        equal: number of dealer's hands that qualify and tie.
-        higher: number of dealer's hands that qualify and are higher.
-        deals: number of possible dealer's hands against any one player's hand.
-        examples: for each strength, one hand of the player.
+        hand: the name of the hands in a row.
+        strength: the strength of the hands in a row; of two hands, the one with the higher strength
+            wins.
+        suits: the number of cards in each suit of a hand, the largest first, such as (2, 1).
+        hands: the number of player's hands in a row.
+        not_qualified: for each hand of a row, the number of dealer's hands that do not qualify.
+        equal: for each hand of a row, the number of dealer's hands that qualify and tie.
+        higher: for each hand of a row, the number of dealer's hands that qualify and are higher.
+        deals: the number of dealer's hands that are possible against any one hand of the player.
+        examples: for each strength, the cards of one hand of the player.
     """
 
     hand: list[str]
@@ -54,15 +57,15 @@ class Duel(msgspec.Struct, frozen=True):
 def count_duel(
     ranking: str, player: int, dealer: int, advance: Advance, *, queen_qualifies: bool
 ) -> Duel:
-    """Count the outcomes of every hand of the player.
+    """Count the outcomes of every hand of the player against every hand of the dealer.
 
     Args:
-        ranking: one of ``COMPARES``.
-        player: number of the player's cards.
-        dealer: number of the dealer's cards, at least the player's number.
-        advance: called with the number of steps done; the total is ``steps_of_duel``.
-        queen_qualifies: if true, a dealer's hand below a queen high does not qualify
-            (649a.11(c)(3)(i), 679a.11(c)(3)(i)); if false, every hand qualifies (reading F9).
+        ranking: the name of a ranking in ``COMPARES``.
+        player: the number of the player's cards.
+        dealer: the number of the dealer's cards, at least as many as the player's.
+        advance: function that receives the number of steps done. The total is ``steps_of_duel``.
+        queen_qualifies: true if a dealer's hand below a queen high does not qualify
+            (649a.11(c)(3)(i), 679a.11(c)(3)(i)). False if every hand qualifies (reading F9).
     """
     compare = COMPARES[ranking]
     players, dealers = hand_classes(player), hand_classes(dealer)
@@ -107,7 +110,7 @@ def _suits(cards: Sequence[Card]) -> tuple[int, ...]:
 
 
 def steps_of_duel(player: int, dealer: int) -> int:
-    """Return the total number of steps of ``count_duel``."""
+    """Return the total number of steps that ``count_duel`` reports."""
     subsets = sum(comb(dealer, size) for size in range(player + 1))
     return len(hand_classes(player)) + len(hand_classes(dealer)) + subsets * _STEPS_A_SUBSET
 
@@ -116,7 +119,7 @@ _STEPS_A_SUBSET: Final = 20_000
 
 
 class _Tables:
-    """Numbers of dealer's hands that contain a subset of cards and are higher than a strength."""
+    """Numbers of dealer's hands that contain given cards and are higher than a strength."""
 
     def __init__(
         self, players: HandClasses, dealers: HandClasses, against: Integers, advance: Advance
@@ -135,10 +138,10 @@ class _Tables:
             advance(_STEPS_A_SUBSET)
 
     def above(self, strength: Integers) -> Integers:
-        """Return the number of dealer's hands above a strength, for each class of the player.
+        """Return the number of dealer's hands above a strength, for each class of player's hands.
 
-        The counted hands have none of the player's cards. ``strength`` and the result have the
-        shape (classes,).
+        A dealer's hand that contains a card of the player is not counted. ``strength`` and the
+        result have the shape (classes,).
         """
         ranks = np.searchsorted(self._found, strength, side="right")
         found = np.zeros(len(self._players), np.int64)
@@ -150,7 +153,11 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """Return the same numbers for dealer's hands that contain all of the player's cards."""
+        """Return the number of dealer's hands above a strength, for each class of player's hands.
+
+        Only dealer's hands that contain all of the player's cards are counted. ``strength`` and the
+        result have the shape (classes,).
+        """
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:
             np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))
@@ -161,11 +168,14 @@ class _Tables:
 def _table(
     dealers: HandClasses, subsets: HandClasses, ranks: Integers, strengths: int, advance: Advance
 ) -> npt.NDArray[np.int32]:
-    """Return the number of hands at or above each strength's rank, for each class of subsets.
+    """Return the number of dealer's hands at or above each strength, for each class of subsets.
 
-    The result has the shape (classes, strengths + 1); its last column is 0. Each dealer's hand is
-    added to the class of every subset that it contains. The sum of a class is then divided by the
-    number of its subsets, because each has an equal share.
+    Only dealer's hands that contain a given subset of the class are counted. The result has the
+    shape (classes, strengths + 1), and its last column is 0.
+
+    First, each dealer's hand is added to the class of every subset that it contains. Then the sum
+    of each class is divided by the number of subsets in the class, because all these subsets have
+    equal shares.
     """
     width = strengths + 1
     # A class has at most 24 subsets, each in at most C(52,6) hands, so 32 bits are enough.
@@ -194,4 +204,4 @@ def _least_qualifying(classes: HandClasses, strength: Integers) -> int:
 
 
 def _unseen(_steps: int) -> None:
-    """Ignore the progress."""
+    """Ignore a report of progress."""

@@ -1,6 +1,7 @@
-"""The named enumerations that the odds need, each computed once.
+"""The enumerations of deals that the odds need, each with a name and computed once.
 
-A count depends only on the cards and the ranking of hands, not on a paytable, so it can be cached.
+A count does not depend on a paytable. It depends only on the cards and the ranking of hands, so it
+can be cached.
 """
 
 from collections.abc import Callable
@@ -29,12 +30,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """One count that can be computed.
+    """A count that can be computed.
 
     Attributes:
-        name: unique name.
-        result: type of the result.
-        count: function that computes it and reports each step.
+        name: the unique name of the count.
+        result: the type of the result.
+        count: function that computes the result, and reports each step to the given function.
         steps: function that returns the total number of steps.
     """
 
@@ -45,30 +46,36 @@ class Enumeration(Generic[T]):
 
 
 class CountStore(Protocol):
-    """Store of counts that were computed before."""
+    """Store of counts that were computed earlier."""
 
     def get(self, name: str) -> bytes | None:
-        """Return the data stored under a name, or None."""
+        """Return the data that is stored under a name, or None."""
 
     def put(self, name: str, data: bytes) -> None:
         """Store data under a name if possible; a failure is not an error."""
 
 
 Begin = Callable[[str, int], Advance]
-"""Function called with a count's name and number of steps; returns the function for progress."""
+"""Function that is called before a count, with its name and its number of steps.
+
+It returns the function that receives the progress of the count.
+"""
 
 
 class Enumerator:
     """Computation of enumerations, each at most once."""
 
     def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
-        """Set the store for results and the function for progress, both optional."""
+        """Set the store of counts and the function for progress; both are optional."""
         self._shelf = shelf
         self._begin = begin
         self._known: dict[str, object] = {}
 
     def get(self, wanted: Enumeration[T]) -> T:
-        """Return the result of an enumeration: known, stored, or computed now."""
+        """Return the result of an enumeration.
+
+        If the result is neither in memory nor in the store, it is computed now.
+        """
         known = self._known.get(wanted.name)
         if isinstance(known, wanted.result):
             return known
@@ -101,11 +108,11 @@ class HandDeals(msgspec.Struct, frozen=True):
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Five-card hands by the strength of the player's own three cards in them.
+    """Five-card hands, by the strength of the player's own three cards in them.
 
     Attributes:
-        deals: number of deals of three cards and two, by the strength of the three and by the name
-            of the five-card hand.
+        deals: the number of deals of three own cards and two community cards. The outer key is the
+            strength of the three cards. The inner key is the name of the five-card hand.
     """
 
     deals: dict[int, Counts]
@@ -114,7 +121,8 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    Only rankings of colors depend on which cards belong to whom (``groups``).
+    ``groups`` is the number of cards from each source. Only rankings of colors depend on it. All
+    other rankings depend only on the total number of cards.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
@@ -127,7 +135,7 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:
-    """Return the enumeration of all hands with a further card of a rank (679a.12(f))."""
+    """Return the enumeration of all hands with one further card of a given rank (679a.12(f))."""
     return Enumeration(
         f"{wager.ranking} of {size} cards and a {rank}",
         HandDeals,
@@ -149,7 +157,7 @@ def duel(chapter: Chapter) -> Enumeration[Duel]:
 
 
 def fives(ranking: str) -> Enumeration[Fives]:
-    """Return the enumeration of five-card hands by the strength of the player's three cards."""
+    """Return the enumeration of five-card hands, by the strength of the player's three cards."""
     return Enumeration(
         f"five_card of {ranking} and 2 cards",
         Fives,
@@ -172,4 +180,4 @@ def _count_fives(ranking: str, advance: Advance) -> Fives:
 
 
 def _unseen(_steps: int) -> None:
-    """Ignore the progress."""
+    """Ignore a report of progress."""

@@ -1,4 +1,4 @@
-"""Average return of a Five Card Hand Bonus wager with its draws (reading T19)."""
+"""Average payout of a Five Card Hand Bonus wager, including its draws (reading T19)."""
 
 from fractions import Fraction
 from math import comb
@@ -16,21 +16,22 @@ _FIVE_CARD_COUNTS: Final = {
     FiveCardHand.FULL_HOUSE: 3_744,
     FiveCardHand.FLUSH: 5_108,
 }
-"""Number of the C(52,5) deals for each hand that the wager pays."""
+"""Number of deals, of all C(52,5), for each hand that the wager pays."""
 
 
 def hand_bonus_return(
     terms: MeterTerms, *, magic_card_every: int, lucky_every: int, positions: int
 ) -> Fraction:
-    """Return the average return of a Five Card Hand Bonus wager, with the meter at its seed.
+    """Return the average payout of a Five Card Hand Bonus wager, with the meter at its seed.
 
     The result is a multiple of the wager.
 
     Args:
-        terms: the meter's terms.
-        magic_card_every: average number of rounds per Magic Card; 0 for never.
-        lucky_every: average number of rounds per Lucky position; 0 for never.
-        positions: number of the table's positions; the Lucky position is one of them or the dealer.
+        terms: the terms of the meter.
+        magic_card_every: the average number of rounds per Magic Card; 0 for never.
+        lucky_every: the average number of rounds per Lucky position; 0 for never.
+        positions: the number of positions at the casino table. The Lucky position is one of them or
+            the dealer.
 
     >>> from bonus.law.meter_terms import meter_terms
     >>> from bonus.wagers import MeterKind

@@ -1,7 +1,7 @@
-"""Number of hands of each kind, counted over every hand of the deck.
+"""Number of hands of each kind, counted over all hands that the deck can form.
 
-The ranking's own function (``bonus.hands``) judges each class of hands, so counts and settlement
-use the same code.
+The function of the ranking (``bonus.hands``) judges each class of hands. Settlement uses the same
+function.
 """
 
 from collections import Counter
@@ -17,18 +17,18 @@ from bonus.hands.rankings import RANKINGS
 from bonus.odds.suit_classes import HandClasses, hand_classes, renamed
 
 Advance = Callable[[int], None]
-"""Function called with the number of further steps done."""
+"""Function that receives the progress: the number of steps done since its last call."""
 
 Judge = Callable[[Sequence[Card]], StrEnum]
 """Function that returns the hand that cards form."""
 
 Counts = dict[str, int]
-"""Number of deals of each hand, by its name."""
+"""Number of deals of each hand, by the name of the hand."""
 
 _BATCH: Final = 1 << 14
 _NAMED_SUIT: Final = 5
 BY_COLOR: Final = frozenset({"prime", "five_prime"})
-"""The rankings that judge colors; they also depend on who has which cards."""
+"""Rankings that judge colors; for these rankings it also matters who has which cards."""
 
 _BLACK_AND_RED: Final = tuple(
     tuple(card for card in DECK if suit_of(card) in suits) for suits in ({0, 3}, {1, 2})
@@ -39,11 +39,11 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
     """Return the number of deals of each hand that occurs.
 
     Args:
-        ranking: the ranking of ``bonus.hands`` that judges the cards.
-        groups: number of cards from each source, such as three of the player and three of the
-            dealer. For a ranking of colors, a deal is a separate set of cards for each group. For
+        ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
+        groups: the number of cards from each source, such as three of the player and three of the
+            dealer. For a ranking of colors, a deal is a separate set of cards for each source. For
             any other ranking, a deal is one set of all the cards.
-        advance: called with the number of steps done; the total is ``steps_of_hands``.
+        advance: function that receives the number of steps done. The total is ``steps_of_hands``.
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -56,7 +56,7 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
 
 
 def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
-    """Return the total number of steps of ``count_hands``."""
+    """Return the total number of steps that ``count_hands`` reports."""
     size = sum(groups)
     return len(_BLACK_AND_RED) ** size if ranking in BY_COLOR else len(hand_classes(size))
 
@@ -64,14 +64,14 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
     """Return the number of deals of each hand together with one further card of ``rank``.
 
-    The further card may be the player's own or the community's: the number of deals is the same
-    (679a.11(d)(2)(ii), reading P5).
+    The further card can be the player's own card or the community card: the number of deals is the
+    same (679a.11(d)(2)(ii), reading P5).
 
     Args:
-        ranking: as for ``count_hands``.
-        size: number of cards in the hand.
+        ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
+        size: the number of cards in the hand.
         rank: the character of the rank.
-        advance: called with the number of further classes of hands done.
+        advance: function that receives the number of further classes of hands that were counted.
     """
     judge = RANKINGS[ranking].of
     counts: Counter[str] = Counter()
@@ -85,13 +85,13 @@ def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """One class of hands.
+    """One class of hands: they differ only by a renaming of the suits.
 
     Attributes:
-        cards: one hand that represents it.
-        hands: number of hands in the class.
-        suited: true if the name of a hand can depend on its suit, as for the royal flush of
-            spades. Such hands have all cards, or five cards, in one suit.
+        cards: one hand that represents the class.
+        hands: the number of hands in the class.
+        suited: true if the name of a hand can depend on its suit, as for the royal flush of spades.
+            All cards of such a hand, or five of them, are in one suit.
     """
 
     cards: list[Card]
@@ -100,7 +100,7 @@ class HandClass:
 
 
 def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
-    """Yield the classes one by one, and report the progress."""
+    """Yield the classes of hands one by one, and report the progress."""
     for start in range(0, len(classes), _BATCH):
         batch = slice(start, start + _BATCH)
         suited = classes.in_a_suit[batch] >= min(classes.size, _NAMED_SUIT)
@@ -110,7 +110,7 @@ def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
 
 
 def judged(judge: Judge, one: HandClass) -> Iterable[tuple[str, int]]:
-    """Return the names of a class's hands and the number of each."""
+    """Return the names of the hands in a class, and the number of hands with each name."""
     if one.suited:
         return [(judge(sorted(hand)).value, 1) for hand in renamed(one.cards)]
     return ((judge(one.cards).value, one.hands),)

@@ -1,4 +1,4 @@
-"""Payouts of an offered wager's hands, with the number of deals of each hand."""
+"""Payouts of the hands of a wager, with the number of deals of each hand."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,13 +15,15 @@ from bonus.odds.offers import Offer
 
 @dataclass(frozen=True, slots=True)
 class PaidHand:
-    """A hand under a paytable: a row of the table, or a hand that it does not pay.
+    """A hand with its payout under a paytable, and its number of deals.
+
+    The hand is a row of the paytable, or a hand that the paytable does not pay.
 
     Attributes:
-        hand: its name in the paytable.
-        cell: its cell in the paytable; empty if it has none.
+        hand: the name of the hand in the paytable.
+        cell: the cell of the hand in the paytable; empty if there is none.
         payout: the payout of the cell.
-        deals: number of deals with this hand.
+        deals: the number of deals with this hand.
     """
 
     hand: str
@@ -30,7 +32,7 @@ class PaidHand:
     deals: int
 
     def line(self, of: int, fourth_card: str = "") -> HandLine:
-        """Return the line of the hand for an entry."""
+        """Return the line about this hand for the odds of a wager."""
         return HandLine(
             hand=self.hand,
             combinations=self.deals,
@@ -44,7 +46,7 @@ def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) ->
     """Return the paytable of a choice.
 
     Raises:
-        ValueError: no paytable has that name.
+        ValueError: no paytable has the name of the choice.
     """
     paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
     if paytable is None:
@@ -53,15 +55,16 @@ def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) ->
 
 
 def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | None) -> Paytable:
-    """Return the paytable of an offered wager, including a mini-royal if one is added."""
+    """Return the paytable of an offered wager, including the mini-royal if one is added."""
     paytable = choose(printed, offer.ranking, choice)
     return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable
 
 
 def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHand, ...]:
-    """Return every hand of a ranking with its payout, highest first.
+    """Return every hand of a ranking with its payout, the highest hand first.
 
-    Hands that share a row of the paytable are combined, such as a royal with straight flushes.
+    Hands that share a row of the paytable are combined. An example is a royal that is paid as a
+    straight flush.
     """
     found: dict[str, PaidHand] = {}
     for hand, (name, payout) in rows_of(paytable, RANKINGS[ranking].names).items():
@@ -72,7 +75,10 @@ def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHan
 
 
 def comes_back(hands: Iterable[PaidHand], wager_cents: int) -> Fraction:
-    """Return the sum of payouts over all deals, in units of the wager, without percentages."""
+    """Return the sum of payouts over all deals, in units of the wager.
+
+    The sum includes returned wagers, but no percentage of a meter.
+    """
     back = Fraction(0)
     for hand in hands:
         each = hand.payout.times + hand.payout.stake_back

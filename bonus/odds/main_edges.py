@@ -1,4 +1,4 @@
-"""The edges of the main games under the optimal strategy."""
+"""The house edges of the main games under the optimal strategy."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """Return the entry of a main game with one paytable of its bonus."""
+    """Return the odds of a main game with one paytable of its bonus."""
     chapter = offer.chapter
     main = chapter.main
     against = counted.get(duel(chapter))
@@ -79,7 +79,10 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return a text about what the selectable paytables pay, and when."""
+    """Return a text about the paytables that a casino can choose for a main game.
+
+    The text says for what and when they pay. It is empty if there is no choice.
+    """
     bonus = main_choice(chapter)
     if bonus is None:
         return ""
@@ -101,17 +104,17 @@ def _by_rank(
 
 
 def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
-    """Return the best play of a main game with one paytable."""
+    """Return the best strategy of a main game with one paytable, and its results."""
     paytables = _paytables(chapter, choice, 0)
     pays = bonus_pays(chapter.main, paytables.values())
     return play_best(chapter.main, pays, counted.get(duel(chapter)))
 
 
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
-    """Return the strengths that the optimal strategy folds.
+    """Return the strengths of the hands that the optimal strategy folds.
 
-    The strategy is that of the first paytable. The paytables differ only in payouts for hands that
-    are always played, so the strategy is the same for each of them (649a.12(b), (c)).
+    The strategy is computed with the first paytable. The paytables differ only in payouts for hands
+    that are always played, so the strategy is the same with each of them (649a.12(b), (c)).
 
     Raises:
         ValueError: some hands of one strength are folded and others are not.
@@ -127,7 +130,10 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 
 
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
-    """Return the paytable of each bonus, by the name of its choice, or by its item if none."""
+    """Return the paytable of each bonus of a main game.
+
+    The key is the name of the bonus's choice. If the bonus has no choice, the key is its item.
+    """
     found = {}
     for bonus in chapter.main.bonus:
         paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
@@ -138,7 +144,10 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the bonus that has a choice of paytables, or of the first bonus."""
+    """Return the key of the paytable that the casino can choose.
+
+    If there is no choice, return the key of the first bonus.
+    """
     choices = [bonus.choice for bonus in chapter.main.bonus if bonus.choice]
     return next(iter([*choices, *paytables]))
 
@@ -146,7 +155,10 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 def _hand_lines(
     chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
 ) -> Iterator[HandLine]:
-    """Yield the player's hands; hands that every paytable of the game pays alike share a line."""
+    """Yield one line for each hand of the player.
+
+    Hands share a line if every paytable of the game pays them alike.
+    """
     main = chapter.main
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)

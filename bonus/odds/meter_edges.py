@@ -1,6 +1,6 @@
-"""Edges of the wagers that feed a meter (649a.12(e), (h), (i), (j)).
+"""House edges of the wagers that feed a meter (649a.12(e), (h), (i), (j)).
 
-The edge falls as the meter rises.
+The house edge falls as the meter rises.
 """
 
 from collections import Counter
@@ -27,13 +27,13 @@ _DECK_SIZE: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Return of a wager that is partly paid from a meter.
+    """Average payout of a wager that is partly paid from a meter.
 
     Attributes:
-        hands: payout and number of deals of each hand.
-        of: total number of deals.
-        drawn: average return of draws, in units of the wager.
-        shares: number of players among whom a percentage is divided (reading T17).
+        hands: the payout and the number of deals of each hand.
+        of: the total number of deals.
+        drawn: the average payout of the draws, in units of the wager.
+        shares: the number of players who divide a percentage of the meter (reading T17).
     """
 
     hands: tuple[PaidHand, ...]
@@ -48,7 +48,7 @@ class Metered:
 
     @property
     def meter_return(self) -> Fraction:
-        """Average share of the meter that is paid."""
+        """Average share of the meter that is paid for one wager."""
         percent = sum(hand.deals * hand.payout.percent for hand in self.hands)
         return Fraction(percent, 100 * self.of * self.shares)
 
@@ -60,8 +60,8 @@ class Metered:
         """Return the lowest meter, in cents, at which the house has no edge.
 
         Args:
-            wager_cents: the wager.
-            envy_cents: the average amount of Envy Bonuses.
+            wager_cents: the amount of the wager, in cents.
+            envy_cents: the average amount of Envy Bonuses, in cents.
         """
         lacking = self.edge_at_empty_meter * wager_cents - envy_cents
         meter_cents = max(0, ceil(lacking / self.meter_return))
@@ -79,7 +79,7 @@ class Metered:
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """Return the entry of a wager that feeds a meter.
+    """Return the odds of a wager that feeds a meter.
 
     Raises:
         ValueError: the paytable has no seed.
@@ -128,7 +128,10 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 
 
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
-    """Return the break-even meters with one to six other players; ``envy`` is cents from each."""
+    """Return the break-even meters with one to six other players.
+
+    ``envy`` is the average Envy Bonus from each other player, in cents, by the wager in cents.
+    """
     if not envy:
         return ()
     return tuple(
@@ -140,10 +143,11 @@ def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, i
 def _envy(
     offer: Offer, tables: WagerTables, hands: tuple[PaidHand, ...], of: int
 ) -> Iterator[tuple[int, Fraction]]:
-    """Yield the average Envy Bonus from one other player's hand, in cents, after each wager.
+    """Yield each wager and the average Envy Bonus from one other player's hand, both in cents.
 
-    Another player's cards have the same distribution as one's own, and averages add up, so no other
-    part of the deal matters. The Bonus is paid for a hand that stays on the table (reading T8).
+    The cards of another player have the same distribution as the player's own cards. Averages can
+    be added, so no other part of the deal matters. An Envy Bonus is paid only for a hand that stays
+    on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
@@ -157,11 +161,11 @@ def _envy(
 
 
 def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Metered | None:
-    """Return the return of the Five-Card Progressive for a player who sometimes folds, or None.
+    """Return the average payout of the Five-Card Progressive for a player who sometimes folds.
 
-    A fold forfeits this wager (649a.11(b)(2), reading T7). It also forfeits the Three-Card
-    Progressive, but that pays no folded hand: its lowest hand is a straight, and the best strategy
-    plays every pair.
+    Return None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
+    reading T7). A fold also forfeits the Three-Card Progressive, but no hand that is folded would
+    win it. The lowest hand that it pays is a straight, and the best strategy plays every pair.
     """
     if not tables.forfeited or tables.cards != ("hand_and_community",):
         return None
@@ -188,7 +192,10 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
 
 
 def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
-    """Yield the odds when one to seven players share a jackpot on the dealer's hand."""
+    """Yield the odds of a wager on the dealer's hand, for one to seven players with the wager.
+
+    These players share a jackpot.
+    """
     for players in range(1, PLAYERS_MAX + 1):
         share = Metered(metered.hands, metered.of, metered.drawn, players)
         yield SharedWager(
@@ -201,10 +208,10 @@ def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
 
 
 class _Draws:
-    """Return of a Magic Card and a Lucky Bonus (649a.12(i)(3), readings T19, T20).
+    """Average payouts of the Magic Card and the Lucky Bonus (649a.12(i)(3), readings T19, T20).
 
-    The Magic Card is one card of the deck, and it may be any card of the hand. The Lucky position
-    is one of the table's positions or the dealer.
+    The Magic Card is one card of the deck. It pays if it is one of the cards of the hand. The Lucky
+    position is one of the table's positions or the dealer.
     """
 
     def __init__(self, offer: Offer, pays: DrawsPay, cards: int) -> None:
@@ -214,17 +221,17 @@ class _Draws:
 
     @property
     def comes_back(self) -> Fraction:
-        """Average return of both draws, in units of the wager."""
+        """Average payout of both draws, in units of the wager."""
         return _per(self._magic, self._draws.magic_card_every) + _per(
             self._lucky, self._draws.lucky_every
         )
 
     def magic_card(self, edge: Fraction) -> Drawn:
-        """Return the entry of the Magic Card; ``edge`` is the house edge with both draws."""
+        """Return the odds of the Magic Card; ``edge`` is the house edge with both draws."""
         return _drawn(self._magic, self._draws.magic_card_every, edge)
 
     def lucky(self, edge: Fraction) -> Drawn:
-        """Return the entry of the Lucky Bonus; ``edge`` is the house edge with both draws."""
+        """Return the odds of the Lucky Bonus; ``edge`` is the house edge with both draws."""
         return _drawn(self._lucky, self._draws.lucky_every, edge)
 
 
@@ -233,9 +240,11 @@ def _per(gives: Fraction, every: int) -> Fraction:
 
 
 def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
-    """Return the entry of one draw: its return, and how frequent it must be to remove the edge.
+    """Return the odds of one draw, and how frequent the draw must be to remove the house edge.
 
-    The other draw keeps its frequency.
+    ``gives`` is the payout if the draw occurs in every round, in units of the wager. ``every`` is
+    the average number of rounds per draw. ``edge`` is the house edge with both draws. The other
+    draw keeps its frequency.
     """
     gone_at = max(Fraction(0), (edge + _per(gives, every)) / gives)
     reached = gone_at <= 1

@@ -1,16 +1,16 @@
-"""Notes about an edge, one sentence each."""
+"""Notes about a house edge, in whole sentences."""
 
 from bonus.law.paytables import Paytable
 from bonus.odds.offers import Offer
 
 
 def mini_royal_cell(offer: Offer) -> str:
-    """Return the paytable cell of an added mini-royal; empty if none is added."""
+    """Return the paytable cell of an added mini-royal; empty if no mini-royal is added."""
     return f"{offer.mini_royal:,} to 1" if offer.mini_royal else ""
 
 
 def main_note(offer: Offer, paytable: Paytable) -> str:
-    """Return the notes of a main game."""
+    """Return the notes about the house edge of a main game."""
     notes = []
     if paytable.version:
         versions = offer.chapter.version
@@ -20,7 +20,10 @@ def main_note(offer: Offer, paytable: Paytable) -> str:
 
 
 def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
-    """Return the notes of an optional wager that feeds no meter."""
+    """Return the notes about the house edge of an optional wager that feeds no meter.
+
+    ``rules`` are the subsections of its paytables. ``sums`` is true if they pay fixed sums.
+    """
     notes = []
     if offer.tables and offer.tables.forfeited:
         notes.append(

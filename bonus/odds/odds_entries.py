@@ -1,21 +1,23 @@
-"""Entries of the odds: the exact odds of a wager with one paytable.
+"""Structure of the results: the exact odds of a wager with one paytable.
 
-Every edge is the house edge: the average loss of the player, as an exact fraction ``"n/d"`` of the
-wager. For a main game it is a fraction of the Ante, and it includes the results of the Ante and of
-the wager after it. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
-cents.
+Every edge is a house edge: the average loss of the player. It is an exact fraction ``"n/d"`` of the
+wager. For a main game, it is a fraction of the Ante, and it includes the results of the wager after
+the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in cents.
 
-If a hand is paid a percentage of a meter, the edge falls as the meter rises. With the meter and the
-wager in cents, and a number of other players whose hands may bring an Envy Bonus,
+If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The meter and
+the wager are in cents. ``other players`` is the number of other players whose hands can bring an
+Envy Bonus:
 
     house_edge = house_edge_at_empty_meter
                  - meter_return x meter / wager
                  - envy_return x other players
 
-The meter here is the amount from which the hand is paid. It includes this round's wagers, and no
-other win was taken from it before (reading T14). ``break_even_meter`` is the lowest meter, in whole
-cents, at which the house has no edge, by the wager in cents; it rounds percentages down to the cent
-(reading G3). Another player's hand brings an Envy Bonus if it stays on the table (reading T8).
+The meter in this formula is the amount from which the hand is paid. It includes the wagers of this
+round, and no other win of the round was subtracted from it (reading T14). The hand of another
+player brings an Envy Bonus if the hand stays on the table (reading T8).
+
+``break_even_meter`` is the lowest meter at which the house has no edge, in whole cents, by the
+wager in cents. It includes the rounding of percentages down to the cent (reading G3).
 """
 
 from decimal import Decimal
@@ -28,20 +30,21 @@ _PLACES: Final = 6
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all parts of an entry; fields with their default values are not written."""
+    """Base class of all parts of an entry; the JSON omits fields that have their default values."""
 
 
 class HandLine(_Part, frozen=True):
-    """A hand and its number of deals.
+    """A hand with its payout and its number of deals.
 
     Attributes:
-        hand: its name, as in settlements.
-        combinations: number of deals with this hand.
-        of: total number of deals.
+        hand: the name of the hand, as in settlement lines.
+        combinations: the number of deals with this hand.
+        of: the total number of deals.
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
-        beside: other cells of the chapter that also pay the hand, by their item, such as the Win
-            Bonus in addition to a Bad Beat Bonus.
-        fourth_card: for a Pair Bonus, ``a 2`` or ``not a 2``: the rank of the fourth card.
+        beside: the cells of other paytables of the game that also pay the hand, by the name of the
+            wager or bonus. An example is the Win Bonus in addition to a Bad Beat Bonus.
+        fourth_card: for a Pair Bonus, the rank of the fourth card: ``a 2`` or ``not a 2``. Empty
+            for other wagers.
     """
 
     hand: str
@@ -53,7 +56,10 @@ class HandLine(_Part, frozen=True):
 
 
 class OutcomeLine(_Part, frozen=True):
-    """Number of deals of a main game with one outcome: a fold, or a result against the dealer."""
+    """Number of deals of a main game with one outcome.
+
+    ``outcome`` is a fold, or a result against the dealer. ``of`` is the total number of deals.
+    """
 
     outcome: str
     combinations: int
@@ -64,8 +70,9 @@ class MixedHand(_Part, frozen=True):
     """A kind of hand that the optimal strategy does not always play in the same way.
 
     Attributes:
-        hand: its name in words.
-        hands: number of such hands for each multiple of the Ante that is wagered; 0 is a fold.
+        hand: the name of the hand in words.
+        hands: the number of such hands for each wager after the Ante. The wager is a multiple of
+            the Ante; 0 is a fold.
     """
 
     hand: str
@@ -77,8 +84,8 @@ class ByRank(_Part, frozen=True):
 
     Attributes:
         strategy: the strategy in words.
-        house_edge: the house edge under it.
-        house_edge_decimal: the same as a decimal.
+        house_edge: the house edge under this strategy, as an exact fraction.
+        house_edge_decimal: the house edge under this strategy, as a decimal.
     """
 
     strategy: tuple[str, ...]
@@ -87,9 +94,10 @@ class ByRank(_Part, frozen=True):
 
 
 class Folding(_Part, frozen=True):
-    """Odds of a wager that a fold forfeits, if the player folds by the main game's strategy.
+    """Odds of a wager that a fold forfeits, for a player who sometimes folds.
 
-    Envy Bonuses are not forfeited (649a.11(b)(2), reading T7).
+    The player folds under the optimal strategy of the main game. A fold does not forfeit Envy
+    Bonuses (649a.11(b)(2), reading T7).
     """
 
     house_edge: str
@@ -101,16 +109,16 @@ class Folding(_Part, frozen=True):
 
 
 class Drawn(_Part, frozen=True):
-    """Odds of a Magic Card or a Lucky Bonus.
+    """Odds of one kind of draw: the Magic Card or the Lucky Bonus.
 
     Attributes:
-        every: average number of rounds per draw; 0 for never.
-        wager_return: average return as a fraction of the wager.
-        house_edge_gone_at: share of rounds with this draw at which the house has no edge, with the
-            meter at its seed and the other draw as frequent as it is; empty if the house always has
-            an edge.
-        house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if it has an
-            edge even with a draw in every round, or no edge even without any draw.
+        every: the average number of rounds per draw; 0 for never.
+        wager_return: the average payout of the draw, as a fraction of the wager.
+        house_edge_gone_at: the lowest share of rounds with this draw at which the house has no
+            edge. The meter is at its seed, and the other draw keeps its frequency. Empty if the
+            house always has an edge.
+        house_edge_gone_every: the largest ``every`` at which the house has no edge. It is 0 if the
+            house has an edge even with a draw in every round, or no edge even without this draw.
     """
 
     every: int
@@ -120,9 +128,9 @@ class Drawn(_Part, frozen=True):
 
 
 class SharedWager(_Part, frozen=True):
-    """Odds of a wager on the dealer's hand, by the number of players who made it.
+    """Odds of a wager on the dealer's hand, for one number of players who made the wager.
 
-    They divide a jackpot (649a.12(i)(2), reading T17).
+    These players divide a jackpot equally (649a.12(i)(2), reading T17).
     """
 
     players: int
@@ -136,37 +144,39 @@ class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
     Attributes:
-        game: the game.
-        wager: the wager.
-        paytable: the choice of the Rules Submission, or null if the chapter leaves none.
-        house_edge: the house edge; for a progressive, with the meter at its seed.
-        house_edge_decimal: the same as a decimal.
-        hands: every hand, highest first.
+        game: the name of the game.
+        wager: the name of the wager.
+        paytable: the name of the paytable in a Rules Submission; null if the chapter leaves no
+            choice.
+        house_edge: the house edge. For a wager that feeds a meter, the meter is at its seed.
+        house_edge_decimal: the house edge as a decimal.
+        hands: every hand, the highest first.
         rule: the subsection of the paytable.
-        mini_royal: the cell of an added mini-royal (649a.12(g)).
-        reading: the reading that judges hands (reading F12).
+        mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
+        reading: the reading under which hands are judged (reading F12).
         house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums.
-        note: limits of the figures, in words.
-        tables: the tables of the floor file that offer this wager with this paytable.
-        pays_what: what the paytable of a main game pays, and when.
+        note: sentences about the limits of these figures.
+        tables: the casino tables of the floor file that offer this wager with this paytable.
+        pays_what: text about the payouts of a main game's paytable: for what, and when.
         strategy: the optimal strategy of a main game, in words.
-        mixed: the kinds of hand that it does not always play in the same way.
-        by_rank: the best strategy that uses only the rank of the hand, if it is not optimal.
-        element_of_risk: the edge of a main game divided by the average total wager.
-        element_of_risk_decimal: the same as a decimal.
-        average_wager: average total wager, in units of the Ante.
-        outcomes: number of deals of each outcome of a main game.
+        mixed: the kinds of hand that the optimal strategy does not always play in the same way.
+        by_rank: the best strategy that uses only the rank of the hand; null if this strategy is
+            optimal.
+        element_of_risk: the house edge of a main game divided by the average total wager.
+        element_of_risk_decimal: the element of risk as a decimal.
+        average_wager: the average total wager of a main game, in units of the Ante.
+        outcomes: the number of deals of each outcome of a main game.
         seed_meter: the first balance of the meter in cents, by the wager in cents.
-        house_edge_at_empty_meter: the edge with an empty meter.
-        meter_return: reduction of the edge for each multiple of the wager on the meter.
-        envy_return: reduction of the edge for each other player, by the wager in cents.
-        break_even_meter: the meter without a house edge, in cents, by the wager in cents.
-        break_even_meter_with_envy: the same with one to six other players, in this order.
-        when_folding: the odds if the player sometimes folds.
-        magic_card: the Magic Card.
-        lucky: the Lucky Bonus.
-        positions: number of positions, without the dealer, for the Lucky Bonus draw.
-        when_shared: the odds for one to seven players.
+        house_edge_at_empty_meter: the house edge with an empty meter.
+        meter_return: the reduction of the house edge for each multiple of the wager on the meter.
+        envy_return: the reduction of the house edge for each other player, by the wager in cents.
+        break_even_meter: the lowest meter without a house edge, in cents, by the wager in cents.
+        break_even_meter_with_envy: the same meters with one to six other players, in this order.
+        when_folding: the odds for a player who sometimes folds.
+        magic_card: the odds of the Magic Card.
+        lucky: the odds of the Lucky Bonus.
+        positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
+        when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
     """
 
     game: str

@@ -1,4 +1,4 @@
-"""Every wager of the chapters, with every paytable under which it may be offered."""
+"""Every wager of the chapters, with every paytable that the law allows for the wager."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,17 +7,20 @@ from typing import Final
 from bonus.law.chapter_file import Bonus, Chapter, MiniRoyal, WagerTables
 
 WAGERS_CENTS: Final = (100, 500)
-"""The wager amounts for which sums are shown if a floor file has no others: $1 and $5."""
+"""Amounts of a wager, in cents, for which the odds show sums: $1 and $5.
+
+They are used if a floor file has no other amounts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:
-    """Frequency of a Magic Card and of a Lucky position.
+    """Frequency of the draws for the Five Card Hand Bonus.
 
     Attributes:
-        magic_card_every: average number of rounds per Magic Card; 0 for never.
-        lucky_every: average number of rounds per Lucky position; 0 for never.
-        positions: number of the table's positions.
+        magic_card_every: the average number of rounds per Magic Card; 0 for never.
+        lucky_every: the average number of rounds per Lucky position; 0 for never.
+        positions: the number of positions at the casino table.
     """
 
     magic_card_every: int = 0
@@ -30,16 +33,16 @@ class Offer:
     """A wager that is offered with one paytable.
 
     Attributes:
-        chapter: the chapter of its game.
-        wager: its name.
-        paytable: the choice of its paytable, or None if there is no choice.
-        tables: the chapter's terms of an optional wager; None for the main game.
-        mini_royal: the odds to 1 of an added mini-royal; 0 if none is added (649a.12(g)).
-        reading: the name of the reading that judges hands; empty if there is no choice.
-        ranking: the ranking that judges hands.
-        wagers_cents: the amounts for which sums are shown.
+        chapter: the chapter of the wager's game.
+        wager: the name of the wager.
+        paytable: the name of the paytable; None if there is no choice.
+        tables: the chapter's terms of the wager if it is optional; None for the main game.
+        ranking: the name of the ranking that judges hands.
+        mini_royal: the odds to 1 of an added mini-royal (649a.12(g)); 0 if none is added.
+        reading: the name of the reading under which hands are judged; empty if there is no choice.
+        wagers_cents: the amounts of the wager, in cents, for which sums are shown.
         draws: the draws of a Five Card Hand Bonus.
-        at: the tables that offer this wager with this paytable.
+        at: the casino tables of a floor file that offer this wager with this paytable.
     """
 
     chapter: Chapter
@@ -55,14 +58,15 @@ class Offer:
 
 
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
-    """Yield every wager of a chapter with every paytable.
+    """Yield every wager of a chapter with every paytable of the wager.
 
-    A paytable to which a mini-royal may be added occurs without it, then with it. A wager with two
-    readings occurs once for each; the reading of the text is the first.
+    If a mini-royal can be added to a paytable, the paytable occurs first without the mini-royal,
+    then with it. If hands of a wager can be judged under two readings, the wager occurs once for
+    each reading. The reading of the law's text is the first.
 
     Args:
         chapter: the chapter.
-        mini_royal: the odds to 1 of a mini-royal, by the item that it is added to.
+        mini_royal: the odds to 1 of a mini-royal, by the wager or bonus to which it is added.
         draws: the draws of a Five Card Hand Bonus.
     """
     main = chapter.main
@@ -89,7 +93,7 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
 
 
 def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
-    """Return the choices of an optional wager's paytable; ``(None,)`` if there is no choice."""
+    """Return the names of the paytables of an optional wager; ``(None,)`` if there is no choice."""
     printed = tables.fourth_card.table if tables.fourth_card else tables.table
     return tuple(choice for table in printed for choice in table.choices) or (None,)
 
@@ -100,7 +104,10 @@ def main_choice(chapter: Chapter) -> Bonus | None:
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the choices of a main game's bonus; ``(None,)`` if there is no choice."""
+    """Return the names of the paytables from which a main game has one for its bonus.
+
+    Return ``(None,)`` if there is no choice.
+    """
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)
@@ -108,5 +115,5 @@ def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
 
 
 def _is_among(bonus: Bonus, royal: MiniRoyal, choice: str | None) -> bool:
-    """Return whether a mini-royal may be added to the table of a choice (reading T4)."""
+    """Return whether a mini-royal can be added to the paytable of a choice (reading T4)."""
     return any(choice in table.choices and table.rule == royal.among for table in bonus.table)

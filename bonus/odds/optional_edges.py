@@ -1,4 +1,4 @@
-"""Edges of the optional wagers that feed no meter."""
+"""House edges of the optional wagers that feed no meter."""
 
 from math import comb
 
@@ -12,7 +12,7 @@ from bonus.odds.offers import Offer
 
 
 def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """Return the entry of an optional wager that pays odds or fixed sums."""
+    """Return the odds of an optional wager that pays odds or fixed sums."""
     if tables.fourth_card:
         return _with_fourth_card(offer, tables, tables.fourth_card, counted)
     paytable = paytable_of(offer, tables.table, offer.paytable)
@@ -26,9 +26,9 @@ def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Od
 def _with_fourth_card(
     offer: Offer, tables: WagerTables, fourth: FourthCard, counted: Enumerator
 ) -> OddsEntry:
-    """Return the entry of a wager with two paytables.
+    """Return the odds of a wager with two paytables.
 
-    The rank of the fourth card decides which one applies (679a.12(e), (f)).
+    The rank of the fourth card decides which paytable applies (679a.12(e), (f)).
     """
     size = offer.chapter.deal.hand
     further = len(DECK) - size
@@ -48,7 +48,11 @@ def _with_fourth_card(
 def _entry(
     offer: Offer, parts: dict[str, tuple[PaidHand, ...]], of: int, rules: tuple[str, ...]
 ) -> OddsEntry:
-    """Return the entry for hands that are grouped by the text about the fourth card."""
+    """Return the odds of a wager from its hands.
+
+    ``parts`` has the hands by the text about the fourth card, such as ``not a 2``. The text is
+    empty if the wager has no fourth card. ``of`` is the total number of deals.
+    """
     paid = [hand for hands in parts.values() for hand in hands]
     edges = {cents: 1 - comes_back(paid, cents) / of for cents in offer.wagers_cents}
     edge = next(iter(edges.values()))

@@ -1,4 +1,7 @@
-"""Selection of odds by name; an unknown name is refused with the known names."""
+"""Selection of odds by the names of games, wagers and paytables.
+
+An unknown name is refused, and the refusal lists the known names.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +14,10 @@ _WRONG_USAGE = 2
 
 @dataclass(frozen=True, slots=True)
 class OddsQuery:
-    """Names that select offers: an offer must match each nonempty list."""
+    """Names of games, wagers and paytables whose odds a user wants.
+
+    An offer is selected if it matches each list that is not empty.
+    """
 
     games: Sequence[str] = ()
     wagers: Sequence[str] = ()
@@ -19,10 +25,10 @@ class OddsQuery:
 
 
 def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
-    """Return the offers that match a query.
+    """Return the offers that a query selects.
 
     Raises:
-        UserError: no offer has such a game, wager or paytable.
+        UserError: the query has the name of a game, wager or paytable that no offer has.
     """
     of_games = _named(offers, [offer.chapter.game for offer in offers], query.games, "game")
     for offer in of_games:
@@ -36,7 +42,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """Return the names that belong to a main game, except its first wager."""
+    """Return the names of the parts of a main game, except the name of its first wager."""
     main = offer.chapter.main
     bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
     return {main.follow} | bonuses

@@ -1,8 +1,8 @@
-"""The optimal strategy of the main games, computed for each hand.
+"""The optimal strategy of a main game, computed for each hand of the player.
 
-For each hand of the player, the loss of a fold is compared with the average gain of each wager that
-keeps the player in the game. Amounts are in units of the Ante. They are whole numbers for each
-deal, so nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+For each hand, the loss of a fold is compared with the average gain of each wager that keeps the
+player in the game. Amounts are in units of the Ante. Each deal's amount is a whole number, so no
+amount is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,10 @@ from bonus.odds.dealer_duels import Duel
 from bonus.odds.suit_classes import Integers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
-"""Rank of the player's hand relative to the dealer's, or that the dealer's does not qualify."""
+"""Result of the player's hand against the dealer's hand: higher, equal or lower.
+
+The fourth result is that the dealer's hand does not qualify.
+"""
 
 OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
 FOLD: Final = 0
@@ -31,27 +34,28 @@ _NOTHING: Final = Payout()
 
 @dataclass(frozen=True, slots=True)
 class BonusPays:
-    """A bonus besides the two main wagers, and its payout for each hand."""
+    """A bonus of a main game, with its payout for each hand."""
 
     bonus: Bonus
     pays: Mapping[str, Payout]
 
     def of(self, hand: str) -> Payout:
-        """Return the payout of a hand."""
+        """Return the payout of the bonus for a hand."""
         return self.pays.get(hand, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Best play of a main game, and its results.
+    """A strategy for a main game, and its results.
 
     Attributes:
-        house_edge: average gain of the house, in units of the Ante.
-        average_wager: average sum of the Ante and the wager after it, in units of the Ante.
-        times: for each row of the duel, the wager after the Ante as a multiple of it; 0 for a fold.
-        deals: number of deals of the player's and the dealer's hands that end in a fold, and for
-            each outcome of the hands that are played.
-        of: total number of deals.
+        house_edge: the average gain of the house, in units of the Ante.
+        average_wager: the average sum of the Ante and the wager after it, in units of the Ante.
+        times: for each row of a ``Duel``, the wager after the Ante as a multiple of the Ante; 0 for
+            a fold.
+        deals: the number of deals for a fold, and for each outcome of hands that are not folded. A
+            deal is a hand of the player and a hand of the dealer.
+        of: the total number of deals.
     """
 
     house_edge: Fraction
@@ -62,12 +66,15 @@ class Best:
 
     @property
     def element_of_risk(self) -> Fraction:
-        """Average gain of the house divided by the average total wager."""
+        """Average gain of the house, divided by the average total wager."""
         return self.house_edge / self.average_wager
 
 
 def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ...]:
-    """Return the payouts of a main game's bonuses; ``paytables`` has one for each, in order."""
+    """Return the payouts of each bonus of a main game.
+
+    ``paytables`` has one paytable for each bonus, in the same order.
+    """
     found = []
     for bonus, paytable in zip(main.bonus, paytables, strict=True):
         rows = rows_of(paytable, RANKINGS[bonus.ranking].names)
@@ -76,9 +83,9 @@ def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ..
 
 
 def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
-    """Find the best wager for each hand, and the results of the game.
+    """Return the strategy with the best wager for each hand, and its results.
 
-    If two wagers are equally good, the smaller one is used.
+    If two wagers are equally good, the strategy uses the smaller one.
     """
     worths = _worths(main, bonuses, duel)
     best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
@@ -89,10 +96,10 @@ def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
 
 
 def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
-    """Find the best strategy that uses only the rank of the hand, and its results.
+    """Return the best strategy that uses only the rank of the hand, and its results.
 
-    A higher hand never wagers less. A player can follow it without regard to suits or to cards that
-    are not part of the best hand.
+    Under this strategy, a higher hand never wagers less than a lower hand. The player can ignore
+    suits and cards that are not part of the best hand.
     """
     worths = _worths(main, bonuses, duel)
     by_strength: dict[int, list[int]] = {}
@@ -121,12 +128,14 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
 
 
 def _highest(totals: Sequence[int]) -> int:
-    """Return the index of the highest total; the first one if several are equal."""
+    """Return the index of the highest total, or the first such index if several are equal."""
     return totals.index(max(totals))
 
 
 def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int, Integers]:
-    """Return each row's total gain over all of the dealer's hands, by the wager after the Ante.
+    """Return the total gain of each row of the duel, for each wager after the Ante.
+
+    The gain is summed over all of the dealer's hands, in units of the Ante.
 
     Raises:
         ValueError: odds are so high that the sum would not fit in 64 bits.
@@ -147,7 +156,7 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """Return the results of a game in which each row of the duel makes the wager in ``times``."""
+    """Return the results of a strategy: each row of the duel makes the wager in ``times``."""
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])
@@ -178,7 +187,7 @@ def _outcomes(duel: Duel) -> dict[Outcome, Integers]:
 
 
 class _Game:
-    """Gains and losses of hands that were not folded, by outcome."""
+    """Gains and losses of the player's hands that are not folded, by outcome."""
 
     def __init__(self, main: Main, bonuses: tuple[BonusPays, ...]) -> None:
         self._main = main
@@ -191,7 +200,10 @@ class _Game:
             self._follow = {hand: pays for hand, (_, pays) in rows_of(paytable, hands).items()}
 
     def net(self, hands: list[str], outcome: Outcome, times: int) -> Integers:
-        """Return the gain of each hand in units of the stake, after a wager of ``times`` stakes."""
+        """Return the gain of each hand for one outcome, in units of the Ante.
+
+        ``times`` is the wager after the Ante, as a multiple of the Ante.
+        """
         gains = {hand: self._net(hand, outcome, times) for hand in set(hands)}
         return np.array([gains[hand] for hand in hands], np.int64)
 
@@ -210,10 +222,10 @@ class _Game:
         return gain + self._paid("played", hand, times)
 
     def _not_qualified(self, times: int) -> int:
-        """Return the gain if the dealer does not qualify.
+        """Return the gain of a hand if the dealer's hand does not qualify.
 
-        One wager is paid and the other is returned (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading
-        P7).
+        One main wager is paid, and the other main wager is returned (649a.11(c)(3)(i),
+        679a.11(c)(3)(i), reading P7).
         """
         main = self._main
         if main.not_qualified and main.not_qualified.returns == main.stake:
@@ -221,10 +233,10 @@ class _Game:
         return self._even.times
 
     def _lower(self, hand: str, times: int) -> int:
-        """Return the gain of a lower hand.
+        """Return the gain of a hand that is lower than the dealer's hand.
 
-        Both wagers are lost, except those that a Bad Beat Bonus replaces or returns (readings P1,
-        F3).
+        Both main wagers are lost, except a wager that a Bad Beat Bonus replaces or returns
+        (readings P1, F3).
         """
         due = [
             bonus.bonus for bonus in self._bonuses

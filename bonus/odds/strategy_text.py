@@ -1,4 +1,4 @@
-"""Description of a strategy in words, from the best wager of each hand."""
+"""Description of a strategy in words, from the best wager for each hand."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ _PLAYING: Final = {"three_card": 3, "four_card": 4}
 
 @dataclass(frozen=True, slots=True)
 class NamedStrength:
-    """A strength in words.
+    """Name, in words, of the strength of a hand.
 
     Attributes:
-        group: name that it shares with similar strengths, such as "a pair of tens".
-        full: complete name, such as "a pair of tens with ace-three".
+        group: the name that is common to similar strengths, such as "a pair of tens".
+        full: the complete name of the strength, such as "a pair of tens with ace-three".
     """
 
     group: str
@@ -37,7 +37,7 @@ class NamedStrength:
 
 
 def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
-    """Name the best hand of a ranking that cards form.
+    """Return the name, in words, of the best hand of a ranking that cards form.
 
     >>> from bonus.cards import parse_card
     >>> name_hand("three_card", [parse_card(name) for name in ("6c", "Qd", "4h")]).full
@@ -59,7 +59,11 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
 
 
 def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
-    """Return a hand's group and full name; ``names`` are its ranks, the most frequent first."""
+    """Return the group name and the full name of a hand.
+
+    ``hand`` is the name of the hand in its ranking. ``names`` are the names of its ranks, the most
+    frequent first. ``top`` is the name of the highest rank of a straight.
+    """
     many, last = _plural(names[0]), _plural(names[-1])
     straight = f"a straight to the {top}"
     three = f"three {many}"
@@ -79,16 +83,19 @@ def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
 def strategy_in_words(
     ranking: str, main: Main, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[str, ...]:
-    """Return sentences that describe a strategy: one for each wager, and one for the other hands.
+    """Return sentences that describe a strategy.
 
-    Hands of one strength may be played in different ways, because of suits or of cards that are not
-    part of the best hand. Then the sentence has the number of hands for each way.
+    There is one sentence for each wager after the Ante, and one for the hands that are folded.
+    Hands of equal strength are sometimes played in different ways, because of suits or of cards
+    that are not part of the best hand. If so, the sentence has the number of these hands that make
+    the wager.
 
     Args:
-        ranking: the ranking that compares hands.
-        main: the game.
-        duel: every hand of the player.
-        times: for each row of the duel, the wager after the Ante; 0 for a fold.
+        ranking: the name of the ranking that compares hands.
+        main: the rules of the game against the dealer.
+        duel: all hands of the player, in rows.
+        times: for each row of ``duel``, the wager after the Ante as a multiple of the Ante; 0 for a
+            fold.
     """
     chosen = _chosen(duel, times)
     names = {
@@ -111,7 +118,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Number of hands of each strength that are played for a wager or a higher one."""
+    """Number of hands of each strength, and how many of them make a given wager or a higher one."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -125,9 +132,10 @@ class _Share:
         }
 
     def split(self) -> tuple[list[int], list[int]]:
-        """Return the highest strengths, whose hands are all played, and the mixed ones below.
+        """Return two lists of strengths, each from the highest to the lowest.
 
-        The mixed ones end with the lowest strength that has a played hand.
+        The first list has the highest strengths, all of whose hands make the wager. The second list
+        has the strengths below, down to the lowest one with a hand that makes the wager.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
@@ -140,10 +148,10 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return the number of suits in the played hands of mixed strengths, as text, or None.
+    """Return the number of suits, as text, with which hands of a mixed strength make a wager.
 
-    A strength is mixed if its hands are not all played in the same way. None means that the number
-    of suits alone does not decide, or that no strength is mixed.
+    A strength is mixed if some of its hands make the wager and others do not. Return None if no
+    strength is mixed, or if the number of suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
@@ -159,7 +167,10 @@ def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> st
 def mixed_hands(
     ranking: str, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[tuple[str, dict[int, int]], ...]:
-    """Return the strengths whose hands are played in several ways, with the number for each way."""
+    """Return the strengths whose hands are played in several ways, each with its name.
+
+    Each has the number of hands for each wager. The wager is a multiple of the Ante; 0 is a fold.
+    """
     chosen = _chosen(duel, times)
     return tuple(
         (name_hand(ranking, [Card(card) for card in duel.examples[at]]).full, dict(chosen[at]))
@@ -205,7 +216,7 @@ def _some_of(share: _Share, mixed: list[int]) -> str:
 
 
 def _down_to(share: _Share, strength: int) -> str:
-    """Return the shortest name that distinguishes a strength from the next one below it."""
+    """Return the shortest name that distinguishes a strength from the next lower strength."""
     below = dict(pairwise(share.strengths)).get(strength)
     named = share.names[strength]
     if below is None or share.names[below].group != named.group:

@@ -1,9 +1,9 @@
 """Classes of hands that differ only by a renaming of the suits.
 
-Suits are equal in rank (649a.6(a)), so all hands of a class have the same strength. A hand is
-written as four masks of thirteen ranks, one per suit. The masks, sorted and packed into one number,
-are the key of its class. The size of a class is the number of distinct ways to assign its masks to
-the four suits.
+Suits are equal in rank (649a.6(a)), so all hands of a class have the same strength. Each hand is
+written as four bit masks of thirteen ranks, one mask per suit. The four masks are sorted and packed
+into one number, the key of the class. The size of a class is the number of distinct ways to assign
+its masks to the four suits.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _RANKS: Final = len(RANKS)
 _SUITS: Final = len(SUITS)
 _ONE_SUIT: Final = (1 << _RANKS) - 1
 _SORTING: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
-"""Compare-and-swap steps that sort any four numbers."""
+"""Pairs of indexes to compare and swap, in this order, to sort any four numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class HandClasses:
     """The classes of hands of one size, with one hand that represents each class.
 
     Attributes:
-        size: number of cards in a hand.
-        keys: key of each class, ascending; shape (classes,).
-        hands: number of hands in each class; shape (classes,).
-        cards: cards of the hand that represents each class; shape (classes, size).
-        in_a_suit: number of cards in the longest suit of each class; shape (classes,).
+        size: the number of cards in a hand.
+        keys: the key of each class, ascending; shape (classes,).
+        hands: the number of hands in each class; shape (classes,).
+        cards: the cards of the hand that represents each class; shape (classes, size).
+        in_a_suit: the number of cards in the longest suit of each class; shape (classes,).
     """
 
     size: int
@@ -49,13 +49,19 @@ class HandClasses:
         return len(self.keys)
 
     def find(self, cards: Integers) -> Integers:
-        """Return the class index of each hand, for hands in an array of shape (hands, size)."""
+        """Return the index of each hand's class.
+
+        ``cards`` has the shape (hands, size), and the result has the shape (hands,).
+        """
         if self.size == 0:
             return np.zeros(len(cards), np.int64)
         return np.searchsorted(self.keys, _keys(cards))
 
     def subsets(self, size: int) -> list[Integers]:
-        """Return every choice of ``size`` cards, each as an array of shape (classes, size)."""
+        """Return every choice of ``size`` cards from the hands that represent the classes.
+
+        Each choice is an array of shape (classes, size).
+        """
         return [self.cards[:, chosen] for chosen in combinations(range(self.size), size)]
 
 
@@ -76,7 +82,7 @@ def hand_classes(size: int) -> HandClasses:
 
 
 def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
-    """Return every hand in the class of a hand."""
+    """Return all hands in the class of a hand."""
     return frozenset(
         frozenset(Card(card - card % _SUITS + suits[card % _SUITS]) for card in cards)
         for suits in permutations(range(_SUITS))
@@ -84,7 +90,7 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """Return the possible numbers of cards in the four suits, largest first."""
+    """Return all possible numbers of cards in the four suits, the largest number first."""
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -93,7 +99,10 @@ def _shapes(size: int) -> list[tuple[int, ...]]:
 
 
 def _laid_out(shape: tuple[int, ...]) -> Integers:
-    """Return the masks of the classes with these numbers of cards per suit; shape (classes, 4)."""
+    """Return the masks of all classes that have the given numbers of cards per suit.
+
+    The result has the shape (classes, 4).
+    """
     found = np.zeros((1, 0), np.int64)
     for count in sorted(set(shape), reverse=True):
         # Suits with equal numbers of cards are interchangeable, so their masks form one group.
@@ -109,7 +118,10 @@ def _masks(count: int) -> list[int]:
 
 
 def _orbits(masks: Integers) -> Integers:
-    """Return the number of hands in each class: 24 orders of suits, fewer if masks are equal."""
+    """Return the number of hands in each class.
+
+    The four suits have 24 orders. If masks are equal, the number is lower.
+    """
     run = np.ones(len(masks), np.int64)
     exchanges = np.ones(len(masks), np.int64)
     for suit in range(1, _SUITS):
@@ -131,7 +143,7 @@ def _keys(cards: Integers) -> Integers:
 
 
 def _packed(masks: list[Integers]) -> Integers:
-    """Return four masks packed into one number, the greatest mask first."""
+    """Return the four masks of each hand packed into one number, the greatest mask first."""
     for high, low in _SORTING:
         masks[high], masks[low] = (
             np.maximum(masks[high], masks[low]),

@@ -1,4 +1,4 @@
-"""The entry of an offered wager of any kind."""
+"""The odds of a wager of any kind."""
 
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.main_edges import main_entry
@@ -9,7 +9,7 @@ from bonus.odds.optional_edges import optional_entry
 
 
 def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """Return the entry of an offered wager."""
+    """Return the odds of a wager that is offered with one paytable."""
     if offer.tables is None:
         return main_entry(offer, counted)
     if offer.tables.meter:
