@@ -1,1 +1,1 @@
-"""Output of odds as tables and plots, and the cache of counts on disk."""
+"""Output of the odds of wagers as tables and plots, and the cache of counts on disk."""

@@ -1,7 +1,7 @@
-"""Cache of counts on disk, between runs.
+"""Cache on disk of the counts of hands, for later runs of ``pitlink odds``.
 
-The name of a cached file includes a digest of the code that computed it. After a change of a
-ranking or of the counting code, older files no longer match, so a stale count is never read.
+The name of a cached file includes a digest of the code that computed the count. If a ranking or the
+counting code changes, the names of older files no longer match. So a stale count is never read.
 """
 
 import re
@@ -24,7 +24,7 @@ _COUNTED_BY: Final = (
     "odds/dealer_duels.py",
     "odds/enumerations.py",
 )
-"""The modules on which a count depends; a package means all modules in it."""
+"""The modules of ``bonus`` on which a count depends; a package means all modules in it."""
 
 _DIGEST_SIZE: Final = 32
 _SUFFIX: Final = ".counts"
@@ -33,7 +33,7 @@ _KEY: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_SIZE}}}")
 
 @cache
 def code_digest() -> str:
-    """Return the digest of the code that computes counts."""
+    """Return the digest of the code that computes the counts."""
     found = sha256()
     for name in _COUNTED_BY:
         for module in _modules(files("bonus").joinpath(*name.split("/"))):
@@ -45,19 +45,19 @@ def code_digest() -> str:
 class CountCache:
     """A directory of cached counts.
 
-    A damaged file or an unwritable directory is not an error: the count is computed again, and
-    ``notice`` receives the reason.
+    A damaged file or an unwritable directory is not an error: the count is computed again, and the
+    function ``notice`` receives the reason.
     """
 
     def __init__(
         self, directory: str | PathLike[str], notice: Callable[[str], None], code: str = ""
     ) -> None:
-        """Cache counts in a directory; it is created when the first count is stored.
+        """Set the directory of the cache; it is created when the first count is stored.
 
         Args:
             directory: the path of the directory.
-            notice: called with a text for each file that cannot be read or is damaged, and once if
-                nothing can be written.
+            notice: function that receives a text for each file that cannot be read or is damaged.
+                It also receives one text if no file can be written.
             code: the digest of the counting code; by default that of this package.
         """
         self._directory = Path(fspath(directory))
@@ -66,7 +66,7 @@ class CountCache:
         self._unwritable = False
 
     def get(self, name: str) -> bytes | None:
-        """Return the data that the same code stored under a name, or None."""
+        """Return the data that the same version of the code stored under a name, or None."""
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -82,7 +82,10 @@ class CountCache:
         return payload
 
     def put(self, name: str, data: bytes) -> None:
-        """Store data under a name, completely or not at all; other processes may use it too."""
+        """Store data under a name, completely or not at all.
+
+        Other processes can use the directory at the same time.
+        """
         path = self._path(name)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -99,7 +102,10 @@ class CountCache:
         return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
 
     def _drop_older(self, name: str, path: Path) -> None:
-        """Remove files that other code stored under a name, because nothing reads them again."""
+        """Remove files that other versions of the code stored under a name.
+
+        No program reads these files again.
+        """
         for other in self._directory.glob(f"{_stem(name)}-*{_SUFFIX}"):
             key = other.name.removeprefix(f"{_stem(name)}-").removesuffix(_SUFFIX)
             if other != path and _KEY.fullmatch(key):

@@ -29,8 +29,8 @@ def check_plot(path: Path) -> None:
     """Check that a plot can be written to a path, before its odds are counted.
 
     Raises:
-        ValueError: the file ending has no format, the path is not a file, or its directory does not
-            exist.
+        ValueError: the ending of the path is not that of a plot, the path is not a file, or its
+            directory does not exist.
     """
     if path.suffix not in ENDINGS:
         raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
@@ -41,11 +41,12 @@ def check_plot(path: Path) -> None:
 
 
 def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
-    """Draw the house edge against the meter, one panel for each entry that has a meter.
+    """Draw the house edge against the meter, with one panel for each entry that has a meter.
 
     Args:
-        entries: the entries; at least one has a meter, and those without one are ignored.
-        path: the file, written completely or not at all; ``check_plot`` has accepted it.
+        entries: the odds of wagers. At least one wager has a meter; wagers without one are ignored.
+        path: the file, which is written completely or not at all. ``check_plot`` must have accepted
+            it.
 
     Raises:
         OSError: the file cannot be written.
@@ -110,7 +111,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
 def _edges(
     at_empty: Fraction, falls: Fraction, wager_cents: int, end_cents: int
 ) -> tuple[float, float]:
-    """Return the edge at an empty meter and at the end of the axis, in percent."""
+    """Return the house edge at an empty meter and at the end of the meter axis, in percent."""
     last = at_empty - falls * Fraction(end_cents, wager_cents)
     return float(at_empty * 100), float(last * 100)
 
@@ -129,7 +130,7 @@ def _line(
 
 
 def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
-    """Mark a break-even point with its amount."""
+    """Mark a break-even meter on the plot, with its amount."""
     panel.plot([meter_cents / 100], [0], "o", color=color)
     panel.annotate(
         f"{short_money(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,

@@ -20,7 +20,7 @@ from bonus.odds.odds_entries import Drawn, Folding, HandLine, OddsEntry
 _GAP: Final = 3
 _MARGIN: Final = 6
 _EDGE: Final = 8
-"""The length of an edge such as 12.3456%."""
+"""Number of characters in a house edge such as 12.3456%."""
 _NAMES: Final = {
     "ante": "Ante and the wager after it",
     "five_of_six_progressive": "5 of 6 progressive",
@@ -45,7 +45,10 @@ _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[OddsEntry], console: Console) -> None:
-    """Print entries by game and heading, in the order in which these first occur."""
+    """Print the odds of wagers, grouped by game and by heading.
+
+    Games and headings are in the order in which they first occur.
+    """
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = chapters()[game]
         console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
@@ -61,12 +64,15 @@ def show(entries: Iterable[OddsEntry], console: Console) -> None:
 
 
 def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
-    """Return the heading of an entry; each meter of a floor file has its own, with its tables."""
+    """Return the heading of an entry, and the casino tables that have a heading of their own.
+
+    In a floor file, each meter has its own heading, with its casino tables.
+    """
     return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
 
 
 def title_of(wager: str, reading: str) -> str:
-    """Return a wager's name for people, with the reading that judges its hands."""
+    """Return the name of a wager for people, with the reading under which its hands are judged."""
     name = _NAMES.get(wager, _plain(wager).capitalize())
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
@@ -94,7 +100,7 @@ def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
 
 
 def _room(entries: Sequence[OddsEntry], width: int) -> int:
-    """Return the number of characters on a line that remain for columns of paytables."""
+    """Return how many characters of a line remain for the columns of paytables."""
     extra = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
     taken = sum(max(len(name), len(cell)) + _GAP for name, cell in extra.items())
     lines = entries[0].hands
@@ -115,7 +121,10 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 
 
 def _hands(entries: Sequence[OddsEntry]) -> Table:
-    """Return a table with a row for each hand, a column for each paytable, and the edges below."""
+    """Return a table with a row for each hand and a column for each paytable.
+
+    The last row has the house edges.
+    """
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -177,7 +186,7 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
 
 
 def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
-    """Yield the best strategy by rank alone, without suits, and its cost."""
+    """Yield the best strategy by the rank of the hand alone, and its higher house edge."""
     if entries[0].mixed:
         several = len(entries[0].mixed)
         listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
@@ -302,7 +311,7 @@ def _told(word: str, of: str, text: str, entries: list[OddsEntry], among: int) -
 
 
 def _short(entry: OddsEntry) -> str:
-    """Return the heading of a column; ``+`` means that it has a row for a mini-royal."""
+    """Return the column heading of a paytable; ``+`` means that it has a row for a mini-royal."""
     return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
 
 
