@@ -145,7 +145,8 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ValueError as error:
                     wrong = [f"the store is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
-                # The reason why a day could not be archived is reported once, with what to do.
+                # Both the archiver and the check of the files can report the same problem. It is
+                # reported once, with what to do.
                 failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(

@@ -62,5 +62,5 @@ async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
     except TimeoutError:
         yield Check("redis", holds=False, seen=f"no answer within {WITHIN_S:.0f} seconds")
     except (RedisError, OSError, ValueError, UserError) as error:
-        if answers:  # an error of Redis is reported once
+        if answers:  # an error of Redis is reported only once
             yield Check("redis", holds=False, seen=str(error))

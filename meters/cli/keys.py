@@ -90,8 +90,8 @@ def keys(
     - tables/LINK.TABLE/ to the table
     - display/ to any other reader
 
-    Keep authority/ offline: its key can make a certificate for any name. In the floor file, write
-    `keys = "DIRECTORY"` under [service]. The broker is "mqtts://HOST:8883" there, and redis is
+    Keep authority/ offline: its key can make a certificate for any name. In the floor file, under
+    [service], set `keys = "DIRECTORY"`, set `broker` to "mqtts://HOST:8883", and set `redis` to
     "rediss://HOST:6379/0". Restart mosquitto and Redis when their lists have changed. Check that
     each server can read its list: a mosquitto that cannot read its list on SIGHUP gives everybody
     all rights.

@@ -31,8 +31,8 @@ def run() -> None:
     """
     hear_signals()
     sys.excepthook = print_defect
-    # Only the owner may read what a command writes, and its memory, which contains keys, must not
-    # be left in a core dump.
+    # Only the owner is allowed to read files that a command writes. The memory of a command
+    # contains keys, so it must not be written to a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:

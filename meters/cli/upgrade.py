@@ -99,7 +99,8 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
         for part in due:
             await part.upgrade()
             print_text(f"{part.name}: is of version {SCHEMA} now")
-        # Also where nothing is due: an upgrade may have been cut off here, or the numbers lost.
+        # This is done even if no part needs an upgrade: an earlier upgrade can have been stopped
+        # here, or the slip numbers lost.
         await _reserve_removed(floor, redis)
 
 

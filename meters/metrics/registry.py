@@ -38,7 +38,7 @@ class Metrics:
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
-        # The creation time of a counter is useless, and would double the size of the output.
+        # Nobody needs the creation times of counters. They would double the size of the output.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: Final = CollectorRegistry()
         families = MetricFamilies(self.registry, floor)

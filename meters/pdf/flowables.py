@@ -47,7 +47,7 @@ def paragraph(
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
     """Return a number on one line, aligned right. Its font shrinks if the number is too wide."""
     needed = width_of(words, size, bold=bold)
-    # The size is slightly smaller than the exact fit, because rounding could split the line.
+    # With the exact size, rounding could split the line. So the font is slightly smaller.
     size = size if needed <= width else 0.999 * size * width / needed
     return paragraph(words, size, bold=bold, align="right")
 

@@ -103,8 +103,8 @@ class WinBook:
             else:
                 cause = cause_of(line, claims)
                 name = "" if cause is None else claims[cause].claim
-                # The bonus is recorded as paid: it is below `validate_from`, or older than owed
-                # Envy Bonuses.
+                # The bonus is recorded as paid. Either it is below `validate_from`, or it is from
+                # an earlier release, which did not keep owed Envy Bonuses.
                 win = replace(win_of(line, name, line.paid), state="paid")
                 win = replace(win, paid_at=win.at)
             self._today[_key(win)] = win

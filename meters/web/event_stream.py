@@ -13,7 +13,7 @@ is gone."""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
-    # A proxy that buffers events would make every meter stale.
+    # If a proxy buffered the events, no meter would be current.
     "X-Accel-Buffering": "no",
     "Cache-Control": "no-store, no-transform",
 }

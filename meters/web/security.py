@@ -218,7 +218,7 @@ def _check_origin(connection: RequestDetails) -> None:
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
         message = f"only the pages of {ours} may do this: it came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
-            # Most likely this is our own page behind a proxy that does not report its scheme.
+            # Most likely this is pitlink's own page behind a proxy that does not report HTTPS.
             message = (
                 f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
             )

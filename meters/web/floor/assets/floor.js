@@ -1,4 +1,4 @@
-/* The floor page: its frame, its views, and the connection that keeps them current. */
+/* The floor page: its frame, its views, and the connection that keeps the views current. */
 
 import { afterPress } from "./after_press.js";
 import { make } from "./elements.js";
@@ -14,7 +14,8 @@ import * as waiting from "./floor_waiting.js";
 import * as wins from "./floor_wins.js";
 
 const VIEWS = { waiting, wins, links, people: users };
-/* The service sends a heartbeat every two seconds; after five, the page says that it is lost. */
+/* The service sends a heartbeat every two seconds. After five seconds without one, the page says
+   that the connection is lost. */
 const SILENT_MS = 4000;
 const RETRY_MAX_MS = 5000;
 const TITLE = document.title;
@@ -33,7 +34,7 @@ const head = make("section.top", { "aria-label": "Signed in" },
 let me = null;
 let shown = null;
 let stream = null;
-/* Null until the stream was heard, or lost, for the first time. */
+/* Null until the event stream has connected or failed for the first time. */
 let heard = null;
 let current = false;
 let lastRead = null;
@@ -46,7 +47,7 @@ const count = (number) => {
   badge.textContent = String(number);
 };
 
-/* The data on the screen may be old as soon as the service is not heard or not read. */
+/* If the event stream is lost or a read fails, the data on the screen can be old. */
 const drawLine = () => {
   const good = heard !== false && current;
   line.hidden = good || lastRead === null;
@@ -119,7 +120,8 @@ const begun = (found) => {
       heard = true;
       afterPress(drawLine);
     },
-    /* The stream is lost too when a session has ended; a read shows which of the two happened. */
+    /* The stream is lost if the connection fails, and also if the session has ended. A read shows
+       which of the two happened. */
     lost: () => {
       heard = false;
       current = false;

@@ -1,4 +1,4 @@
-/* Requests to the service: each within a time limit, and each press of a button sent once. */
+/* Requests to the service. Each has a time limit. Each press of a button is sent once. */
 
 import * as format from "./floor_format.js";
 import { fetchText } from "./requests.js";
@@ -7,7 +7,8 @@ const LIMIT_MS = 8000;
 const UNKNOWN = "No answer. It may or may not have been done: check the list.";
 const AWAY = "The service does not answer. Try again in a moment.";
 
-/* A request that was not carried out; `unknown` if it may have been. */
+/* A request that was not carried out. `unknown` is true if it is possible that the service
+   carried it out. */
 export class Refused extends Error {
   constructor(message, { status = 0, code = "", unknown = false, retryAfterS = null } = {}) {
     super(message);
@@ -49,7 +50,7 @@ const parsed = (text) => {
 const ask = async (method, path, body, attended = true) => {
   const asked = csrf;
   const { answer, text } = await send(method, path, body, attended);
-  /* The header has whole seconds, so a smaller difference is ignored. */
+  /* The header Date has whole seconds, so a difference of up to two seconds is ignored. */
   const found = Date.parse(answer.headers.get("Date")) - Date.now();
   if (Math.abs(found - aheadMs) > 2000) aheadMs = found;
   const told = parsed(text);
@@ -64,8 +65,8 @@ const ask = async (method, path, body, attended = true) => {
   });
 };
 
-/* Read. The page does so by itself whenever something changes; that does not keep a session
-   alive. */
+/* Send a GET request. The page sends one by itself after each change. Such a request does not
+   keep the session alive. */
 export const get = (path, query = {}) => {
   const asked = new URLSearchParams(
     Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined),
@@ -73,7 +74,7 @@ export const get = (path, query = {}) => {
   return ask("GET", asked.size ? `${path}?${asked}` : path, null, false);
 };
 
-/* Send. A repetition of a request that is still in progress is not sent again. */
+/* Send a POST request. If the same request is still in progress, it is not sent a second time. */
 export const post = (path, body = {}) => {
   const key = `${path} ${JSON.stringify(body)}`;
   if (!underWay.has(key)) {
@@ -82,16 +83,16 @@ export const post = (path, body = {}) => {
   return underWay.get(key);
 };
 
-/* Rethrow an error unless it is a refusal. */
+/* Return an error that is a refusal; throw any other error again. */
 export const refusal = (error) => {
   if (!(error instanceof Refused)) throw error;
   return error;
 };
 
-/* Read the signed-in user; it counts as a touch of the page. */
+/* Read the signed-in user. The service counts this request as a touch of the page. */
 export const me = () => ask("GET", "/api/v1/me");
 
-/* The service's time, since the tablet's clock may be wrong. */
+/* The service's time. The tablet's clock can be wrong. */
 export const now = () => Date.now() + aheadMs;
 
 export const begin = (token) => { csrf = token; };

@@ -1,4 +1,4 @@
-/* Acts on a link and its meters: one person opens and closes, two people change. */
+/* Acts on a link and its meters. One person opens or closes a link. A change needs two people. */
 
 import { make, select } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -6,7 +6,7 @@ import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
 
-/* The parameters that the tables also read in their floor file. */
+/* The parameters that table-side agents read in their own floor file too. */
 const OF_TABLES = ["wager", "paytable"];
 const PARAMETERS = {
   wager: "Wager",
@@ -69,8 +69,8 @@ const typed = (inputmode, maxlength, attributes = {}) =>
 
 const typedAmount = () => typed("decimal", "16", { placeholder: "0.00" });
 
-/* The parameters of a meter that can be changed: name, current value as text, control for a new
-   value, and function that reads it. */
+/* The parameters of a meter that can be changed. Each has a name, the current value as text, a
+   control for the new value, and a function that reads the control. */
 const parameters = (meter) => {
   const found = [];
   const any = meter.kind === "five_card_hand_bonus";

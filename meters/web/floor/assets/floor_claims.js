@@ -1,4 +1,4 @@
-/* A win as text, in the waiting list and in the history. */
+/* A win as it is shown in the waiting list and in the list of past wins. */
 
 import { cards, make } from "./elements.js";
 import * as format from "./floor_format.js";
@@ -12,7 +12,7 @@ const STATES = {
 };
 export const waitsForPay = (claim) => claim.state === "validated" && claim.paid_from === "hand_pay";
 export const owesEnvy = (claim) => claim.envy_state === "validated";
-/* Check if only its Envy Bonuses are left to be settled. */
+/* Check if only the Envy Bonuses of the claim are left to be paid or rejected. */
 export const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
 export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
 const state = (claim) => {
@@ -30,15 +30,15 @@ export const look = (claim) => (waitsForPay(claim) || onlyEnvy(claim) ? "unpaid"
 
 export const chip = (claim) => make("span.chip", { "data-state": look(claim) }, state(claim));
 
-/* The head of a row of the waiting list: the place, the state, and the time since it began. */
+/* The head of a row of the waiting list: the place, the state, and how long it has waited. */
 export const waitingHead = (table, part, chip, at) =>
   make("header", {},
     make("h2", {}, `${table} `, make("span", {}, part)),
     make("p.tags", {}, chip, make("span.new", { hidden: true }, "New")),
     make("p.waited", {}, make("span.of", {}, "Waiting "), make("span.span", { "data-at": at }, "")));
 
-/* The cards that decide the wager: the position's, and the dealer's and the community cards if
-   they count. */
+/* The cards that decide the wager: the cards of the position, and the cards of the dealer and
+   of the community if they count. */
 export const hands = (claim) =>
   make("div.hands", {}, [
     [`Position ${claim.position}`, claim.cards],

@@ -1,5 +1,5 @@
-/* A correction request, which a floorperson confirms or refuses: a void after cards were
-   entered, or a hand entered differently. The table waits until somebody has decided. */
+/* A correction request: a void after cards were entered, or a hand entered differently. A
+   floorperson confirms or refuses the request. The table waits until then. */
 
 import { cards, make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -21,7 +21,7 @@ const then = (ask, hand) => {
   return make("p.of", {}, ask.what === "void" ? "Not settled: the round is void" : "Settled without cards");
 };
 
-/* The entered cards and those to be settled instead, one row for each hand. */
+/* The entered cards of each hand, and the cards that replace them. */
 const changes = (ask) =>
   make("ul.changes", {}, ask.cards.map((hand) =>
     make("li", {},

@@ -1,4 +1,4 @@
-/* Decisions on a win and on the Envy Bonuses for its hand; each dialog shows the win again. */
+/* Decisions on a win and on the Envy Bonuses for its hand. Each dialog repeats the win. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -15,7 +15,7 @@ const OTHER = "other";
 
 const path = (claim, act) => `/api/v1/claims/${encodeURIComponent(claim.claim)}/${act}`;
 
-/* The win again, so nobody decides the one next to it. */
+/* The win is repeated in the dialog, so nobody decides a different win of the list. */
 const again = (claim) =>
   make("div.again", {},
     make("p.amount", {}, money(claims.sum(claim))),
@@ -101,7 +101,7 @@ const pay = (claim, done) => {
   });
 };
 
-/* One press for all Envy Bonuses of a hand. */
+/* One button pays all Envy Bonuses of a hand. */
 const payEnvy = (claim, done) => dialogs.open({
   title: "Has the table paid these Envy Bonuses?",
   content: [
@@ -127,7 +127,8 @@ const rejectEnvy = (claim, done) => {
   });
 };
 
-/* The buttons of a win for the signed-in user; if they may not press one, the reason. */
+/* The buttons of a win for the signed-in user. If the user is not allowed to press a button, the
+   reason is shown. */
 export const acts = (claim, me, done) => {
   if (!me.rights.includes("wins")) return null;
   const slip = claims.slipLink(claim);

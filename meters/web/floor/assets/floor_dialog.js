@@ -1,4 +1,4 @@
-/* Dialogs: one question, its subject, and one button that carries it out. */
+/* Dialogs. A dialog has a question, its subject, and one button that carries out the act. */
 
 import { make } from "./elements.js";
 import * as api from "./floor_api.js";
@@ -6,7 +6,7 @@ import * as api from "./floor_api.js";
 const SETTLE_MS = 400;
 let made = 0;
 
-/* Return the focus to an element, or to the one that was drawn instead of it. */
+/* Return the focus to an element, or to the element that has replaced it. */
 const refocus = (element) => {
   const key = element?.dataset?.focus;
   const again = key ? document.querySelector(`[data-focus="${CSS.escape(key)}"]`) : null;
@@ -22,9 +22,9 @@ export const redraw = (list, rows) => {
   if (had?.dataset?.focus && had !== document.activeElement) refocus(had);
 };
 
-/* Open a dialog. `act` carries it out, and its errors are shown. If it is too late, or if the
-   outcome is unknown, the dialog cannot be confirmed again. Without `act` the dialog only shows
-   something; `link` is next to its button. */
+/* Open a dialog. The button calls `act`, and an error of `act` is shown. If the act is too late,
+   or if its outcome is unknown, the dialog cannot be confirmed again. Without `act`, the dialog
+   only shows its content. `link` is shown next to the button. */
 export const open = ({ title, content, confirm, kind = "go", act, done, wide, link = null }) => {
   const from = document.activeElement;
   const id = `dialog-${(made += 1)}`;
@@ -87,7 +87,7 @@ export const open = ({ title, content, confirm, kind = "go", act, done, wide, li
   dialog.showModal();
   heading.focus();
   if (does) {
-    /* A second tap that was meant for the button underneath is not an answer. */
+    /* The second tap of a double tap can hit this new button. It is not an answer. */
     does.disabled = true;
     setTimeout(() => { does.disabled = busy; }, SETTLE_MS);
   }
@@ -100,12 +100,13 @@ export const closeAll = () => {
 /* Make an error about an input, and move the focus to it. */
 export const wrong = (message, field) => {
   field?.focus();
-  /* The notice above takes room: after it is shown the whole question must be visible. */
+  /* The notice above the question needs space and moves the question down. After the notice is
+     shown, the whole question must be visible. */
   requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
   return new api.Refused(message, { status: 422 });
 };
 
-/* Label a field; the label is a separate element, so a thumb finds it. */
+/* Label a field. The label is a separate element that can be tapped too. */
 export const field = (label, control, hint) => {
   const id = `field-${(made += 1)}`;
   control.id = id;
@@ -114,8 +115,8 @@ export const field = (label, control, hint) => {
   return make("div.field", {}, make("label", { for: id }, label), control, told);
 };
 
-/* Make a labeled line of text. `value` returns the typed text, or throws `missing` if it is
-   empty. */
+/* Make a labeled line of text. `value` returns the typed text. If the text is empty, `value`
+   throws `missing`. */
 export const line = (label, missing, attributes = {}) => {
   const input = make("input", { type: "text", maxlength: "200", ...attributes });
   const value = () => {
@@ -126,8 +127,9 @@ export const line = (label, missing, attributes = {}) => {
   return { input, node: field(label, input), value };
 };
 
-/* Make a choice of one of several, each as large as a thumb. `options` are pairs of value and
-   label; `value` returns the chosen value, or throws `missing` if there is none. */
+/* Make a choice of one of several options, each large enough for a thumb. `options` are pairs of
+   value and label. `value` returns the chosen value. If none is chosen, `value` throws
+   `missing`. */
 export const choice = (legend, name, options, { chosen = null, onchange, short = false, missing } = {}) => {
   const node = make(short ? "fieldset.choice.short" : "fieldset.choice", {}, make("legend", {}, legend),
     options.map(([value, label]) => make("label", {},
@@ -142,7 +144,8 @@ export const choice = (legend, name, options, { chosen = null, onchange, short =
   return { node, value };
 };
 
-/* Make a button of a list's row; `about` distinguishes it from the same button of other rows. */
+/* Make a button for a row of a list. `about` distinguishes the button from the same button of
+   other rows. */
 export const action = (label, about, onclick, { kind = "", off = "", id = about } = {}) =>
   make(kind ? `button.${kind}` : "button", {
     type: "button", disabled: Boolean(off), "aria-label": `${label}: ${about}`,

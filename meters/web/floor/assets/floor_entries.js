@@ -12,7 +12,7 @@ export const entry = (at, what, by, about) =>
     make("span.about", {}, about));
 
 export class Entries {
-  /* `row` makes an element of an entry, and `refused` is called with an error. */
+  /* `row` makes the element of an entry. `refused` is called with an error. */
   constructor(path, limit, row, refused) {
     Object.assign(this, { path, limit, row, refused });
     this.list = make("ol.entries", {});

@@ -1,4 +1,4 @@
-/* Times, durations, wagers and typed amounts, as people on the floor read and write them. */
+/* The text forms of times, durations, wagers and typed amounts for people on the floor. */
 
 const zone = document.documentElement.dataset.timezone;
 const named = (options) =>
@@ -35,7 +35,7 @@ export const paidFrom = (name) => PAID_FROM[name] ?? capital(plain(name));
 export const sentence = (text) => capital(text) + (/[.?!]$/.test(text) ? "" : ".");
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/* The duration of something: 04:12, or 1:04:12. */
+/* The text of a duration: 04:12, or 1:04:12. */
 export const span = (ms) => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (number) => String(number).padStart(2, "0");
@@ -48,8 +48,8 @@ export const moment = (text) => (text ? MOMENT.format(new Date(text)) : "");
 export const clock = (at) => CLOCK.format(at);
 export const clockSeconds = (at) => CLOCK_S.format(at);
 
-/* The time at which a day begins in the facility's zone; `day` is 2026-11-20. The zone's offset
-   from UTC depends on the result, so it is calculated twice. */
+/* The time at which a day begins in the facility's zone; `day` is a text such as 2026-11-20. The
+   zone's offset from UTC depends on the result, so the result is calculated twice. */
 export const dayStart = (day, later = 0) => {
   const [year, month, date] = day.split("-").map(Number);
   const wanted = Date.UTC(year, month - 1, date + later);
@@ -66,7 +66,8 @@ export const dayStart = (day, later = 0) => {
   return new Date(at).toISOString();
 };
 
-/* The cents of an amount as people type it: 10, 1,234.5, $0.25. Null if it is not an amount. */
+/* The cents of an amount that a person typed, such as 10, 1,234.5 or $0.25. Null if the text is
+   not an amount. */
 export const typedCents = (text) => {
   const found = /^\$?(\d{1,3}(?:,\d{3})+|\d{1,9})(?:\.(\d{0,2}))?$/.exec(text.trim());
   if (!found) return null;

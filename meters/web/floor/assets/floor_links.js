@@ -49,19 +49,19 @@ class View {
       const { message } = api.refusal(error);
       tell = () => this.refused(message);
     }
-    /* An answer to an older request must not replace a newer one. */
+    /* An answer to an older request must not replace the answer to a newer request. */
     if (asked < this.answered) return;
     this.answered = asked;
     afterPress(tell);
     try {
       await this.readSeal();
     } catch (error) {
-      /* The list of links says what is wrong. */
+      /* The list of links already shows the error. */
       api.refusal(error);
     }
   }
 
-  /* The operators' log is the same for all links. */
+  /* The seal of the operators' log is the same for all links. */
   async readSeal() {
     const { sealed_entry: entry, seal } = await api.get("/api/v1/log/seal");
     this.seal.hidden = !seal;
@@ -115,7 +115,8 @@ class View {
       this.actsOf(link));
   }
 
-  /* The tables whose progressives cannot be played; the first of them by name. */
+  /* The tables that are not connected, so their progressives cannot be played. Only the first
+     tables are named. */
   offline(tables) {
     const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
     return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
@@ -208,7 +209,7 @@ class View {
   }
 }
 
-/* The acts on a link: read when the list is opened, and again after each act. */
+/* The acts on a link. They are read when the list is opened, and after each new act. */
 class Acts {
   constructor(link) {
     this.told = make("p.of", { role: "status" }, "");

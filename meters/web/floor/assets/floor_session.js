@@ -1,5 +1,5 @@
-/* The signed-in user, and the time for which they may be idle. When a session ends, its data
-   leaves the screen on every page of this browser. */
+/* The signed-in user, and the time after which an idle user is signed out. When a session ends,
+   every page of this browser removes the session's data from the screen. */
 
 import { now, since } from "./clock.js";
 import { make } from "./elements.js";
@@ -47,21 +47,23 @@ const end = (why, { tell = true } = {}) => {
 
 export const signOut = (why = "") => {
   if (!me) return;
-  /* If the service cannot be reached, a reload still does not bring the session back. */
+  /* If the service cannot be reached, it does not end the session. This note stops a reload of
+     the page from continuing the session. */
   remember(LEFT, "1");
   const sent = api.post("/api/v1/sign-out");
   end(why);
   sent.then(() => remember(LEFT, null), () => {});
 };
 
-/* The warning stays until the press is over, so a tap on it does not reach the element below. */
+/* The warning remains until the press ends. So a tap on the warning does not reach the element
+   below it. */
 const touch = (event) => {
   if (!me) return;
   last = now();
   touched ||= Boolean(event);
 };
 
-/* The service counts the same idle time, so it is notified of touches, but not of each. */
+/* The service counts the same idle time, so the page reports touches to it, but not every one. */
 const tell = () => {
   if (!touched || since(pinged) < PING_MS) return;
   touched = false;
@@ -82,7 +84,8 @@ const look = () => {
   }
   const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
   if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
-  /* While a dialog is open, everything else is out of reach, so the warning goes into it. */
+  /* While a dialog is open, nothing outside it can be touched. So the warning is shown in the
+     dialog. */
   const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
   if (warn && stay.parentElement !== place) place.append(stay);
   stay.hidden = !warn;

@@ -1,5 +1,5 @@
-/* The sound of a new win. Browsers let a page play sound only after somebody has touched it, so
-   the switch says when it waits for that. */
+/* The sound of a new win. A browser lets a page play sound only after somebody has touched the
+   page. Until the first touch, the sound switch says that it waits for a touch. */
 
 import { make } from "./elements.js";
 import { recall, remember } from "./floor_storage.js";

@@ -1,5 +1,5 @@
-/* Data that a browser remembers of this page from one load to the next. Some browsers keep
-   nothing, and the page works without it. */
+/* Data that a browser keeps for this page from one load to the next. Some browsers keep nothing.
+   The page works without the data. */
 
 export const recall = (name) => {
   try {
@@ -15,6 +15,6 @@ export const remember = (name, text) => {
     if (text === null) localStorage.removeItem(`pitlink.floor.${name}`);
     else localStorage.setItem(`pitlink.floor.${name}`, text);
   } catch {
-    /* The browser keeps nothing. */
+    /* This browser keeps nothing. */
   }
 };

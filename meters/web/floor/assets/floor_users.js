@@ -24,7 +24,8 @@ const pinField = (label) =>
     type: "password", inputmode: "numeric", autocomplete: "new-password", maxlength: "12", name: label,
   });
 
-/* Two fields for a PIN that is not shown while it is typed; if they are empty, one is generated. */
+/* Two fields for a PIN, which is hidden while it is typed. If they are empty, the service
+   generates a PIN. */
 const newPin = (label = "PIN", again = "The PIN again", generated = true) => {
   const first = pinField("pin");
   const second = pinField("again");
@@ -46,7 +47,7 @@ const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${ac
 
 const SERVES = "For 24 hours it serves to choose their own PIN, and for nothing else.";
 
-/* A generated PIN is shown only this once. */
+/* A generated PIN is shown only here, and only once. */
 const showPin = (answer) => {
   if (!answer?.pin) return;
   dialogs.open({
@@ -105,7 +106,8 @@ const setPin = (user, done) => {
   });
 };
 
-/* The user's own PIN, which nobody else knows. The person who set the last one could use it too. */
+/* The user chooses their own PIN, which nobody else knows. The person who set the PIN before can
+   use that PIN too. */
 export const choosePin = (done = () => view?.log.read()) => {
   const old = pinField("old");
   old.autocomplete = "current-password";
@@ -132,7 +134,8 @@ export const choosePin = (done = () => view?.log.read()) => {
   });
 };
 
-/* The view of a user whose PIN another person set: they can do nothing else before. */
+/* The view of a user whose PIN another person set. Until the user chooses their own PIN, they
+   can do nothing else. */
 export const mustChoose = (root) => {
   const chosen = (answer) => { if (answer !== undefined) location.reload(); };
   root.append(

@@ -1,5 +1,6 @@
-/* The waiting list of a floorperson: correction requests, which stop a table, then wins, each
-   oldest first. It is kept current in every view, so arrivals are heard and counted everywhere. */
+/* The waiting list of a floorperson. Correction requests are first, because they stop a table;
+   wins follow. The oldest of each is first. The list is kept current in every view, so a new
+   entry is heard and counted in each of them. */
 
 import { afterPress } from "./after_press.js";
 import { make } from "./elements.js";
@@ -53,7 +54,7 @@ const read = async () => {
   }
 };
 
-/* Read the list. Requests during a read result in one more read, not many. */
+/* Read the list. If this is called during a read, the list is read once more after it. */
 export const refresh = () => {
   if (!me) return Promise.resolve();
   if (reading) {
@@ -114,7 +115,7 @@ const card = (claim) => {
       claims.envy(claim), details));
 };
 
-/* Draw only what has changed, so nothing moves under a thumb without a cause. */
+/* Draw only the rows that have changed, so no other button moves while somebody taps. */
 const draw = () => {
   if (!list || !rows) return;
   const kept = new Map();

@@ -1,6 +1,6 @@
-/* Keeps a signage page current. An amount is shown only while its controller is heard. Without a
-   heartbeat for four seconds, or without the event stream, the meter is marked and its amount is
-   removed. Money is whole cents. */
+/* Keeps a signage page current. An amount is shown only while heartbeats of its link arrive. If
+   none arrives for four seconds, or if the event stream is lost, the meter is marked and its
+   amount is removed. Money is in whole cents. */
 
 import { now, since } from "./clock.js";
 import { EventStream } from "./event_stream.js";
@@ -27,8 +27,8 @@ const rotation = new Rotation(
 );
 const celebrateFrom = Number(page.dataset.celebrate);
 
-let connected = true; // the server's rendering is current until proven otherwise
-let streamed = false; // the wins are known from the stream only
+let connected = true; // the page that the server sent is current at first
+let streamed = false; // true after the stream has sent the current wins
 
 const write = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
@@ -37,10 +37,10 @@ const mark = (element, name, value) => {
   if (element.dataset[name] !== String(value)) element.dataset[name] = value;
 };
 
-/* While a newer page cannot be loaded, this one shows no numbers. */
+/* Load the newer page. Until it can be loaded, this page shows no amounts. */
 const renew = () => reload(() => { connected = false; });
 
-/* The wins that this display has seen, so none is celebrated twice. */
+/* The wins that this display has received. No win is celebrated twice. */
 const known = new Set();
 const isNew = (claim) => {
   if (known.has(claim)) return false;
@@ -75,14 +75,14 @@ class Meter {
 
   update(row) {
     if (this.row !== null && row.version < this.row.version) {
-      /* A lower version is ignored. But if nothing newer comes, the meter was created again, and
-         the data on this page is worthless. */
+      /* A value with a lower version is ignored. But if no higher version follows, the meter was
+         created again, and the amount on this page is wrong. */
       this.behindSince ??= now();
       return;
     }
     this.behindSince = null;
     this.row = row;
-    /* The wager has changed, and the page shows it. */
+    /* The wager has changed. The page shows the wager, so it is loaded again. */
     if (this.wager !== undefined && row.wager !== this.wager) renew();
     this.wager = row.wager;
   }
@@ -131,7 +131,8 @@ class Meter {
     if (streamed) this.noteWins();
   }
 
-  /* Show the pending wins in turn, or one that was validated a moment ago (duty D8). */
+  /* Show the pending wins in turn. If there are none, show a win that was validated a moment ago
+     (duty D8). */
   noteWins() {
     const pending = [];
     let good = null;
@@ -173,7 +174,7 @@ class Link {
 
   updateState(row) {
     this.heard = now(row.age_ms);
-    /* While it was closed, its parameters may have changed. */
+    /* While the link was closed, people could change its parameters. */
     if (this.state === "closed" && row.state === "operable") renew();
     this.state = row.state;
   }
@@ -220,7 +221,7 @@ const render = () => {
 const renderSoon = () => {
   if (renderDue) return;
   renderDue = true;
-  setTimeout(render, 30); // a frame's worth of events is drawn together
+  setTimeout(render, 30); // the events of 30 ms are drawn together
 };
 
 const meterOf = (row) => links.get(row.link)?.meters.get(row.meter);

@@ -6,7 +6,7 @@ import { draw, label } from "./signage_odometer.js";
 const SHOWN_MS = 8000;
 const SHOWN_IF_MORE_MS = 5000;
 const LEAVING_MS = 500;
-const WAITING_MAX = 4; // the last of them is shown within half a minute (duty D18)
+const WAITING_MAX = 4; // with four, the last win is shown within half a minute (duty D18)
 
 export class Celebration {
   constructor(element) {
@@ -18,8 +18,8 @@ export class Celebration {
     this.timer = null;
   }
 
-  /* `meter` is the meter that was won. The largest waiting win comes first; if too many wait,
-     the smallest have only their notes. */
+  /* `meter` is the meter that was won. The largest waiting win is shown first. If too many wins
+     wait, the smallest are not celebrated; a note next to the meter names them. */
   celebrate(hit, meter) {
     this.waiting.push({ hit, meter });
     this.waiting.sort((one, other) => other.hit.amount - one.hit.amount);

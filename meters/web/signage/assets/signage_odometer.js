@@ -1,4 +1,4 @@
-/* An amount on the wheels of an odometer. Money is whole cents. */
+/* An amount on the wheels of an odometer. Money is in whole cents. */
 
 import { money } from "./money.js";
 
@@ -26,7 +26,8 @@ export const draw = (element, text) => {
   element.replaceChildren(...signs);
 };
 
-/* Digits roll up. An amount that falls, after a win or a correction, is shown in one step. */
+/* An odometer. Its digits roll up. If the amount falls after a win or a correction, it changes
+   in one step. */
 export class Odometer {
   constructor(element) {
     this.element = element;
@@ -57,8 +58,8 @@ export class Odometer {
     return !reducedMotion.matches && !document.hidden && this.element.closest("[hidden]") === null;
   }
 
-  /* Only transforms change, so a slow machine's compositor can do it alone. After the nine, a
-     wheel continues into its second set of numerals, and is back at the first when it is done. */
+  /* Only CSS transforms change, so even a slow machine can draw the movement. After the nine, a
+     wheel continues into its second set of numerals. At the end it returns to the first set. */
   roll(text) {
     const digits = [...text].filter((sign) => sign >= "0" && sign <= "9");
     this.element.querySelectorAll(".digit").forEach((cell, place) => {

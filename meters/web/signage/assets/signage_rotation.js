@@ -1,4 +1,5 @@
-/* Views of some meters in rotation, if not all can be read together or if the facility wants it. */
+/* Rotation: views of some meters, one after another. It is used if not all meters can be read
+   together, or if the facility wants it. */
 
 import { reducedMotion } from "./signage_odometer.js";
 
@@ -32,7 +33,8 @@ export class Rotation {
     window.addEventListener("resize", () => this.arrange());
   }
 
-  /* Share the meters out among as few views as can be read; the visible meter stays visible. */
+  /* Divide the meters among as few views as possible, so each can be read. The visible meter
+     remains visible. */
   arrange() {
     const kept = this.views[this.at]?.[0];
     const of = (section) => [...section.querySelectorAll(".meter")];
@@ -90,7 +92,7 @@ export class Rotation {
     if (!reducedMotion.matches) this.floor.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 700 });
   }
 
-  /* Show a meter immediately, for a whole turn. */
+  /* Show the view with a meter immediately, for the time of a whole view. */
   bring(meter) {
     const at = this.views.findIndex((view) => view.includes(meter));
     if (at >= 0) this.show(at);
@@ -102,7 +104,7 @@ export class Rotation {
     this.since = performance.now();
   }
 
-  /* Must be called regularly. */
+  /* Show the next view if it is time. Call this regularly. */
   tick() {
     if (this.views.length < 2 || this.held || document.hidden) return;
     if (performance.now() - this.since >= this.turn) this.show((this.at + 1) % this.views.length);
