@@ -1,4 +1,4 @@
-"""Users of a demonstration, whose PIN is public."""
+"""Users of a demonstration floor. All of them have one PIN, which is public."""
 
 from typing import Final
 
@@ -17,14 +17,14 @@ _US: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add a demonstration's users, unless an earlier run or another service has added them.
 
-    Their PIN is public and permanent: nobody has to choose another.
+    The PIN of these users is public and permanent: none of them has to choose a PIN of their own.
     """
     try:
         present = {row.name: row for row in await users.rows()}
         for name, role in PEOPLE:
             if name not in present:
                 await _add(users, name, Role(role))
-            elif present[name].pin_by == _US.name:  # an earlier release added them with a day's PIN
+            elif present[name].pin_by == _US.name:  # by an earlier release, with a PIN for one day
                 await users.set_pin(name, PIN, _US, own=True)
     except UsersError as error:
         log.warning("people not let in", reason=error.message)

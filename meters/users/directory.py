@@ -1,4 +1,4 @@
-"""Users, sessions and operators' log of a facility in one object."""
+"""One object with the users, the sessions and the operators' log of a facility."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -15,7 +15,7 @@ from meters.users.users import Users
 
 @dataclass(frozen=True, slots=True)
 class UserDirectory:
-    """Access of the web side and the commands to users, sessions and the log.
+    """Access of the web pages and the commands to users, sessions and the operators' log.
 
     Attributes:
         users: the users.
@@ -29,14 +29,14 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, service: Service) -> Self:
-        """Return the directory of a floor for a command, which keeps nobody signed in.
+        """Return the user directory of a floor, for a command. A command has no signed-in users.
 
         Args:
             redis: the facility's Redis.
             service: the service's settings in the floor file.
 
         Raises:
-            UserError: the keys are missing, or cannot be used.
+            UserError: the key bundle is missing, or cannot be used.
         """
         return cls.of(redis, service.idle_minutes, log_secrets=LogSecrets.of(service))
 
@@ -54,9 +54,10 @@ class UserDirectory:
         Args:
             redis: the facility's Redis.
             idle_minutes: the longest time without an act of a signed-in user.
-            pins: the hashing of PINs, if it is not the default.
+            pins: the hashing of PINs; None for the default.
             secret: the secret that seals sessions; empty if they are not sealed.
-            log_secrets: the secrets for the operators' log's MACs; none if there are none.
+            log_secrets: the secrets for the MACs of the operators' log; None if there are no
+                secrets.
         """
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         return cls(

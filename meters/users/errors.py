@@ -1,4 +1,4 @@
-"""Errors of users, sign-in and the operators' log, each with a code for programs."""
+"""Errors of users, of sign-in and of the operators' log. Each has a code for programs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,15 +7,15 @@ from redis.exceptions import RedisError
 
 
 class UsersError(Exception):
-    """An act that was not done; nothing has changed.
+    """Refusal of an act of a user, or failure of the store; nothing has changed.
 
     Attributes:
         code: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``busy``,
-            ``store_failed``, ``other_schema``, ``other_keys``,
-            ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
-            ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``.
+            ``store_failed``, ``other_schema``, ``other_keys``, ``bad_name``, ``bad_pin``,
+            ``name_taken``, ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
+            ``same_person`` or ``session_ended``.
         message: the reason, in plain words.
-        wait_ms: the time during which another attempt is useless, in milliseconds, if it is known.
+        wait_ms: the time in milliseconds before another attempt can succeed; None if not known.
     """
 
     def __init__(self, code: str, message: str, *, wait_ms: int | None = None) -> None:
@@ -27,10 +27,10 @@ class UsersError(Exception):
 
 @contextmanager
 def as_store_failure() -> Iterator[None]:
-    """Convert an error of the store, or of the connection to it, into a `UsersError`.
+    """Convert an error of Redis, or of the connection to Redis, into a `UsersError`.
 
     Raises:
-        UsersError: ``store_failed``; its cause is the original error.
+        UsersError: ``store_failed``, with the original error as its cause.
     """
     try:
         yield

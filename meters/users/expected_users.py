@@ -1,4 +1,4 @@
-"""The users that result from the operators' log, to be compared with those in the store."""
+"""The users that result from the operators' log. The audit compares them with the stored users."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,25 +18,27 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""The time for which the store keeps who set a PIN, less the largest difference of the clocks."""
+"""The time in ms for which Redis stores who set a PIN (24 hours), less the largest difference
+between two clocks (1 hour)."""
 
 
 @dataclass
 class ExpectedUser:
-    """A user that results from the log.
+    """A user as the operators' log describes them.
 
     Attributes:
-        name: the name as it is written.
-        added_at: when they were added, by `added_by`.
-        pin_by: the person who knows their PIN: they, or the last person who set it.
-        enabled: whether they can sign in.
-        role: their role; None if an earlier release did not log it.
-        pin: the digest of their stored PIN hash; None if it was not logged.
-        choose_by: the time until which that PIN serves to choose another, empty if it is their own;
-            None if it was not logged.
-        generation: 1 plus the number of acts that ended their sessions; None if an earlier release
-            added them.
-        signed_in_at: the time of their last sign-in, empty if they never signed in.
+        name: the name as it is shown.
+        added_at: the time at which the user was added.
+        added_by: the person or command that added the user.
+        pin_by: the person who set the PIN last, and so knows it: the user or another person.
+        enabled: whether the user can sign in.
+        role: the role; None if an earlier release did not log the role.
+        pin: the digest of the stored PIN hash; None if no digest was logged.
+        choose_by: the end of the time in which a user with a PIN set by another person must choose
+            their own PIN; empty if the PIN is the user's own; None if no time was logged.
+        generation: 1 plus the number of acts that ended the user's sessions; None if an earlier
+            release added the user.
+        signed_in_at: the time of the last sign-in; empty if the user never signed in.
     """
 
     name: str
@@ -53,13 +55,13 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """All users that result from the entries so far.
+    """The users that result from those entries of the operators' log that were applied so far.
 
     Attributes:
-        users: by their folded names.
-        setters: the user whose PIN was set and the person who set it, with the last time in ms.
-        accounts: the numbers of the entries on each account, by folded name; from the first one
-            that was written by a release that keeps them.
+        users: the users, by folded name (lower case).
+        setters: for each pair of a user and a person who set the user's PIN, the last time in ms.
+        accounts: the numbers of the log entries about each user, by folded name. They begin with
+            the first entry of a release that stores these numbers in Redis.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -68,7 +70,10 @@ class ExpectedUsers:
     _accounts_since: int = 0
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
-        """Apply an entry of the log, and return an impossibility in it as text, or None."""
+        """Apply an entry of the operators' log.
+
+        Return a text about what is impossible in the entry, or None if the entry is possible.
+        """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         impossible = self._impossible(entry)
         self._note_accounts(number, entry)
@@ -95,7 +100,7 @@ class ExpectedUsers:
         if what in {"user_enabled", "user_disabled"}:
             user.enabled = what == "user_enabled"
         elif what == "user_noted":
-            # It adds facts that were unknown, and overrides no known ones.
+            # This entry adds data that were unknown. It does not replace known data.
             user.role = user.role or entry.get("role")
             if user.pin is None:
                 _set_pin(user, user.pin_by, entry)
@@ -104,10 +109,10 @@ class ExpectedUsers:
         return None
 
     def _impossible(self, entry: Fields) -> str | None:
-        """Return why the users of the log could not do what an entry says, or None.
+        """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
-        This finds an attacker who changes a user in the store for a moment and lets a service act
-        on it. An earlier release's entries do not have enough data for it.
+        The check finds an attacker who changes a user in Redis for a moment, so that a service acts
+        with the wrong data. Entries of an earlier release do not have enough data for this check.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in" and "pin" in entry:
@@ -121,7 +126,7 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Return why a person could not change a user, or None."""
+        """Return the reason why a person could not change a user, or None if they could."""
         actor = self.users.get(fold_name(by))
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
@@ -131,7 +136,10 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Return why a user could not act with a PIN, or None. If a role is given, check it too."""
+        """Return the reason why a user could not act with a PIN, or None if the user could.
+
+        If a role is given, check the role too.
+        """
         user = self.users.get(fold_name(name))
         if user is None:
             return f"says that {name!r} {does}, who was never added"
@@ -145,13 +153,16 @@ class ExpectedUsers:
 
     @property
     def unnoted(self) -> list[str]:
-        """The folded names of users for whom an earlier release did not log everything."""
+        """The folded (lower-case) names of users whose role or PIN digest is not in the log.
+
+        An earlier release did not log these data.
+        """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
         )
 
     def _note_moments(self, entry: Fields) -> None:
-        """Note the time of a sign-in, and of a PIN set by another person."""
+        """Record the time of a sign-in, or the time at which a person set another person's PIN."""
         about, at = entry.get("about", ""), entry.get("at", "")
         if _sets_anothers_pin(entry):
             at_ms = datetime.fromisoformat(at).timestamp() * 1_000
@@ -160,7 +171,11 @@ class ExpectedUsers:
             user.signed_in_at = at
 
     def _note_accounts(self, number: int, entry: Fields) -> None:
-        """Note the accounts that an entry is about; earlier releases kept no index of them."""
+        """Record the users that a log entry is about.
+
+        Entries of earlier releases are left out, because those releases kept no index of entries by
+        user.
+        """
         self._accounts_since = self._accounts_since or (number if "pin" in entry else 0)
         if entry.get("what") not in _ON_ACCOUNTS or not self._accounts_since:
             return
@@ -168,10 +183,11 @@ class ExpectedUsers:
             self.accounts.setdefault(folded, []).append(number)
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
-        """Return the differences between the log and the index of entries on accounts, as texts.
+        """Return texts about differences between the log and the stored index of entries by user.
 
         Args:
-            stored: the numbers of entries on each account with their order, by folded name.
+            stored: the index in Redis: the numbers of the entries about each user, each number with
+                its sort value, by folded name.
         """
         found: list[str] = []
         if not self._accounts_since:
@@ -197,13 +213,13 @@ class ExpectedUsers:
         stored: Mapping[str, Fields],
         administrators: Collection[str] | None,
     ) -> list[str]:
-        """Return the differences between the users in the store and those of the log, as texts.
+        """Return texts about the differences between the users in Redis and the users of the log.
 
         Args:
-            listed: the folded names in the store's list of users.
-            stored: each user's hash, by folded name, including the users of the log.
-            administrators: the folded names of the administrators that can sign in, according to
-                the store; None if they cannot be read.
+            listed: the folded names in the list of users in Redis.
+            stored: the Redis hash of each user, by folded name; the users of the log are included.
+            administrators: the folded names of the enabled administrators in Redis; None if this
+                set cannot be read.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -234,14 +250,15 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return the PINs set in the last hours whose setter the store does not have, as texts.
+        """Return texts about recently set PINs for which Redis does not store who set them.
 
-        Without this record the two would count as two different persons.
+        A person who set another user's PIN can act as that user. If Redis has lost this record, the
+        services treat the acts of one such person as the acts of two.
 
         Args:
-            stored: the user whose PIN was set and the person who set it, with the time in ms,
-                according to the store.
-            now_ms: the current time.
+            stored: the records in Redis: a user and the person who set the user's PIN, with the
+                time in ms.
+            now_ms: the current time in ms.
         """
         return [
             f"the store does not have that the PIN of {whose!r} was set by {setter!r}"
@@ -252,7 +269,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if the store must have who set a PIN; it does not for users added by command."""
+    """Check if Redis must store who set the PIN of a log entry; not if a command added the user."""
     if entry.get("pin_by", entry.get("about")) == entry.get("about"):
         return False
     what = entry.get("what")
@@ -278,7 +295,8 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
         due["choose_by"] = user.choose_by
     if user.generation is not None:
         due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
-    # A user stored by an early release has only the name of the person who added them.
+    # For a user stored by an early release, `pin_by` is missing: the person who added the user set
+    # the PIN.
     stored_fields = {"pin_by": fields.get("added_by", "")} | dict(fields)
     found = [
         f"user {user.name!r}: {name} is {stored_fields.get(name, '')!r}, the log says {value!r}"
@@ -291,5 +309,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """Return the digest of a stored PIN in the log; the stored PIN is a salted hash itself."""
+    """Return the digest that the log has for a stored PIN hash, which is salted already."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

@@ -1,7 +1,8 @@
 """Audit of the operators' log and the users (duty D17).
 
-Every log entry must be as it was written, and as the mark outside the store has it. The users must
-be those that result from its entries, which add, enable and disable users and set their PINs.
+The audit checks two facts. Every log entry is unchanged, and agrees with the log's mark, a file
+outside Redis. The users in Redis are those that result from the log entries, which add, enable and
+disable users and set PINs.
 """
 
 import time
@@ -21,28 +22,30 @@ from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 
 PROBLEMS_MAX: Final = 20
-"""Largest number of problems reported. After so many the log is plainly altered, and more would not
-help to find out how."""
+"""Largest number of problems in one report. A log with so many problems was clearly altered, and a
+longer list would not help to find the cause."""
 
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""Largest number of repeated reads of the users because somebody signed in meanwhile."""
+"""Largest number of attempts to read the log and the users without a new log entry between them."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
-"""An entry of the log, as Redis returns it."""
+"""An entry of the operators' log, as Redis returns it: its id and its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFinding:
-    """Result of an audit of the log.
+    """Result of an audit of the operators' log.
 
     Attributes:
         entries: the number of the last entry.
-        chain: the chain's value there, to be compared with a copy kept elsewhere.
-        problems: the errors found, as text.
-        seal: SHA-256 over all entries, to be compared with the published one; empty for none.
-        unnoted: the folded names of users whose role or PIN the log does not have yet.
+        chain: the chain digest of the last entry, to be compared with a copy kept elsewhere.
+        problems: the problems found, as texts.
+        seal: SHA-256 over all entries, to be compared with the published seal; empty if there are
+            no entries.
+        unnoted: the folded (lower-case) names of users whose role or PIN digest is not in the log
+            yet.
     """
 
     entries: int
@@ -64,7 +67,7 @@ class _Walk:
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def check_entry(self, entry: Entry, seen: Mark | None) -> None:
-        """Compare one entry with the one before it, and with the mark."""
+        """Compare one log entry with the entry before it, and with the mark of the log."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
@@ -80,7 +83,7 @@ class _Walk:
         if unsound and number > self.covered:
             self.add(f"entry {number} {unsound}")
         elif unsound:
-            # Another service that has the secret may have sealed entries that cannot be checked
+            # Perhaps another service sealed these entries: one with the secret that is missing
             # here.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
@@ -98,21 +101,21 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        """Compare the last entry with the mark kept outside the store."""
+        """Compare the last entry that was read with the log's mark, which is kept outside Redis."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
             self.add(f"the entries up to {self.entries} are not those that were sealed")
 
     def add(self, problem: str) -> None:
-        """Add a problem."""
+        """Add a problem to the list, up to `PROBLEMS_MAX`."""
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(f"the operators' log: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Users:
-    """The users in the store, with the head of the log at the same moment."""
+    """The users in Redis and the head of the operators' log, read at the same moment."""
 
     entries: int | None
     chain: str
@@ -125,7 +128,9 @@ class _Users:
 
 
 class LogAudit:
-    """An audit that continues from its last entry, so that a running service can repeat it often.
+    """Audit of the operators' log that continues after the entry that it read last.
+
+    So a running service can repeat the audit often.
 
     Args:
         everywhere: the Redis with the users' keys, or the whole store.
@@ -139,15 +144,19 @@ class LogAudit:
         self._again: _Walk | None = None
 
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
-        """Check the log to its end, and compare the users with it.
+        """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Some entries are accepted without a check: those at the beginning from a release that did
-        not chain them, those without a MAC before the first that has one, and those that an audit
-        has sealed before.
+        Three kinds of entries are accepted with fewer checks:
+
+        - the first entries, if a release wrote them that did not chain entries: without a chain
+          check
+        - entries before the first entry with a MAC: without a MAC check
+        - entries that an earlier audit has sealed: without a MAC check
 
         Args:
             seen: the mark of the log, kept outside the store.
-            again: the number of earlier entries to read once more.
+            again: the number of entries to read a second time, from those that were checked
+                already.
 
         Raises:
             RedisError: the store failed.
@@ -194,7 +203,10 @@ class LogAudit:
         return _Walk(MacCheck(self._secrets))
 
     async def _read_on(self, seen: Mark | None) -> _Users:
-        """Check entries until nobody writes between the log's end and the read of the users."""
+        """Check the new log entries, then read the users.
+
+        Repeat this if somebody wrote an entry between the two reads.
+        """
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
@@ -208,7 +220,8 @@ class LogAudit:
         try:
             return await self._read(names, administrators=True)
         except NoPermissionError:
-            # Redis has the access list of an earlier release; `pitlink check` says what to do.
+            # The access list of this Redis is from an earlier release. `pitlink check` says what to
+            # do.
             return await self._read(names, administrators=False)
 
     async def _read(self, names: list[str], *, administrators: bool) -> _Users:
@@ -241,7 +254,7 @@ class LogAudit:
         )
 
     async def _read_again(self, count: int) -> None:
-        """Read some earlier entries once more, because somebody may have changed them since."""
+        """Read some entries a second time. Somebody can have changed them after the first read."""
         again = self._again = self._again or self._begin()
         again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
@@ -252,7 +265,7 @@ class LogAudit:
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:
-        """Continue a walk to an entry, or to the end."""
+        """Continue to read and check entries, up to a given entry or to the end of the log."""
         redis: Redis = self._redis
         until = "+" if last is None else f"{last}-0"
         after = f"({walk.entries}-0" if walk.entries else "-"
@@ -269,7 +282,7 @@ class LogAudit:
 async def check_log(
     everywhere: AnyRedis, seen: Mark | None = None, secrets: LogSecrets | None = None
 ) -> LogFinding:
-    """Audit the operators' log of a facility from its first entry, and its users.
+    """Audit the users of a facility, and the facility's operators' log from its first entry.
 
     Args:
         everywhere: the Redis with the users' keys, or the whole store.
@@ -285,10 +298,10 @@ async def check_log(
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Treat a key of an unexpected kind as an alteration, not as a failed store.
+    """Report a Redis key of an unexpected data type as altered data, not as a failure of Redis.
 
     Raises:
-        ValueError: instead of Redis's error.
+        ValueError: a key has the wrong data type. The error of Redis is replaced.
     """
     try:
         yield
@@ -299,7 +312,7 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """Return the number of an entry in an account; text that is not one is above all entries."""
+    """Return an entry's number from the index of the log; for other text, the largest number."""
     return int(member) if member.isdigit() else 2**63
 
 

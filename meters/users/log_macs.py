@@ -1,8 +1,9 @@
-"""MACs of the operators' log, which prove that a holder of a service's key bundle wrote an entry.
+"""MACs of the operators' log. A MAC proves that the writer of an entry has a service's key bundle.
 
 Duty D17. Anybody can calculate the digests that chain the entries. Therefore each entry also has an
-HMAC. Its key is valid only for the entries after one head of the log. Redis receives that key, and
-never the secret from which it is made. The script refuses if the log has a new head meanwhile.
+HMAC. The service derives the HMAC's key from a secret and from the head of the log. This key is
+valid only for the next entries after that head. Redis receives the key, and never the secret. The
+Lua script refuses to write if the log has another head by then.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from meters.floor.facility import Service
 from meters.redis_client.credentials import log_secrets
 
 MAC: Final = b"mac"
-"""The field of an entry with its MAC, before the digest of the chain."""
+"""The field of a log entry that contains its MAC. The chain digest is the field after it."""
 
 _ID_DIGITS: Final = 16
 _READ_AGAIN_S: Final = 1.0
@@ -31,7 +32,13 @@ _OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """End of the log: its last entry, the chain's value there, and the secret of its MAC."""
+    """End of the operators' log.
+
+    Attributes:
+        entries: the number of the last entry.
+        chain: the chain digest of the last entry.
+        mac_by: the name of the secret of the last MAC.
+    """
 
     entries: int = 0
     chain: str = ""
@@ -40,23 +47,26 @@ class LogHead:
 
 @dataclass(frozen=True, slots=True)
 class _Secret:
-    """A secret; `age` is 0 for the oldest, 1 for the next."""
+    """A secret for MACs. `age` is the position in order of creation: 0 for the oldest secret."""
 
     id: str
     age: int
     text: bytes
 
     def key_after(self, head: LogHead) -> bytes:
-        """Derive the key for the entries that one step adds after a head of the log."""
+        """Derive the key for the entries that one script call adds after a head of the log."""
         return hmac.digest(self.text, f"{head.entries}:{head.chain}".encode(), "sha256")
 
 
 class LogSecrets:
-    """The secrets for the MACs: the newest one writes, and all of them check.
+    """The secrets for the MACs of the operators' log.
+
+    New entries get a MAC of the newest secret. All secrets are used to check stored MACs.
 
     Args:
-        read: returns them, the newest first; none if there is no key bundle. It is called again
-            when the log has the MAC of an unknown secret, because they may have been renewed.
+        read: a function that returns the secrets, the newest first, or an empty list if there is no
+            key bundle. It is called again if the log has a MAC of an unknown secret, because a new
+            secret can have been created.
 
     Raises:
         UserError: they cannot be read.
@@ -71,7 +81,7 @@ class LogSecrets:
 
     @classmethod
     def of(cls, service: Service) -> Self:
-        """Return the secrets of the bundle that a floor file names.
+        """Return the secrets of the key bundle that a floor file names.
 
         Raises:
             UserError: they cannot be read.
@@ -80,20 +90,20 @@ class LogSecrets:
 
     @property
     def newest(self) -> str:
-        """Name of the newest secret in the log; empty for none."""
+        """Name of the newest secret, as log entries show it; empty if there are no secrets."""
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
-        """Return the secret of that name, or None if it is not known yet."""
+        """Return the secret with a given name, or None if there is no such secret yet."""
         if of not in self._secrets and time.monotonic() >= self._again_s:
-            # The bundle cannot be read while it is being replaced.
+            # While the key bundle is replaced, it cannot be read.
             with contextlib.suppress(UserError):
                 self._take(self._read())
             self._again_s = time.monotonic() + _READ_AGAIN_S
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Return the last arguments of a script that adds entries after a head of the log."""
+        """Return the last arguments for a Lua script that adds entries after a head of the log."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]
@@ -112,13 +122,15 @@ def _id_of(text: str) -> str:
 
 @dataclass(slots=True)
 class MacCheck:
-    """Check of the MACs of a log, entry by entry from the first.
+    """Check of the MACs of the operators' log, entry by entry from the first.
 
-    Entries from before there were secrets have no MAC. From the first entry with the MAC of a known
-    secret, every entry must have one, and none may be of a secret that was already renewed.
+    Entries that were written before there were secrets have no MAC. After the first MAC of a known
+    secret, every entry must have a MAC. A MAC must not be made with an older secret than the MAC
+    before it.
 
     Attributes:
-        last: the name of the secret of the last accepted MAC.
+        secrets: the secrets that check the MACs.
+        last: the name of the secret with which the last accepted MAC was made.
     """
 
     secrets: LogSecrets
@@ -133,13 +145,15 @@ class MacCheck:
         fields: Sequence[tuple[bytes, bytes]],
         mac: str,
     ) -> str | None:
-        """Return why no service or command can have written an entry, or None.
+        """Return the reason why an entry's MAC is wrong, or None if the MAC is accepted.
+
+        With a wrong MAC, no service or command can have written the entry.
 
         Args:
-            head: the entry before.
-            entry_id: the entry's id in its stream.
-            fields: its fields in their order, without MAC and chain.
-            mac: the MAC; empty for none.
+            head: the head of the log before the entry.
+            entry_id: the id of the entry in the Redis stream.
+            fields: the entry's fields in their order, without the MAC and the chain digest.
+            mac: the entry's MAC; empty if the entry has none.
         """
         of, _, digest = mac.partition(":")
         secret = self.secrets.find(of) if of else None
@@ -147,7 +161,7 @@ class MacCheck:
             return self._unknown(of)
         own = secret.key_after(head)
         text = entry_text(head.chain, entry_id, fields)
-        # All entries of one step have the key of the first of them.
+        # All entries of one script call have MACs with the same key, that of the first entry.
         keys = [own, self._step[1]] if self._step[0] == of else [own]
         for key in keys:
             due = hmac.new(key, text, "sha1").hexdigest()

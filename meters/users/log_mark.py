@@ -1,4 +1,4 @@
-"""The mark of the operators' log: its last known end, kept outside the store as for a ledger."""
+"""The mark of the operators' log: the last known end of the log, in a file outside Redis."""
 
 from pathlib import Path
 from typing import Final
@@ -7,14 +7,15 @@ from meters.books.ledger_mark import LedgerMark
 from meters.users.operators_log import LogSeal
 
 _NAME: Final = "@people"
-"""The name in the file where a ledger's mark has its link's id. No link can have this id."""
+"""The text in the mark file where the mark of a ledger has the link's id. No link can have this
+id."""
 
 
 class LogMark(LedgerMark):
-    """The mark of the operators' log, a file under the data directory.
+    """The mark of the operators' log. It is a file in the data directory.
 
     Raises:
-        UserError: the file exists and cannot be read.
+        UserError: the mark file exists, but cannot be read.
     """
 
     def __init__(self, data: Path) -> None:
@@ -22,11 +23,11 @@ class LogMark(LedgerMark):
 
     @property
     def log_seal(self) -> LogSeal:
-        """The seal of the log from the last audit."""
+        """The seal that the last audit of the operators' log made."""
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return why a log with so many entries cannot be the one of the mark, or None."""
+        """Return why a log is wrong that is shorter than before, or None if it is not shorter."""
         if entries >= had:
             return None
         return (

@@ -10,13 +10,13 @@ _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""First words of the names for acts of no person in the ledger and the log. No user has one."""
+"""First words of the names under which programs act in the ledger and the log. No user has one."""
 
 
 def clean_name(text: str) -> str:
-    """Return a user's name in the one spelling that is stored.
+    """Return a user's name in the one spelling that is stored (Unicode form NFC).
 
-    Letters are those of the Western European languages: all of them can be printed on a slip.
+    A name can have the letters of the Western European languages. A slip can show all of them.
 
     Raises:
         UsersError: ``bad_name``, with the rule.
@@ -37,5 +37,5 @@ def clean_name(text: str) -> str:
 
 
 def fold_name(text: str) -> str:
-    """Return the form of a name that is the same for all its spellings."""
+    """Return the folded name: one form, in lower case, for all spellings of a name."""
     return unicodedata.normalize("NFC", text).strip().casefold()

@@ -1,6 +1,6 @@
 """The operators' log: sign-ins, user changes, printed slips, and starts and stops of the service.
 
-Duty D17; each entry is chained to the one before it.
+Duty D17. Each entry is chained to the entry before it.
 """
 
 from collections.abc import Sequence
@@ -22,23 +22,23 @@ What = Literal[
 _OF_USERS: Final = frozenset({
     "chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account",
 })  # fmt: skip
-"""Fields of an entry that only the audit needs; people do not see them."""
+"""Fields of a log entry that only the audit needs. No page shows them."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]
-"""Acts that are noted and change nothing else in the store."""
+"""Acts that add an entry to the operators' log and change nothing else in Redis."""
 
 
 class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One entry; no entry contains a PIN.
+    """One entry of the operators' log. No entry contains a PIN.
 
     Attributes:
-        entry: its number, from 1 without a gap.
+        entry: the number of the entry, from 1 without a gap.
         at: the time, RFC 3339 in UTC.
         what: the act, or the refused act.
-        by: the actor; empty if nobody had signed in.
-        about: the user, the claim of a slip, or the version of the service; empty if no such user
-            exists.
-        client: the network address; empty for a command.
+        by: the person or program that acted; empty if nobody had signed in.
+        about: the user, the claim of a printed slip, or the version of the service; empty if no
+            such user exists.
+        client: the network address of the actor; empty for a command.
     """
 
     entry: int
@@ -50,11 +50,11 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The seal of the log, kept outside the store; empty before the first audit.
+    """The seal of the operators' log, which is kept outside Redis; empty before the first audit.
 
     Attributes:
-        sealed_entry: the last entry that an audit found in order.
-        seal: SHA-256 over all entries up to it.
+        sealed_entry: the number of the last entry that an audit found unchanged.
+        seal: SHA-256 over all entries up to the sealed entry.
     """
 
     sealed_entry: int
@@ -62,13 +62,15 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class OperatorsLog:
-    """The log as people read it."""
+    """The operators' log as people read it: without the fields that only the audit needs."""
 
     def __init__(self, store: UserStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, limit: int) -> Sequence[LogRow]:
-        """Return at most `limit` entries with a number below `before`, latest first.
+        """Return at most `limit` entries of the log, the latest first.
+
+        If `before` is not None, only entries with a lower number are returned.
 
         Raises:
             UsersError: ``store_failed``.
@@ -79,7 +81,10 @@ class OperatorsLog:
         ]
 
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
-        """Return acts on a user's account and PIN, and the user's acts on others, latest first.
+        """Return the log entries about one user, the latest first.
+
+        These are the changes of the user and their PIN, and the changes that this user made to
+        others.
 
         Raises:
             UsersError: ``store_failed``.
@@ -90,13 +95,13 @@ class OperatorsLog:
         ]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
-        """Note an act that changes nothing else.
+        """Add an entry to the operators' log for an act that changes nothing else in Redis.
 
         Args:
             what: the act.
-            by: the actor; the service itself is ``service``.
-            about: the claim, or the version of the service.
-            client: the network address.
+            by: the user who acted, or ``service`` for the service itself.
+            about: the claim of the printed slip, or the version of the service.
+            client: the network address of the actor.
 
         Raises:
             UsersError: ``store_failed``.
@@ -107,5 +112,5 @@ class OperatorsLog:
 
 
 def _shown(fields: dict[str, str]) -> dict[str, str]:
-    """Return the fields of an entry that people read, without the digests for the audit."""
+    """Return the fields of a log entry that people read, without those for the audit."""
     return {name: value for name, value in fields.items() if name not in _OF_USERS}

@@ -1,4 +1,7 @@
-"""Prompt for a PIN in a command. It is never an argument, since other users can see those."""
+"""Prompt for a PIN in a command.
+
+A PIN is never a command argument, because other users of the machine can see arguments.
+"""
 
 import getpass
 import sys
@@ -9,10 +12,10 @@ from meters.users.pins import check_pin
 
 
 def ask_new_pin() -> str:
-    """Ask twice on a terminal for a PIN to set, and return it.
+    """Ask for a new PIN, and return it. On a terminal, ask twice.
 
     Raises:
-        UserError: it is not a valid PIN, or the second one differs.
+        UserError: the PIN is not valid, or the second input differs from the first.
     """
     pin = ask_pin()
     try:
@@ -25,7 +28,7 @@ def ask_new_pin() -> str:
 
 
 def ask_pin() -> str:
-    """Ask for a PIN on a terminal; otherwise read the first line of standard input.
+    """Ask for a PIN on a terminal. If there is no terminal, read it from standard input.
 
     Raises:
         UserError: there is no input.

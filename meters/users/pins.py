@@ -24,10 +24,10 @@ _HASH_BYTES: Final = 32
 
 
 def check_pin(pin: str) -> None:
-    """Refuse PINs that an attacker would guess first.
+    """Refuse a PIN that does not have 6 to 12 digits, and a PIN that is easy to guess.
 
     Raises:
-        UsersError: ``bad_pin``, with the rule; the message never contains the PIN.
+        UsersError: ``bad_pin``, with the broken rule. The message never contains the PIN.
     """
     if not _DIGITS.fullmatch(pin):
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
@@ -46,11 +46,12 @@ def generate_pin() -> str:
 
 
 class PinHashing:
-    """PINs as argon2id hashes, calculated and compared in threads so that the service never waits.
+    """Calculation and comparison of PIN hashes (argon2id), in threads, so the service never waits.
 
     Args:
-        time_cost: passes over the memory. Three passes over 64 MiB on one lane take about 0.15 s
-            of a core. That is above OWASP's minimum, and short enough for a sign-in.
+        time_cost: the number of passes over the memory. Three passes over 64 MiB on one lane take
+            about 0.15 s of one core. This cost is above the minimum of OWASP, and the time is short
+            enough for a sign-in.
         memory_kib: the memory that one hash needs, in KiB.
     """
 
@@ -62,7 +63,8 @@ class PinHashing:
             hash_len=_HASH_BYTES,
             salt_len=_SALT_BYTES,
         )
-        # A hash of the same cost as a real one. No known PIN matches it, because it is random.
+        # This hash has the same cost as a real one. No PIN is known that matches it, because it is
+        # random.
         self._nobodys = (
             f"$argon2id$v=19$m={memory_kib},t={time_cost},p=1"
             f"${_base64(_SALT_BYTES)}${_base64(_HASH_BYTES)}"
@@ -80,7 +82,10 @@ class PinHashing:
             return await asyncio.to_thread(self._hasher.hash, pin)
 
     async def matches(self, pin: str, stored: str | None) -> bool:
-        """Check if a PIN matches a stored hash; without a hash, take as long and return False.
+        """Check if a PIN matches a stored hash.
+
+        Without a stored hash, return False after the same time, so nobody can measure the
+        difference.
 
         Raises:
             UsersError: ``busy``.
@@ -96,7 +101,7 @@ class PinHashing:
 
 
 class _HashingSlots:
-    """The few places in which hashes are calculated; callers beyond a long queue are refused."""
+    """Limit on the hashes that are calculated at the same time, with a queue of limited length."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_AT_ONCE)
@@ -104,7 +109,7 @@ class _HashingSlots:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
+        """Wait until a hash can be calculated, and keep one place for the caller.
 
         Raises:
             UsersError: ``busy``.

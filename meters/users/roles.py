@@ -1,4 +1,4 @@
-"""Rights of each role, in one table (duty D4: no role does both halves of everything)."""
+"""Rights of each role, in one table (duty D4: no role has all rights)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -21,7 +21,7 @@ def parse_role(text: str) -> Role:
     """Return a role from its name in the store.
 
     Raises:
-        UsersError: ``store_failed``: there is no such role, so another program wrote it.
+        UsersError: ``store_failed``: no such role exists, so another program wrote the stored name.
     """
     try:
         return Role(text)
@@ -31,7 +31,7 @@ def parse_role(text: str) -> Role:
 
 
 class Right(StrEnum):
-    """A permission.
+    """A permission that roles have.
 
     Attributes:
         WAITING: see the wins and requests that wait for a floorperson.

@@ -1,4 +1,4 @@
-"""Signing in and out, and the sessions, which all workers share."""
+"""Sign-in, sign-out, and the sessions of the users, which all workers of a service share."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""The time after its last sign-in for which a device is known."""
+"""The time in ms after the last sign-in for which a device stays known."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -30,11 +30,13 @@ class SignedIn:
     """A signed-in user.
 
     Attributes:
-        name: the name as it is written everywhere.
-        role: their role.
-        csrf: the token that their page sends with every act.
-        must_choose: somebody else set their PIN: they may only choose their own.
-        setters: who set whose PIN recently, as far as it concerns them; empty if they only read.
+        name: the name as it is shown everywhere.
+        role: the role of the user.
+        csrf: the token that the user's page sends with every act.
+        must_choose: another person set the user's PIN. So the user is only allowed to choose their
+            own PIN.
+        setters: the people who set PINs recently, as far as this user's acts depend on it; empty if
+            the user only reads.
     """
 
     name: str
@@ -44,13 +46,13 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Check if they may use a right: their role has it, and their PIN is their own."""
+        """Check if the user can use a right: their role has it, and they chose their own PIN."""
         return right in RIGHTS[self.role] and not self.must_choose
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session that has just begun, and the token that only its browser knows."""
+    """A session that has just begun, and its token, which only the user's browser knows."""
 
     token: str
     person: SignedIn
@@ -60,11 +62,12 @@ class Sessions:
     """The sessions of the facility.
 
     Args:
-        store: the store of the sessions, by the digest of their token.
+        store: the store of the sessions. The key of a session contains the digest of its token.
         pins: the hashing that compares PINs.
         idle_ms: the longest time without an act of the user, in milliseconds.
-        secret: a secret that all services have and the store does not; empty if there is none. Each
-            session is sealed with it. So a session that others wrote into the store is not valid.
+        secret: a secret that all services have and Redis does not have; empty if there is none.
+            Each session is sealed with this secret. So a session is not valid if an attacker wrote
+            it into Redis.
     """
 
     def __init__(
@@ -79,14 +82,15 @@ class Sessions:
     async def sign_in(
         self, name: str, pin: str, caller: Caller, old_token: str | None
     ) -> OpenedSession:
-        """Begin a session, and end the previous one of the browser.
+        """Check a name and a PIN, begin a session, and end the browser's previous session.
 
-        An attempt is counted before the PIN is checked, and removed if it was right. An unknown
-        name, a disabled user and a wrong PIN take equally long and get the same answer.
+        The attempt is counted before the PIN is checked. If the PIN is right, the attempt is no
+        longer counted. An unknown name, a disabled user and a wrong PIN take the same time and get
+        the same answer.
 
         Raises:
-            UsersError: ``wrong_name_or_pin``; ``pin_expired`` if it is right, but another person
-                set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
+            UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
+                person set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
         async with self._attempts.begin(folded, caller) as begun:
@@ -114,23 +118,23 @@ class Sessions:
                 if opened == "pin_expired":
                     await self._attempts.refuse(begun, "sign_in_refused", user["name"])
                     raise UsersError("pin_expired", _EXPIRED)
-            # An unknown name may be a PIN typed into the wrong field.
+            # An unknown name is not logged: it can be a PIN that was typed into the wrong field.
             await self._attempts.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise UsersError("wrong_name_or_pin", "the name or the PIN is wrong")
 
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
     ) -> None:
-        """Set the PIN that a signed-in user chooses, and end their other sessions.
+        """Set the PIN that a signed-in user chooses for themselves, and end their other sessions.
 
-        Wrong guesses of the old PIN are limited as at the sign-in.
+        Wrong guesses of the current PIN are limited, as at the sign-in.
 
         Args:
-            token: the token of their session, which continues.
+            token: the token of the user's session, which continues.
             person: the user.
-            old: their current PIN, as it was typed.
-            new: the PIN that they choose; it must differ, because another person may know the old
-                one.
+            old: the current PIN, as the user typed it.
+            new: the PIN that the user chooses. It must differ from the current PIN, because it is
+                possible that another person knows the current PIN.
             caller: the origin of the request.
 
         Raises:
@@ -147,7 +151,8 @@ class Sessions:
             if new == old:
                 await self._attempts.drop(begun)
                 raise UsersError("bad_pin", "this is your current PIN: choose another")
-            # The session continues with the user's next generation.
+            # A new PIN raises the user's generation by 1. The seal of this session must have the
+            # new one.
             following = str(int(user["generation"]) + 1)
             status = await store.record(
                 "choose_pin",
@@ -171,9 +176,10 @@ class Sessions:
 
         Args:
             token: the token as the browser sent it.
-            keep_alive: whether the user does something, rather than their page by itself.
-            acts: whether the user changes something. Then it matters who set their PIN, which is
-                read in the same step (`two_people.py` says why).
+            keep_alive: whether the user does something. It is false if only the page sends the
+                request.
+            acts: whether the user changes something. If so, the same script call also reads who set
+                PINs recently (`two_people.py` says why).
 
         Raises:
             UsersError: ``store_failed``.
@@ -214,7 +220,10 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """Return the proof that a service made a session for a user; empty without a secret."""
+        """Return a session's seal, which proves that a service made the session.
+
+        The seal is empty if the service has no secret.
+        """
         if not self._secret:
             return ""
         text = "\n".join((token, folded, role, generation))

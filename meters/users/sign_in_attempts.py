@@ -1,4 +1,7 @@
-"""Sign-in attempts, counted before a PIN is checked, to limit guessing."""
+"""Limits on sign-in attempts, against the guessing of PINs.
+
+An attempt is counted before its PIN is checked.
+"""
 
 import hashlib
 import ipaddress
@@ -16,7 +19,8 @@ from meters.wire.clock import now_text
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""The longest time for which an attempt may be undecided: far longer than a PIN check."""
+"""The time in ms after which an attempt without a result is no longer counted. A PIN check is far
+shorter."""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -25,7 +29,13 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit on failed attempts within a time, and the duration of the lock after it."""
+    """A limit on failed sign-in attempts, and the lock that follows.
+
+    Attributes:
+        most: the largest number of failed attempts.
+        within_ms: the time in ms in which failed attempts are counted.
+        lock_ms: the duration of the lock in ms.
+    """
 
     most: int
     within_ms: int
@@ -33,26 +43,27 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""For one name from one address. So a stranger locks the name only for their own address."""
+"""Limit for one name from one address. So a stranger locks the name only for their own address."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""For one address, with any name."""
+"""Limit for one address, with any name."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
-"""For one name from all addresses, on devices on which it has not signed in: at most 480 a day."""
+"""Limit for one name from all addresses, on devices on which this name has never signed in: at most
+480 attempts a day."""
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""For one name on a device on which it has signed in. The device is then forgotten, so a stolen one
-serves for five guesses."""
+"""Limit for one name on a device on which this name has signed in. At the limit, the device is
+forgotten. So a stolen device is good for five guesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Origin of a sign-in.
+    """Origin of a sign-in attempt.
 
     Attributes:
         client: the network address.
-        device: the token that the browser received when a user signed in with it, if it has one.
+        device: the token that the browser received at an earlier sign-in; empty if it has none.
     """
 
     client: str
@@ -60,21 +71,22 @@ class Caller:
 
     @property
     def device_digest(self) -> str:
-        """The digest by which the device is stored; empty if there is no token."""
+        """The digest under which Redis stores the device; empty if there is no token."""
         return hashlib.sha256(self.device.encode()).hexdigest()[:32] if self.device else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """An attempt whose PIN may be checked.
+    """A sign-in attempt that is below all limits, so its PIN is allowed to be checked.
 
     Attributes:
-        number: its unique number.
-        folded: the name.
-        bounds: the limits against which it counts, by label; the name's own one is first.
-        keys: the lock-out keys of each of them, as the scripts expect them.
+        number: the unique number of the attempt.
+        folded: the name in lower case.
+        bounds: the limits against which the attempt counts, by label. The limit for this one name
+            is the first.
+        keys: the Redis keys of these limits, in the order that the scripts expect.
         client: the network address of the attempt.
-        device: the digest of a device on which that name has signed in; empty for any other.
+        device: the digest of the device; empty if the name has never signed in on this device.
     """
 
     number: str
@@ -86,11 +98,12 @@ class SignInAttempt:
 
 
 class SignInAttempts:
-    """The attempts of the facility, by name and network address, or by device.
+    """The sign-in attempts of the facility, counted by name and network address, or by device.
 
-    An attempt on a device on which the name has signed in counts only against that device. So other
-    people's failures do not lock its user out. Every other attempt counts against its name at its
-    address, against its address, and against all new devices of the name together.
+    A device is known for a name if this name has signed in on it. An attempt on a known device
+    counts only against the device. So the failures of other people do not lock the user out. Every
+    other attempt counts against three limits: of the name at the address, of the address, and of
+    all new devices of the name together.
     """
 
     def __init__(self, store: UserStore) -> None:
@@ -98,10 +111,10 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin an attempt; the caller decides it.
+        """Begin a sign-in attempt. The caller checks the PIN and reports the result.
 
-        Attempts are checked in parallel only up to the number that may still fail. Further ones are
-        refused as ``busy``, because nothing is known against them.
+        A limit allows a number of further failures. Only so many attempts are checked in parallel.
+        Further attempts are refused as ``busy``, and not as failures.
 
         Raises:
             UsersError: ``locked_out``, ``busy``, ``store_failed``.
@@ -125,7 +138,7 @@ class SignInAttempts:
             raise
 
     async def drop(self, begun: SignInAttempt) -> None:
-        """Remove an attempt that was neither wrong nor used.
+        """Remove a sign-in attempt that neither failed nor opened a session.
 
         Raises:
             UsersError: ``store_failed``.
@@ -139,10 +152,10 @@ class SignInAttempts:
         about: str,
         by: str = "",
     ) -> None:
-        """Record that an attempt failed.
+        """Record that a sign-in attempt failed.
 
         Raises:
-            UsersError: ``locked_out`` if it was one too many, ``store_failed``.
+            UsersError: ``locked_out`` if this failure reached a limit, ``store_failed``.
         """
         keys = self._store.keys
         wait_ms = await self._store.record(
@@ -172,12 +185,12 @@ class SignInAttempts:
 
 
 def new_device() -> str:
-    """Return a new token for a device on which nobody has signed in yet."""
+    """Return a random token for a device on which nobody has signed in yet."""
     return secrets.token_urlsafe(32)
 
 
 def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
-    """Return the keys that store the attempts and locks for the labels of a name."""
+    """Return the Redis keys of the attempts and locks of a name, for the labels of its limits."""
     return [
         key
         for label in labels
@@ -186,7 +199,7 @@ def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
 
 
 def _terms(of: SignInAttempt) -> list[str | int]:
-    """Return the limits of an attempt as script arguments."""
+    """Return the limits of an attempt as arguments for the Lua scripts."""
     return [
         term
         for label, bound in of.bounds.items()
@@ -197,9 +210,9 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 def site(client: str) -> str:
     """Return the part of a client's address that identifies its site.
 
-    A client with global IPv6 can choose any address of a whole network, so it counts as that
-    network. In a local IPv6 network all hosts share the one network, so there the whole address
-    counts.
+    A client with a global IPv6 address can choose any address of a whole network. Therefore the
+    network is returned. In a local IPv6 network, all hosts are in the same network. Therefore the
+    whole address is returned.
     """
     try:
         address = ipaddress.ip_address(client)

@@ -1,4 +1,4 @@
-"""Store of users, sessions and the operators' log in Redis: one script call for each change."""
+"""Users, sessions and the operators' log in Redis. Each change is one call of a Lua script."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -17,7 +17,7 @@ _NAMES: Final = (
 )  # fmt: skip
 
 PEOPLE: Final = "the store of the people and the operators' log is"
-"""Their name in messages about the version of their layout."""
+"""The name of the users' keys in messages about the version of their layout."""
 
 _TRIES: Final = 500
 _BUSY_MS: Final = 1_000
@@ -27,11 +27,11 @@ _OTHER_KEYS: Final = (
 )
 
 Answer = int | str | list[str] | None
-"""An answer of a script."""
+"""An answer of a Lua script."""
 
 
 class UserStore:
-    """Store of the users that calls the scripts, and reads hashes as text.
+    """Access to the users in Redis: it calls the Lua scripts, and reads hashes as text.
 
     Args:
         redis: the Redis with the users' keys, or the whole store.
@@ -53,21 +53,21 @@ class UserStore:
         }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run one script as a whole, or none of it; for scripts that note nothing in the log.
+        """Run a Lua script that adds no log entry. A script changes everything or nothing.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` if the store has another release's
-                layout.
+            UsersError: ``store_failed``; ``other_schema`` if the keys have the layout of another
+                release.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))
 
     async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run one script that notes something in the log, as a whole or none of it.
+        """Run a Lua script that adds an entry to the log. A script changes everything or nothing.
 
         Raises:
-            UsersError: as `call`; ``other_keys`` if the log was written with secrets that are
-                missing here, ``busy``.
+            UsersError: as `call`; ``other_keys`` if the log has a MAC of a secret that is missing
+                here; ``busy``.
         """
         await self._check_schema()
         return await self._record(script, keys, arguments)
@@ -79,7 +79,7 @@ class UserStore:
             self._fits = True
 
     async def schema(self) -> int | None:
-        """Return the version of the keys' layout; None if nothing was ever noted.
+        """Return the version of the layout of the users' keys; None if the log was never begun.
 
         Raises:
             UsersError: ``store_failed``; ``other_schema`` if the stored value is not a version.
@@ -92,7 +92,7 @@ class UserStore:
             raise UsersError("other_schema", f"{PEOPLE} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
-        """Upgrade the keys to the current layout, one version at a time, unless they have it.
+        """Upgrade the users' keys to the current layout, one version at a time, if they are older.
 
         Raises:
             UsersError: ``store_failed``.
@@ -106,9 +106,10 @@ class UserStore:
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a script after the known head of the log, or else after the one that it returns.
+        """Run a Lua script that adds entries after the head of the log that this process knows.
 
-        So it needs one round trip, unless another process has written to the log meanwhile.
+        If another process has moved the head, the script writes nothing and returns the new head.
+        The script then runs once more. So one round trip is enough if no other process writes.
         """
         for _ in range(_TRIES):
             by = self._secrets.newest
@@ -120,8 +121,8 @@ class UserStore:
                     self._head = LogHead(int(entries), chain.decode(), by)
                     return _text(told)
                 case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
-                    # We write nothing after an entry of an unknown secret, because that one may be
-                    # newer.
+                    # Nothing is written after a MAC of an unknown secret, because that secret can
+                    # be newer than ours.
                     if wrote and self._secrets.find(wrote.decode()) is None:
                         raise UsersError("other_keys", _OTHER_KEYS)
                     self._head = LogHead(int(entries), chain.decode(), wrote.decode())
@@ -137,7 +138,7 @@ class UserStore:
         return answer
 
     async def fields(self, key: str) -> dict[str, str]:
-        """Return the fields of a hash, empty if there is none.
+        """Return the fields of a Redis hash; empty if the hash does not exist.
 
         Raises:
             UsersError: ``store_failed``.
@@ -147,7 +148,7 @@ class UserStore:
         return {name.decode(): value.decode() for name, value in found.items()}
 
     async def has_signed_in(self, device: str, folded: str) -> bool:
-        """Check if a name has signed in on a device.
+        """Check if a user has signed in on a device, by the user's name in lower case.
 
         Raises:
             UsersError: ``store_failed``.
@@ -156,7 +157,9 @@ class UserStore:
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
     async def locks(self, folded: str) -> list[tuple[str, int]]:
-        """Return the labels of a name's failed sign-ins, with the end of each lock in ms.
+        """Return the label of each sign-in limit of a name, with the end of its lock in ms.
+
+        A label without a lock has the time of its last failed sign-in.
 
         Raises:
             UsersError: ``store_failed``.
@@ -169,7 +172,7 @@ class UserStore:
         return [(label.decode(), int(until)) for label, until in found]
 
     async def every_user(self) -> list[dict[str, str]]:
-        """Return all users' hashes, by name.
+        """Return the Redis hashes of all users, in the order of their names.
 
         Raises:
             UsersError: ``store_failed``.
@@ -183,7 +186,7 @@ class UserStore:
         return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return entries of the log below a number, latest first.
+        """Return the log entries with a number below a given one, the latest first.
 
         Raises:
             UsersError: ``store_failed``.
@@ -197,15 +200,15 @@ class UserStore:
         return [_entry(each) for each in found]
 
     async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return entries of the log on a user's account, latest first.
+        """Return the log entries about one user, the latest first.
 
         Raises:
             UsersError: ``store_failed``.
         """
         account = self.keys.account(folded)
         with as_store_failure():
-            # Our Redis user may not use ZREVRANGE, which a ZRANGE by descending rank becomes:
-            # nothing else needs it.
+            # The client turns a ZRANGE by descending rank into ZREVRANGE. The Redis user of the
+            # services is not allowed to use ZREVRANGE, because no other code needs it.
             numbers = cast(
                 "list[bytes]",
                 await self._redis.zrevrangebyscore(account, "+inf", "-inf", start=0, num=limit),

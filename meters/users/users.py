@@ -1,4 +1,4 @@
-"""The users: added, disabled and enabled, but never deleted, because the ledger names them."""
+"""The users of a facility. They can be disabled, never deleted, because the ledger names them."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ _REFUSED: Final = {
 
 
 class SignInLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A lock that prevents sign-in for a time.
+    """A lock that prevents the sign-in of a user for a time.
 
     Attributes:
-        where: ``name`` for a user's name at one address, ``address`` for everybody at an address,
-            ``new_devices`` for every device with which the user has not signed in.
-        address: the address; empty for ``new_devices``.
+        where: ``name``: the user at one address; ``address``: everybody at one address;
+            ``new_devices``: the user on all devices on which they have never signed in.
+        address: the network address; empty for ``new_devices``.
         until: the end of the lock, RFC 3339 in UTC.
     """
 
@@ -49,15 +49,17 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """A user as other people see them.
 
     Attributes:
-        name: the name as it is written everywhere; unique without regard to case.
-        role: their role.
-        enabled: whether they can sign in.
-        added_at: when they were added, RFC 3339 in UTC; `added_by` added them.
-        pin_by: the person who set their PIN and so knows it: they themselves or another.
-        choose_by: the time until which a PIN set by another serves to choose their own; null if
-            they have their own, or if an earlier release stored it.
-        locked: the places where too many attempts failed, so they cannot sign in for a time.
-        signed_in_at: the time of their last sign-in.
+        name: the name as it is shown everywhere; unique without regard to case.
+        role: the role of the user.
+        enabled: whether the user can sign in.
+        added_at: the time at which the user was added, RFC 3339 in UTC.
+        added_by: the person or command that added the user.
+        pin_by: the person who set the PIN and so knows it: the user or another person.
+        choose_by: the end of the time in which the user must choose their own PIN, if another
+            person set the PIN; null if the PIN is the user's own, or if an earlier release stored
+            it.
+        locked: the locks that prevent the sign-in of the user now, after too many failed attempts.
+        signed_in_at: the time of the last sign-in; null if the user never signed in.
     """
 
     name: str
@@ -76,10 +78,10 @@ class Actor:
     """A person or command that changes something.
 
     Attributes:
-        name: for the log.
-        client: their network address; empty for a command.
-        token: the token of their session, which must still be valid when the change is made; None
-            for a command.
+        name: the name for the operators' log.
+        client: the person's network address; empty for a command.
+        token: the token of the person's session, which must still be valid at the change; None for
+            a command.
     """
 
     name: str
@@ -95,7 +97,7 @@ class Users:
         self._pins = pins
 
     async def rows(self) -> Sequence[UserRow]:
-        """Return every user, by name.
+        """Return all users, in the order of their names.
 
         Raises:
             UsersError: ``store_failed``.
@@ -105,9 +107,10 @@ class Users:
     async def add(
         self, name: str, role: Role, pin: str, doer: Actor, *, own: bool = False
     ) -> UserRow:
-        """Add a user, whose PIN serves for a day, to choose their own.
+        """Add a user with a first PIN.
 
-        With `own`, the PIN is public and permanent, for a demonstration.
+        The first PIN is valid for one day, and only to choose a PIN of their own. If `own` is true,
+        the PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
@@ -141,7 +144,7 @@ class Users:
         return await self._done(status, name)
 
     async def disable(self, name: str, doer: Actor) -> UserRow:
-        """Disable a user's sign-in, and end their sessions immediately.
+        """Disable a user: end the user's sessions immediately, and refuse their sign-in.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
@@ -152,7 +155,7 @@ class Users:
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Actor) -> UserRow:
-        """Let a disabled user sign in again, and remove a lock of their name.
+        """Let a disabled user sign in again, and remove the locks on their name.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
@@ -160,7 +163,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Remove the locks of a user after too many failed attempts.
+        """Remove the sign-in locks of a user, which too many failed attempts set.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -168,9 +171,10 @@ class Users:
         return await self._change(name, "unlock", "", doer)
 
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
-        """Set a new PIN for a user, end their sessions, and remove a lock of their name.
+        """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
-        The PIN serves for a day, to choose their own; `own` is as in `add`.
+        The new PIN is valid for one day, and only to choose a PIN of their own. `own` is as in
+        `add`.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
@@ -202,18 +206,18 @@ class Users:
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     async def _locked(self, folded: str) -> list[str]:
-        """Return the keys that store a name's failed sign-in attempts and locks."""
+        """Return the Redis keys of a name's failed sign-in attempts and locks."""
         keys = self._store.keys
         labels = [label for label, _ in await self._store.locks(folded)]
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
-        """Return the account keys of an act: that of the user and that of the actor."""
+        """Return the keys of the two log indexes of an act: the changed user's and the actor's."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
     def _by(self, doer: Actor) -> tuple[str, str]:
-        """Return the actor's session key and the users' key prefix, as script arguments."""
+        """Return the script arguments with the actor's session key and the users' key prefix."""
         keys = self._store.keys
         return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
 
@@ -250,12 +254,13 @@ def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
 
 
 def _pin_by(fields: dict[str, str]) -> str:
-    # A user stored by an earlier release has only the name of the person who added them.
+    # For a user stored by an earlier release, `pin_by` is missing: the person who added the user
+    # set the PIN.
     return fields.get("pin_by", fields.get("added_by", ""))
 
 
 def _moment(at_ms: str | None) -> str | None:
-    """Return a time as RFC 3339 in UTC."""
+    """Return a time in ms as text, RFC 3339 in UTC; None for None."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)

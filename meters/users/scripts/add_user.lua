@@ -1,9 +1,10 @@
 -- Adds a user.
--- KEYS: the user, the users, the administrators, the log, its head; the PINs that were set; the
---       acts on the user's account, and on the actor's account.
--- ARGV: the folded name, the name, the role, the PIN's hash; at, by, client; the actor's session,
---       empty for a command; the prefix of users' keys; '1' if the PIN is already the user's own.
--- Returns a status.
+-- KEYS: the user, the list of users, the set of administrators, the log, the log's head; the list
+--       of recently set PINs; the index of log entries about the user, and about the actor.
+-- ARGV: the name in lower case, the name, the role, the hash of the PIN; the time, the actor, the
+--       actor's network address; the key of the actor's session, empty for a command; the prefix of
+--       the users' keys; '1' if the PIN is already the user's own.
+-- Returns 'ok', or the code of the refusal.
 
 local USER, USERS, ADMINISTRATORS, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local PINS_SET, ACCOUNT_ACTS, ACTOR_ACTS = KEYS[6], KEYS[7], KEYS[8]

@@ -1,9 +1,11 @@
--- Notes a sign-in attempt before its PIN is checked, unless one of its limits is locked.
--- KEYS: the user, the locks of the name; for each limit its attempts, lock and undecided attempts.
--- ARGV: the attempt, the longest time undecided in ms; for each limit its label, the most attempts,
---       the window and the lock-out in ms.
--- Returns 0, the rest of the lock-out in ms, or -1 if as many attempts are undecided as may yet
--- fail.
+-- Records a sign-in attempt before its PIN is checked, unless one of its limits is locked.
+-- KEYS: the user, the locks of the name; for each limit, its failed attempts, its lock and its
+--       undecided attempts.
+-- ARGV: the attempt, the time in ms after which an undecided attempt no longer counts; for each
+--       limit, its label, the largest number of attempts, the window in ms and the duration of the
+--       lock in ms.
+-- Returns 0 if the attempt is recorded. If a limit is locked, returns the rest of the lock in ms.
+-- If undecided and failed attempts together reach a limit, returns -1.
 
 local USER, LOCKS = KEYS[1], KEYS[2]
 local ATTEMPT, UNDECIDED_MS = ARGV[1], ARGV[2]
@@ -25,8 +27,9 @@ if wait > 0 then
   return wait
 end
 
--- Undecided attempts count too, so many attempts in parallel cannot bypass the limit. But they are
--- not failures: an attempt that is never decided, because its worker died, revealed nothing.
+-- Undecided attempts count as well as failed ones, so many attempts in parallel cannot bypass the
+-- limit. But an undecided attempt is no failure. If its worker died before the result, nobody
+-- learned anything about the PIN.
 local busy = false
 for _, counter in ipairs(counters) do
   local tries, undecided = counter.tries, counter.undecided

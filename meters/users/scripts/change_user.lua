@@ -1,13 +1,13 @@
--- Disables or enables a user, sets their PIN, or unlocks their name. Their sessions end, because
--- they belong to an earlier generation, unless the user is only unlocked. A user who is enabled or
--- has a new PIN is unlocked as well.
--- KEYS: the user, the administrators, the log, its head, the PINs that were set, the acts on the
---       user's account and on the actor's account, the devices of the name; then all keys of its
---       locks.
--- ARGV: the folded name, 'disable', 'enable', 'pin' or 'unlock', the PIN's hash or ''; at, by,
---       client; the actor's session, empty for a command; the prefix of users' keys; '1' if the PIN
---       is the user's own.
--- Returns a status.
+-- Disables or enables a user, sets their PIN, or unlocks their name. Each act, except unlocking,
+-- raises the user's generation. This ends the user's sessions, which belong to the earlier
+-- generation. Enabling a user, or setting their PIN, unlocks their name as well.
+-- KEYS: the user, the set of administrators, the log, the log's head; the list of recently set
+--       PINs; the index of log entries about the user, and about the actor; the devices of the
+--       name; last, all keys of the name's locks.
+-- ARGV: the name in lower case, 'disable', 'enable', 'pin' or 'unlock', the hash of the new PIN or
+--       ''; the time, the actor, the actor's network address; the key of the actor's session, empty
+--       for a command; the prefix of the users' keys; '1' if the PIN is the user's own.
+-- Returns 'ok', or the code of the refusal.
 
 local USER, ADMINISTRATORS, LOG, HEAD, PINS_SET = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ACCOUNT_ACTS, ACTOR_ACTS, DEVICES = KEYS[6], KEYS[7], KEYS[8]
@@ -66,7 +66,7 @@ else
   end
 end
 local kept = ACT == 'pin' and user_fields(USER, false) or {}
--- `about` has the name from the user's hash; `account` has the one that was requested.
+-- `about` is the name from the user's hash. `account` is the name in the request.
 kept[#kept + 1] = 'account'
 kept[#kept + 1] = FOLDED
 note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT, kept = kept},

@@ -1,10 +1,13 @@
--- Sets the PIN that a user has chosen, after the old one was right. Their other sessions end,
--- because they belong to an earlier generation.
--- KEYS: the user, the session, the log, its head, the acts on the user's account; for each limit of
---       the attempt its attempts, lock and undecided attempts, the name's own limit first.
--- ARGV: the attempt, the user's generation when the old PIN was checked, the PIN's hash; at,
---       client; the session's new seal; the digest of the old PIN's hash.
--- Returns a status.
+-- Sets the PIN that a user has chosen, after the service checked the user's old PIN. This raises
+-- the user's generation. So the user's other sessions end, because they belong to the earlier
+-- generation.
+-- KEYS: the user, the session, the log, the log's head, the index of log entries about the user;
+--       for each limit of the attempt, its failed attempts, its lock and its undecided attempts.
+--       The limit for this one name is the first.
+-- ARGV: the attempt, the user's generation at the check of the old PIN, the hash of the new PIN;
+--       the time, the user's network address; the session's new seal; the digest of the old PIN's
+--       hash.
+-- Returns 'ok' or 'session_ended'.
 
 local USER, SESSION, LOG, HEAD, ACCOUNT_ACTS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ATTEMPT, GENERATION, PIN, AT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

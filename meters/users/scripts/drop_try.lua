@@ -1,5 +1,6 @@
--- Removes an attempt that was neither wrong nor used.
--- KEYS: for each limit its attempts, lock and undecided attempts. ARGV: the attempt.
+-- Removes a sign-in attempt that neither failed nor opened a session.
+-- KEYS: for each limit, its failed attempts, its lock and its undecided attempts. ARGV: the
+--       attempt.
 
 local ATTEMPT = ARGV[1]
 

@@ -1,10 +1,11 @@
--- Finds a session that is still valid, and keeps it alive if its user does something.
--- KEYS: the session, the PINs that were set.
--- ARGV: the prefix of users' keys, the longest idle time and the least time between two touches, in
---       ms; '1' to keep it alive; '1' if the user acts.
--- Returns the user's name, role and csrf token, '1' if they must choose a PIN first, the session's
--- generation and seal, and, if the user acts, whose PINs were set by whom in the last 24 hours; or
--- nothing.
+-- Finds a session that is still valid. If the session's user does something, keeps it alive.
+-- KEYS: the session, the list of recently set PINs.
+-- ARGV: the prefix of the users' keys, the longest idle time in ms, the shortest time in ms between
+--       two records of the last use; '1' to keep the session alive; '1' if the user changes
+--       something.
+-- Returns nothing if the session is not valid. If it is valid, returns the user's name, role and
+-- CSRF token, '1' if the user must choose a PIN first, and the session's generation and seal. If
+-- the user changes something, also returns whose PINs were set by whom in the last 24 hours.
 
 local SESSION, PINS_SET = KEYS[1], KEYS[2]
 local USER_PREFIX, IDLE_MS, TOUCH_MS, KEEP_ALIVE, ACTS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

@@ -1,5 +1,6 @@
--- Notes an act in the operators' log that changes nothing else.
--- KEYS: the log, its head. ARGV: at, what, by, about, client.
+-- Adds an entry to the operators' log for an act that changes nothing else.
+-- KEYS: the log, the log's head. ARGV: the time, the act, the actor, the claim or version that the
+--       act is about, the actor's network address.
 
 local LOG, HEAD = KEYS[1], KEYS[2]
 local AT, WHAT, BY, ABOUT, CLIENT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

@@ -1,5 +1,5 @@
--- Notes in the operators' log the data of a user that an earlier release did not log.
--- KEYS: the user, the log, its head. ARGV: at, by.
+-- Adds an entry to the operators' log with the data of a user that an earlier release did not log.
+-- KEYS: the user, the log, the log's head. ARGV: the time, the actor.
 -- Returns 'ok', or 'unknown_user'.
 
 local USER, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3]

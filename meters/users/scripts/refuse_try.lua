@@ -1,11 +1,13 @@
--- Records that an attempt failed, and locks each limit with too many failures. A device on which
--- the name has signed in is not locked but forgotten: from then on it is like any other.
--- KEYS: the log, its head, the user, the locks of the name, the devices of the name; for each limit
---       its attempts, lock and undecided attempts.
--- ARGV: the attempt; at, what, by, about, client; the digest of the device, empty if the name has
---       not signed in on it; for each limit its label, the most attempts, the window and the
---       lock-out in ms.
--- Returns 0, or the duration of the lock-out in ms.
+-- Records that a sign-in attempt failed, and locks each limit with too many failures. If the limit
+-- is that of a device on which the name has signed in, the device is not locked. It is forgotten,
+-- so it is a new device for the next attempt.
+-- KEYS: the log, the log's head, the user, the locks of the name, the devices of the name; for each
+--       limit, its failed attempts, its lock and its undecided attempts.
+-- ARGV: the attempt; the time, the act, the actor, the user, the actor's network address; the
+--       digest of the device, empty if the name has never signed in on the device; for each limit,
+--       its label, the largest number of attempts, the window in ms and the duration of the lock in
+--       ms.
+-- Returns 0, or the duration of the new lock in ms.
 
 local LOG, HEAD, USER, LOCKS, DEVICES = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ATTEMPT, AT, WHAT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

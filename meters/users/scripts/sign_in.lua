@@ -1,13 +1,15 @@
--- Opens a session for a user whose PIN was right, and ends the previous one of the browser.
--- KEYS: the user, the new session, the old session, the log, its head, the devices of the name; for
---       each limit of the attempt its attempts, lock and undecided attempts, the name's own limit
---       first.
--- ARGV: the attempt, the user's generation, the folded name, the csrf token, the session's longest
---       idle time in ms; at, client; the device, the most devices, the time for which one is known
---       in ms; the prefix of users' keys; the session's seal; the role of the seal, and the digest
---       of the right PIN's hash.
--- Returns the user's name and role, and '1' if they must choose a PIN first; or nothing if they
--- were disabled or locked out meanwhile; or 'pin_expired', which changes nothing either.
+-- Opens a session for a user whose PIN was right, and ends the browser's previous session.
+-- KEYS: the user, the new session, the previous session, the log, the log's head, the devices of
+--       the name; for each limit of the attempt, its failed attempts, its lock and its undecided
+--       attempts. The limit for this one name is the first.
+-- ARGV: the attempt, the user's generation, the name in lower case, the CSRF token, the longest
+--       idle time of the session in ms; the time, the user's network address; the device, the
+--       largest number of devices, the time in ms for which a device stays known; the prefix of the
+--       users' keys; the seal of the session; the role in the seal, and the digest of the PIN's
+--       stored hash.
+-- Returns the user's name and role, and '1' if the user must choose a PIN first. Returns nothing,
+-- and changes nothing, if the user was disabled, changed or locked after the PIN check. Returns
+-- 'pin_expired', and changes nothing, if another person set the PIN too long ago.
 
 local USER, SESSION, OLD_SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEVICES = KEYS[6]
@@ -62,7 +64,7 @@ if DEVICE ~= '' then
 end
 redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
--- The values from the PIN check: the audit reports them if they are not those of the log.
+-- These are the values that the PIN check used. The audit compares them with the log.
 entry.kept = {'pin', PIN, 'role', SEALED_ROLE}
 note(LOG, HEAD, entry)
 return answered({name, role, given and '1' or ''})

@@ -1,5 +1,5 @@
 -- Ends a session.
--- KEYS: the session, the log, its head. ARGV: at, client.
+-- KEYS: the session, the log, the log's head. ARGV: the time, the user's network address.
 
 local SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3]
 local AT, CLIENT = ARGV[1], ARGV[2]

@@ -1,7 +1,8 @@
 -- Upgrades the users' keys from one version of their layout to the next.
--- KEYS: the log, its head, the users. ARGV: the version that they must have, the new version; at,
---       by, about; the prefix of users' keys.
--- Returns 'ok', or 'another' if they have another version.
+-- KEYS: the log, the log's head, the list of users. ARGV: the version that the keys must have, the
+--       new version; the time, the actor, the text about the upgrade; the prefix of the users'
+--       keys.
+-- Returns 'ok', or 'another' if the keys have another version.
 
 local LOG, HEAD, USERS = KEYS[1], KEYS[2], KEYS[3]
 local VERSION, NEW_VERSION, AT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -17,8 +18,8 @@ if (redis.call('HGET', HEAD, 'schema') or '1') ~= VERSION then
   return 'another'
 end
 if VERSION == '2' then
-  -- From version 3, a PIN set by somebody else serves for a day. The day begins now, because nobody
-  -- knows when the PIN was set.
+  -- From version 3, a PIN that another person set is valid for one day only. The day begins now,
+  -- because nobody knows when the PIN was set.
   for _, folded in ipairs(redis.call('ZRANGE', USERS, 0, -1)) do
     local user = USER_PREFIX .. folded
     local name, pin_by, added_by = unpack(redis.call('HMGET', user, 'name', 'pin_by', 'added_by'))

@@ -1,17 +1,19 @@
--- Writes entries of the operators' log (duty D17), numbered without a gap and each chained to the
--- one before: `chain` is the SHA-1 over the previous chain, the entry's id and its fields in order,
--- each with its length before it. The head, next to the log, keeps the last number and the last
--- chain, so a removed last entry is detected too. A new log has the current layout.
+-- Writes entries of the operators' log (duty D17). Entries are numbered without a gap, and each is
+-- chained to the entry before it. Its field `chain` is the SHA-1 over the `chain` of the entry
+-- before, the entry's id and the entry's fields in order. The id and the fields are each preceded
+-- by their length. The head is a separate key with the last number and the last `chain`. So even
+-- the removal of the last entry is detected. A new log has the current layout.
 --
--- If the services have a secret, `mac` is an HMAC over the same data; it is added before the
--- chain's digest. The last arguments in ARGV are then the head for which the caller has made the
--- key: number, chain, secret of its MAC; the name of the secret for new MACs, empty for none; and
--- that key, as the inner and the outer block of HMAC.
+-- If the services have a secret, the field `mac` is an HMAC over the same data. It is added before
+-- `chain` is calculated. The last five arguments in ARGV are: the number, the `chain` and the MAC's
+-- secret of the head for which the caller made the HMAC key; the name of the secret for new MACs,
+-- empty for none; the HMAC key, as the inner and the outer block of HMAC.
 
 local KNOWN_NUMBER, KNOWN_CHAIN, KNOWN_MAC_BY = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2]
 local MAC_BY, BLOCKS = ARGV[#ARGV - 1], ARGV[#ARGV]
 
--- The number and chain of the last entry, and the secret of its MAC.
+-- Returns the number and the `chain` of the last entry, the name of the secret of its MAC, and the
+-- number of entries as the head has it.
 local function head_of(log, head)
   local entries, chain, mac_by = unpack(redis.call('HMGET', head, 'entries', 'chain', 'mac_by'))
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
@@ -22,8 +24,9 @@ local function head_of(log, head)
   return string.format('%.0f', number), chain or '', mac_by or '', entries
 end
 
--- The answer if the log's head is not the one of the caller's key, or nothing. A script that notes
--- something checks this before it writes anything.
+-- Returns an answer for the caller if the caller's HMAC key is for another head of the log. Returns
+-- nothing if the head is the same. A script that adds log entries calls this before it writes
+-- anything.
 local function moved(log, head)
   local number, chain, by = head_of(log, head)
   local same = number == KNOWN_NUMBER and chain == KNOWN_CHAIN and by == KNOWN_MAC_BY
@@ -51,12 +54,14 @@ end
 
 local after = nil
 
--- The answer of a script that may have noted something, with the log's new head.
+-- Returns the answer of a script. If the script added a log entry, the answer has the log's new
+-- head.
 local function answered(answer)
   return after and {'noted', after.number, after.chain, answer} or answer
 end
 
--- Further keys are those of the accounts that the entry is about; they keep its number as well.
+-- Adds an entry to the log. Further arguments are keys: indexes of log entries by user, which also
+-- get the number of the entry.
 local function note(log, head, entry, ...)
   local before, last_chain, _, begun = head_of(log, head)
   local number = string.format('%.0f', tonumber(before) + 1)
@@ -86,10 +91,11 @@ local function note(log, head, entry, ...)
   after = {number = number, chain = chain}
 end
 
--- The fields of an entry about a user, from which an audit can derive the users: a digest of the
--- stored PIN, who set it, until when it serves to choose another, and the role if it is set. The
--- calling step has just set the PIN, and with `with_role` the whole user. So a value that somebody
--- wrote into Redis directly does not get into the log.
+-- Returns the fields of a log entry about a user from which an audit can derive the user: a digest
+-- of the stored PIN, who set the PIN, and until when the user can choose their own PIN with it.
+-- With `with_role`, the role is added. The calling script has just set the PIN, and, with
+-- `with_role`, the whole user. So a value that somebody wrote into Redis directly does not get into
+-- the log.
 local function user_fields(user, with_role)
   local pin, pin_by, choose_by, role = unpack(redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role'))
   local fields = {

@@ -1,18 +1,20 @@
--- Checks if a session is still valid: its user is enabled, has the PIN with which it began, and has
--- not been idle for too long. The user's key is built here, because only the session has the user's
--- name; it has the same hash tag. Returns the data of the session and of its user, or nothing.
+-- Checks if a session is still valid. The user of a valid session is enabled, still has the PIN
+-- with which the session began, and has not been idle for too long. The user's key is built here,
+-- because only the session has the user's name. This key has the same hash tag as the session's
+-- key. `session_of` returns the data of the session and of its user, or nothing if the session is
+-- not valid.
 
--- A PIN set by somebody else serves to choose the user's own, and only until a time; checks if it
--- has passed. A PIN set by an earlier release has no such time.
+-- Checks if a PIN that another person set has expired. A user can use such a PIN only to choose
+-- their own PIN, and only until a set time. A PIN set by an earlier release has no such time.
 local function too_late(choose_by)
   return choose_by ~= nil and choose_by ~= false and now_ms() >= tonumber(choose_by)
 end
 
-local LONGEST_MS = 12 * 3600 * 1000 -- however active its user is
+local LONGEST_MS = 12 * 3600 * 1000 -- the limit for every session, even with an active user
 
--- Checks if a user is in the list of users, which the audit compares with the log. So a user's hash
--- that somebody added without the list lets nobody in. The list's key is the prefix of users' keys
--- in the plural.
+-- Checks if a user is in the list of users, which the audit compares with the log. So nobody can
+-- sign in with a user's hash that an attacker added without the list. The key of the list is the
+-- prefix of the users' keys, with an `s` instead of its last character.
 local function is_listed(user_prefix, folded)
   return redis.call('ZSCORE', string.sub(user_prefix, 1, -2) .. 's', folded)
 end
@@ -29,8 +31,8 @@ local function session_of(key, user_prefix)
     return nil
   end
   local now = now_ms()
-  -- If the last use is later than now, the clock was set back, and with it every time-out. The
-  -- user's idle time is then unknown.
+  -- If the last use of the session is later than now, the clock was set back. Then the user's idle
+  -- time is unknown.
   local set_back = tonumber(touched) > now + 60000
   local left_ms = tonumber(created) + LONGEST_MS - now
   local given = pin_by ~= name
@@ -44,8 +46,8 @@ local function session_of(key, user_prefix)
   }
 end
 
--- Checks if an administrator may still do what they requested. Their session may have ended since
--- it was checked, or they may be disabled. A command has no session.
+-- Checks if an administrator is still allowed to do what they requested. After the service checked
+-- their session, it can have ended, or they can have been disabled. A command has no session.
 local function may_keep_users(key, user_prefix)
   if key == '' then
     return true
@@ -54,17 +56,18 @@ local function may_keep_users(key, user_prefix)
   return session ~= nil and session.role == 'administrator' and not session.must_choose
 end
 
--- The time during which it matters who set a PIN (duty D4), in ms.
+-- The time in ms for which Redis stores who set a PIN (duty D4).
 local PIN_SET_MS = 24 * 3600 * 1000
 
--- Records that somebody set a user's PIN.
+-- Records that a person set another user's PIN.
 local function keep_setter(pins_set, whose, setter)
   local now = now_ms()
   redis.call('ZREMRANGEBYSCORE', pins_set, '-inf', '(' .. string.format('%.0f', now - PIN_SET_MS))
   redis.call('ZADD', pins_set, now, whose .. '\n' .. setter)
 end
 
--- Records who knows a user's PIN; unless it is the user, it serves for a day, to choose another.
+-- Records who set, and so knows, a user's PIN. If another person set it, the PIN is valid for one
+-- day, and only to choose the user's own PIN.
 local function set_by(user, setter, name)
   redis.call('HSET', user, 'pin_by', setter)
   if setter == name then

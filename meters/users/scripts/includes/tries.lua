@@ -1,10 +1,12 @@
--- The limits of a sign-in attempt are the last of the keys: for each its attempts, its lock and its
--- undecided attempts. If a script needs their terms, those are last in ARGV, in the same order: the
--- label, the most attempts, the window and the lock-out in ms.
+-- Each limit of a sign-in attempt has three keys: its failed attempts, its lock and its undecided
+-- attempts. They are the last in KEYS. If a script needs the values of the limits, these are the
+-- last in ARGV, in the same order: the label, the largest number of attempts, the window in ms and
+-- the duration of the lock in ms.
 
 local KEYS_PER_COUNTER, ARGS_PER_COUNTER = 3, 4
 
--- Reads the limits of an attempt from the first of their keys and, if there are any, their terms.
+-- Reads the limits of an attempt, from the position of their first key on. If `first_arg` is given,
+-- reads their values from this position in ARGV on.
 local function counters_from(first_key, first_arg)
   local counters = {}
   for key = first_key, #KEYS, KEYS_PER_COUNTER do
@@ -17,15 +19,15 @@ local function counters_from(first_key, first_arg)
   return counters
 end
 
--- Removes an attempt from those that are not decided yet.
+-- Removes an attempt from the undecided attempts.
 local function decide_try(counters, try)
   for _, counter in ipairs(counters) do
     redis.call('ZREM', counter.undecided, try)
   end
 end
 
--- Notes where sign-in as a user failed, and until when it is locked there. Administrators see this,
--- and can remove it.
+-- Records the limit at which the sign-in as a user failed, and until when it is locked.
+-- Administrators see these records, and can remove them.
 local function note_lock(user, locks, label, until_ms)
   if redis.call('EXISTS', user) == 1 then
     redis.call('ZREMRANGEBYSCORE', locks, '-inf', now_ms() - 3600 * 1000)
