@@ -1,4 +1,4 @@
-"""Claims as the books hold them, and as people are shown them."""
+"""Claims as the books store them, and rows of claims as people see them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,11 +15,17 @@ _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A floorperson's decision, as the ledger keeps it.
+    """A floorperson's decision on a claim, as the ledger stores it.
 
-    `envy_back` is the sum of Envy Bonuses that a rejection finds not to be due, in cents.
-    `envy_paid` is the sum of those that were paid together with the win, in cents. `pin_set_by` are
-    the people who had set the PIN of `by` in the 24 hours before.
+    Attributes:
+        claim: the claim.
+        act: the decision.
+        by: the person who decided.
+        reason: the reason of a rejection, or None.
+        slip: the number of the payout slip, or None.
+        envy_back: the sum of the Envy Bonuses that are not due because of a rejection, in cents.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
+        envy_paid: the sum of the Envy Bonuses that were paid together with the win, in cents.
     """
 
     claim: str
@@ -36,12 +42,12 @@ _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return the record of a claim from its fields in the books."""
+    """Return a claim's record, decoded from the claim's fields in the books."""
     return _RECORD.decode(fields["record"])
 
 
 class ClaimRows:
-    """Rows of claims, with names and amounts from the floor file."""
+    """Maker of rows about claims for people, with names and amounts from the floor file."""
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
@@ -51,7 +57,7 @@ class ClaimRows:
         }
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
-        """Make the row of a claim in its present state."""
+        """Make the row that shows a claim in its present state."""
         record = record_of(fields)
         decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
         act = decision.act if decision else ""
@@ -117,9 +123,10 @@ class ClaimRows:
 def _envy_state(
     record: ClaimRecord, fields: Mapping[str, str], decision: DecisionRecord | None
 ) -> ClaimState | None:
-    """Return the state of a claim's Envy Bonuses, or None if it has none.
+    """Return the state of a claim's Envy Bonuses, or None if the claim has none.
 
-    Envy Bonuses from before they were held were booked as paid immediately.
+    An early release booked Envy Bonuses as paid immediately. A claim of that release has no stored
+    state of its Envy Bonuses.
     """
     if not record.envy:
         return None
@@ -130,6 +137,6 @@ def _envy_state(
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Return the reason why owed Envy Bonuses were found not to be due."""
+    """Return the reason why a floorperson decided that owed Envy Bonuses are not due, or None."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

@@ -41,12 +41,15 @@ _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
 
 
 def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
-    """Make the message about a win, for all displays at the same time (duty D8)."""
+    """Make the message that announces a win to all displays at the same time (duty D8)."""
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Make the present message about a claim, or None if it took nothing from the meter."""
+    """Return the message about a claim's present state.
+
+    Return None if the claim took nothing from the meter.
+    """
     record = record_of(fields)
     if record.percent is None:
         return None
@@ -57,9 +60,14 @@ def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
 class Claims:
     """The claims of all links.
 
-    `problem` returns why a link is inoperable, or None. Nothing is decided on an inoperable link.
-    `tell` receives each decision's message, with the claim's record. `keep_mark` writes a link's
-    ledger mark before anybody learns of a decision.
+    Args:
+        floor: the floor file.
+        stores: the books of each link, by link.
+        problem: a function that returns why a link is inoperable, or None if it is operable. On an
+            inoperable link, no claim can be decided.
+        tell: a function that receives the message about each decision, with the claim's record.
+        keep_mark: a function that writes a link's ledger mark. It is called after each decision,
+            before anybody learns of the decision.
     """
 
     def __init__(
@@ -79,7 +87,7 @@ class Claims:
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims whose win or Envy Bonuses are not finally decided, oldest first.
+        """Return the claims whose win or Envy Bonuses wait for a decision or payment, oldest first.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -92,7 +100,7 @@ class Claims:
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def find(self, claim: str) -> ClaimRow:
-        """Return one claim, decided or not.
+        """Return one claim, whether it is decided or not.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -122,24 +130,26 @@ class Claims:
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Make one decision, once, and return the claim after it.
+        """Carry out a floorperson's decision on a claim, once only, and return the changed claim.
 
         Args:
             claim: the claim.
             act: the decision.
-            actor: the person who decides, for the ledger.
+            actor: the person who decides; the ledger stores the name.
             reason: the reason of a rejection.
             slip: the number of the payout slip.
-            envy_not_due: for a rejection: the hand was not the entered one, so the Envy Bonuses
-                that it brought to others are not due either.
-            envy_paid: for a payment: the Envy Bonuses of the hand were paid too.
-            setters: the people who set PINs lately, as far as they concern the actor.
+            envy_not_due: for a rejection: the entered hand was wrong. So the Envy Bonuses that this
+                hand brought to other players are not due.
+            envy_paid: for a payment: the Envy Bonuses of the hand were paid together with the win.
+            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
+                depend on it.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``; ``wrong_state`` with the person who was
-                first; ``same_person`` if the validator pays too, or may be the same person;
-                ``bad_value`` for an invalid slip number; ``slip_used``; ``envy_decided``;
-                ``books_differ`` or ``books_full``; ``link_inoperable``.
+            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
+                the person who decided earlier; ``same_person`` if the person who validated the win
+                also pays it, or can be the same person; ``bad_value`` for an invalid slip number;
+                ``slip_used``; ``envy_decided``; ``books_differ``; ``books_full``;
+                ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
@@ -175,18 +185,20 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Settle the Envy Bonuses that are owed for a hand, once, and return the claim after it.
+        """Decide on the Envy Bonuses owed for a hand, once only, and return the changed claim.
 
         Args:
-            claim: the claim under which they are owed.
-            act: whether the table has paid them, or they are not due.
-            actor: the person who confirms it, for the ledger.
-            reason: the reason why they are not due.
-            setters: the people who set PINs lately, as far as they concern the actor.
+            claim: the claim with the Envy Bonuses.
+            act: whether the table has paid the Envy Bonuses, or they are not due.
+            actor: the person who decides; the ledger stores the name.
+            reason: the reason why the Envy Bonuses are not due.
+            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
+                depend on it.
 
         Raises:
-            ActError: nothing changed: ``unknown_claim``; ``wrong_state`` with the person who was
-                first; ``books_differ`` or ``books_full``; ``link_inoperable``.
+            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
+                the person who decided earlier; ``books_differ``; ``books_full``;
+                ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
@@ -215,7 +227,7 @@ class Claims:
         return self._rows.row(after)
 
     async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
-        """Return a claim's books and record, if its link allows decisions."""
+        """Return the books and the record of a claim. The claim's link must be operable."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
@@ -258,7 +270,7 @@ class Claims:
             raise ActError(error.status, message) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
-        """Send the decisions on claims again, to a table that may have missed them.
+        """Send the decisions on claims a second time, to a table that possibly missed them.
 
         Raises:
             RedisError: the store cannot be read.
@@ -280,9 +292,9 @@ class Claims:
             self._tell_envy(record, fields)
 
     def _tell_envy(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of the Envy Bonuses to the table.
+        """Send the state of a claim's Envy Bonuses to the table.
 
-        It is sent only if the message of their win does not show it.
+        Nothing is sent if the message about the win already shows this state.
         """
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
@@ -292,7 +304,10 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return a claim and the books that hold it. Its table may have left the floor since."""
+        """Return a claim, and the books of the link that store it.
+
+        All links are searched, because the claim's table can have been removed from the floor file.
+        """
         for store in self._stores.values():
             (fields,) = await store.claims([claim])
             if fields:
@@ -314,7 +329,8 @@ def _envy_decision(
 ) -> Jackpot:
     """Make the message about one Envy Bonus.
 
-    `position` is the position that gets the bonus. `hand` is the hand that brings it.
+    The message's `position` is the position that gets the bonus. Its `hand` is the winning hand of
+    another position, which brings the bonus.
     """
     return msgspec.structs.replace(
         _jackpot(event, record, owed.amount, after_cents),
@@ -326,7 +342,7 @@ def _envy_decision(
 
 
 def _limit_cents(store: LinkStore, meter_id: str) -> int:
-    """Return a meter's limit, 0 for none."""
+    """Return the payout limit of a meter in cents; 0 for no limit."""
     return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
 
 

@@ -19,8 +19,12 @@ log = structlog.get_logger()
 class Asks:
     """The correction requests of all links.
 
-    `problem`, `keep_mark` and `ring` are as for `Claims`: the reason why a link is inoperable, the
-    writer of a ledger mark, and the signal of a change.
+    Args:
+        floor: the floor file.
+        stores: the books of each link, by link.
+        problem: a function that returns why a link is inoperable, or None if it is operable.
+        keep_mark: a function that writes a link's ledger mark after a decision.
+        ring: a function that signals to the pages that a request has changed.
     """
 
     def __init__(
@@ -41,9 +45,9 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return the requests that nobody has decided, oldest first.
+        """Return the correction requests that nobody has decided, oldest first.
 
-        A request that somebody changed in the store is left out. The audit names it.
+        A request that somebody altered in Redis is left out. The audit reports this request.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -60,11 +64,12 @@ class Asks:
         return sorted(rows, key=lambda row: (row.at, row.ask))
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
-        """Confirm or refuse a correction, once, and return its request.
+        """Confirm or refuse a table's correction request, once only, and return the request.
 
         Raises:
-            ActError: nothing changed: ``unknown_ask`` if the table no longer asks for it;
-                ``wrong_state`` with the person who was first; ``link_inoperable``.
+            ActError: nothing has changed. The codes are: ``unknown_ask`` if the table no longer has
+                this request; ``wrong_state`` with the person who decided earlier;
+                ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             link, found = await self._find(ask)

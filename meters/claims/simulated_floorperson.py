@@ -1,4 +1,4 @@
-"""Simulated floorpersons, for replays and demonstrations, named as such in the ledger."""
+"""Simulated floorpersons, for replays and demonstrations. The ledger shows them as simulated."""
 
 import asyncio
 import hashlib
@@ -17,16 +17,18 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""A second person, because the validator of a win does not pay it (duty D4)."""
+"""The name of a second simulated person. One person must not validate and pay the same win (duty
+D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
 
 
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
-    """Validate, pay or confirm everything that has waited for `after_s` seconds, until canceled.
+    """Decide all claims and correction requests that have waited for `after_s` seconds.
 
-    A cancellation can be lost inside the client library if an answer arrives at the same moment.
-    The loop therefore checks for it, because a task group cancels each of its tasks only once.
+    The task runs until it is canceled. The Redis client can lose a cancellation if an answer
+    arrives at the same moment, and a task group cancels each task only once. Therefore the loop
+    checks if the task was canceled.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()
@@ -56,10 +58,10 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
 
 
 async def settle(claims: Claims, claim: ClaimRow) -> None:
-    """Validate a win, pay it as a second person if it is a hand pay, and confirm its Envy Bonuses.
+    """Validate a win, and confirm its Envy Bonuses. If it is a hand pay, pay it as a second person.
 
     Raises:
-        ActError: it is not possible, or another person was quicker.
+        ActError: the decision is not possible, or another person has already made it.
     """
     if claim.state == "pending":
         claim = await claims.decide(claim.claim, "validate", VALIDATES)
@@ -73,10 +75,10 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 
 
 def simulated_slip(claim: str) -> str:
-    """Return the number of a slip that was never printed. Each claim has another number.
+    """Return a slip number for a simulated payment without a printed slip.
 
-    The claim's name cannot be used: with a hyphen instead of its dot, or in capitals, it may be
-    equal to the name of another table's claim.
+    Each claim gets a different number. The number does not contain the claim's name. With a hyphen
+    instead of the dot, or in capital letters, the names of two claims can be equal.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

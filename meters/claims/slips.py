@@ -1,4 +1,4 @@
-"""Reservation of a payout slip's number for the claim that is about to be paid with it."""
+"""Reservation of a payout slip's number for a claim, while the claim is paid with this slip."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,10 +18,10 @@ _TRIES_MOST: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
-    """Return a slip's number as the ledger keeps it.
+    """Return a payout slip's number in the spelling of the ledger.
 
     Raises:
-        ActError: ``bad_value``: it is not a slip's number.
+        ActError: ``bad_value``: the text is not a slip number.
     """
     try:
         return clean_slip(text) if text is not None else None
@@ -30,7 +30,12 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """The slip numbers of all links; `problem` says why a link is inoperable, or returns None."""
+    """The slip numbers of all links.
+
+    Args:
+        stores: the books of each link, by link.
+        problem: a function that returns why a link is inoperable, or None if it is operable.
+    """
 
     def __init__(
         self, stores: Mapping[str, LinkStore], problem: Callable[[str], str | None]
@@ -40,10 +45,12 @@ class SlipNumbers:
 
     @asynccontextmanager
     async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
-        """Reserve a number for a claim while it is paid, and release it if the payment is refused.
+        """Reserve a slip number for a claim during its payment.
+
+        If the payment is refused, the number is released.
 
         Raises:
-            ActError: ``slip_used``: another claim has it.
+            ActError: ``slip_used``: another claim has this slip number.
             RedisError: the store failed.
         """
         if slip is None:
@@ -53,8 +60,8 @@ class SlipNumbers:
         try:
             yield
         except (ActError, TermsError):
-            # The script answered that nothing was paid. After a failure of the store that is not
-            # known.
+            # Here the script has answered that nothing was paid. After a failure of Redis, nobody
+            # knows if the script paid. So the number then stays reserved.
             await self._release(store, claim, slip)
             raise
 
@@ -65,22 +72,25 @@ class SlipNumbers:
             if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
             other, tries = await register.reserve(slip, claim, other.text), tries + 1
-        # The number may have paid a claim before reservations existed, or before the hash was lost.
-        # It is reserved now, so no other payment with it is in progress.
+        # Possibly a claim was paid with this number by a release without reservations, or before
+        # the hash of the reservations was lost. The number is reserved now, so no other payment
+        # uses it.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
             await self._release(store, claim, slip)
             raise _used(str(paid))
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
-        """Check that another claim, which has the number, can never be paid with it any more."""
+        """Check if the other claim with this slip number can no longer be paid with the number."""
         theirs = self._stores.get(other.link)
         if theirs is None or self._problem(other.link):
-            # Books that are lost, or older than they were, do not know what has paid.
+            # If books are lost, or were replaced by an older copy, they do not show which slips
+            # have paid.
             return False
         entries, (fields,) = await theirs.claims_at([other.claim])
-        # The state is read first: once it is final, no script pays that claim any more. A claim
-        # that is missing was finally decided and is in the archive; without entries nothing is.
+        # The claim's state is read first. If the state is final, no script can pay that claim
+        # later. A missing claim was finally decided and is in the archive, but only if the ledger
+        # has entries.
         final = (not fields and entries > 0) or fields.get("state") in {"paid", "rejected"} or (
             fields.get("state") == "validated" and record_of(fields).paid_from != "hand_pay"
         )  # fmt: skip

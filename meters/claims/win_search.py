@@ -1,4 +1,4 @@
-"""Search of wins: the last wins of each progressive, and a search over all (duty D16)."""
+"""Search of wins: the latest wins of each progressive, and a search over all wins (duty D16)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,11 +14,12 @@ from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
 LOOKED_AT_MAX: Final = 5_000
-"""Count of wins that are read for one page of a search. The next page continues after them."""
+"""Largest number of wins that are read for one page of a search. The next page begins after
+them."""
 
 
 class History:
-    """The wins of all links."""
+    """Search over the wins of all links."""
 
     def __init__(self, floor: Floor, stores: Mapping[str, LinkStore], rows: ClaimRows) -> None:
         self._meters = {
@@ -28,7 +29,7 @@ class History:
         self._rows = rows
 
     async def page(self, search: WinSearch) -> WinPage:
-        """Return the wins that a search finds, latest first.
+        """Return one page of the wins that a search finds, latest first.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
@@ -65,7 +66,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """Yield the wins of a link after the cursor, latest first."""
+        """Yield the wins of a link that come after the end of the last page, latest first."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
@@ -75,7 +76,7 @@ class History:
                 await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
                 for meter in meters
             ]
-            # The meter of a full page has more wins after it. They are in the next page.
+            # A meter with a full page has more wins after this page.
             known_to = max((page[-1][0] for page in pages if len(page) == _PAGE), default=-1)
             wins = sorted((-order, claim) for page in pages for order, claim in page)
             wins = [win for win in wins if -win[0] > known_to]
@@ -99,11 +100,14 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check that all later rows are too old. One day is allowed for clocks that were set."""
+        """Check if all further rows, which are older, are before the start of the search.
+
+        One day is allowed for clocks that were set to another time.
+        """
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
-        """Check whether the search includes this win."""
+        """Check if a win meets the conditions of the search."""
         search = self._search
         at = _moment(row.at)
         if self._since is not None and at < self._since:
@@ -128,8 +132,8 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win in its link, latest first. It uses the ledger's order, because clocks may
-change.
+"""The place of a win among the wins of its link, latest first. The place is from the order of the
+ledger, because a clock can be set to another time.
 """
 
 
@@ -142,7 +146,7 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """Return the last win of each link that was read.
+    """Return the last win that was read of each link, from the text of a search's cursor.
 
     Raises:
         ActError: ``bad_value``.
@@ -171,7 +175,7 @@ def _parse_moment(text: str | None, name: str) -> datetime | None:
 
 
 async def _merged(sources: Sequence[AsyncIterator[ClaimRow]]) -> AsyncIterator[ClaimRow]:
-    """Yield the wins of several links, latest first. Each link's wins stay in their own order."""
+    """Yield the wins of several links, latest first. Wins of the same link stay in their order."""
     heads: dict[int, ClaimRow] = {}
     for number, source in enumerate(sources):
         async for row in source:

@@ -1,4 +1,4 @@
-"""Rows of the acts that people did on a link, from its ledger (duty D17)."""
+"""Rows of the acts that people did on a link, from the link's ledger (duty D17)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record of a link that was closed or opened, as the ledger keeps it."""
+    """The record of the closing or opening of a link, as the ledger stores it."""
 
     act: str
     by: str
@@ -31,7 +31,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The record of a withdrawn proposal, as the ledger keeps it."""
+    """The record of the withdrawal of a proposal, as the ledger stores it."""
 
     proposal: str
     by: str
@@ -39,7 +39,7 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
 
 Told = tuple[str, str]
-"""The subject of an act, and its description."""
+"""The subject of an act (such as a claim), and a description of the act."""
 
 
 def _decision(event: str) -> Told:
@@ -54,7 +54,7 @@ def _decision(event: str) -> Told:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text that names the people who had set a user's PIN in the 24 hours before."""
+    """Return a text with the people who set a user's PIN in the 24 hours before an act; or ''."""
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
@@ -92,7 +92,7 @@ def _outage(event: str) -> Told:
 
 
 def _span(seconds: int) -> str:
-    """Return the text of a duration.
+    """Return a duration in seconds as text.
 
     >>> _span(59), _span(7325)
     ('59 s', '2 h 2 min 5 s')
@@ -145,7 +145,7 @@ def _restored(event: str) -> Told:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """Return the cards that were entered before a void or a result, as text."""
+    """Return as text the cards that were entered earlier than the void or the result of a round."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 
@@ -158,7 +158,7 @@ def _entered_words(entered: EnteredCards) -> str:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """The needed fields of a result."""
+    """The fields of a round's result that a row needs."""
 
     round: str
     positions: list[DealtPosition]
@@ -172,7 +172,7 @@ def _void(event: str) -> Told:
 
 
 def _result(event: str) -> Told:
-    """Describe each hand that was entered differently: the entered cards and the settled ones."""
+    """Describe the hands whose first entry was changed: the entered cards and the settled cards."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], Sequence[str] | None] = {
         ("dealer", None): result.dealer,
@@ -227,7 +227,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
 
 
 def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
-    """Make the row of a ledger entry."""
+    """Make the row that shows the act of a ledger entry."""
     of, details = _TELL[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,

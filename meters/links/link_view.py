@@ -1,4 +1,4 @@
-"""View of a link with its meters, parameters and proposals, for supervisors (duty D3)."""
+"""What supervisors see of a link: its meters, parameters and proposals (duty D3)."""
 
 from collections.abc import Collection, Sequence
 
@@ -28,7 +28,7 @@ def view_link(
     proposals: Sequence[ProposalRow],
     unapproved: Unapproved | None,
 ) -> LinkView:
-    """Make the view of a link at the moment when its books were read."""
+    """Make the view of a link for supervisors, as of the moment when its books were read."""
     closed = books.meters.get("closed")
     return LinkView(
         link=link.id,

@@ -1,8 +1,8 @@
 """Acts on links by two people: open, close, change parameters, correct meters.
 
-The person who proposes does not confirm (duty D4). A parameter changes only while its link is
-closed and has no open round (duty D12). A meter is corrected only by a recorded act (duty
-D15).
+A change of a meter needs two people: the person who proposes it must not confirm it (duty D4). A
+parameter can change only while the link is closed and has no open round (duty D12). A
+correction of a meter is always recorded in the ledger (duty D15).
 """
 
 import secrets
@@ -54,28 +54,28 @@ _NOT_APPROVED: Final = {
 
 
 class RunningLink(Protocol):
-    """A link in operation, with the parts that acts on it need."""
+    """A running link, with the parts that acts of people on the link need."""
 
     store: LinkStore
     configuration: Configuration
 
     @property
     def problem(self) -> str | None:
-        """The reason why it is inoperable, or None."""
+        """The reason why the link is inoperable, or None if the link is operable."""
         ...
 
     @property
     def seen(self) -> Mark:
-        """The mark of its ledger."""
+        """The mark of the link's ledger: the last known end of the ledger."""
         ...
 
     async def reload(self) -> None:
-        """Read the changes in its books, and send them to every display."""
+        """Read the changes in the link's books, and send the changes to every display."""
         ...
 
 
 class Links:
-    """The links of a floor."""
+    """Acts of people on the links of a floor."""
 
     def __init__(
         self, links: Mapping[str, RunningLink], online: Mapping[str, Collection[str]]
@@ -93,9 +93,9 @@ class Links:
         return [await self._view(link) for link in self._links]
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        """Close a link. Its tables accept no new progressive wager.
+        """Close a link. From then on, the link's tables accept no new progressive wager.
 
-        Open rounds are finished.
+        Open rounds can still be finished.
 
         Raises:
             ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
@@ -106,22 +106,24 @@ class Links:
         """Open a closed link again.
 
         Raises:
-            ActError: as ``close``.
+            ActError: the codes are those of ``close``.
         """
         return await self._switch(link, "open", actor, "")
 
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        """Approve a link's part of the floor file, as it was shown (duties D10, D12).
+        """Approve the part of the floor file about one link, as it was shown (duties D10, D12).
 
-        It may be done on a link that is inoperable only because the approval is missing.
+        A link can be inoperable only because this approval is missing. The approval is then
+        allowed.
 
         Raises:
-            ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or
-                another was approved meanwhile; ``no_change``; ``barred`` if the books cannot be
-                opened under it; ``same_person`` if the actor's PIN was set by command lately;
-                ``link_inoperable`` for another reason.
+            ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or if
+                another floor file was approved after this one was shown; ``no_change``; ``barred``
+                if the books cannot be opened under this floor file; ``same_person`` if a command
+                set the actor's PIN in the last 24 hours; ``link_inoperable`` if the link is
+                inoperable for another reason.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
@@ -142,7 +144,7 @@ class Links:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        """Propose a change that another person must confirm (duties D4, D12, D15).
+        """Propose a change of a meter, which another person must confirm (duties D4, D12, D15).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
@@ -180,11 +182,12 @@ class Links:
         """Confirm another person's proposal, and carry it out.
 
         Raises:
-            ActError: as ``propose``, and ``unknown_proposal``, ``wrong_state``, ``same_person``;
-                ``stale`` if the meter was won or changed since; ``below_seed`` if it holds less
-                than the seed of a new wager; ``limit_too_low`` if it holds more than a new limit;
-                ``meter_short`` if it holds less than the amount to take off; ``above_limit`` if it
-                would hold more than its limit; ``meter_full``.
+            ActError: the codes of ``propose``, and these: ``unknown_proposal``; ``wrong_state``;
+                ``same_person``; ``stale`` if the meter was won or changed after the proposal;
+                ``below_seed`` if the meter balance is less than the seed of a new wager amount;
+                ``limit_too_low`` if the balance is above a new limit; ``meter_short`` if the
+                balance is less than the amount to subtract; ``above_limit`` if the new balance
+                would be above the limit; ``meter_full``.
         """
         running = self._running(link)
         with store_failure_as_inoperable():
@@ -214,7 +217,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Withdraw any person's proposal.
+        """Withdraw a proposal. The person who withdraws it need not be the one who proposed it.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
@@ -232,12 +235,12 @@ class Links:
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        """Return the acts of people on a link from its ledger, latest first (duty D17).
+        """Return the acts of people on a link from the link's ledger, latest first (duty D17).
 
         Args:
             link: the link.
-            before: only entries with a lower number; None for the latest.
-            limit: the largest count of acts.
+            before: return only entries with a lower number than this; None for no such limit.
+            limit: the largest number of acts to return.
 
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.
@@ -280,7 +283,7 @@ class Links:
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
-        """Return a proposal in its present state, after all displays have the change."""
+        """Send a change to all displays, then return the proposal in its present state."""
         link = running.store.link.id
         await _tell_all(running)
         with store_failure_as_inoperable():
@@ -301,7 +304,7 @@ class Links:
         return self._links[link]
 
     def _running(self, link: str) -> RunningLink:
-        """Return a link on which people may act."""
+        """Return a running link. Refuse an unknown or inoperable link."""
         running = self._link(link)
         if running.problem:
             raise ActError("link_inoperable", running.problem)
@@ -316,7 +319,7 @@ def _meter_of(link: Link, meter_id: str) -> Meter:
 
 
 def _limit_cents(link: Link, change: Change) -> int:
-    """Return the meter's limit after a change, 0 for none."""
+    """Return the payout limit of a meter after a change, in cents; 0 for no limit."""
     meter = _meter_of(link, change.meter)
     if change.parameter is not None and change.value is not None:
         meter = with_parameter(meter, change.parameter, change.value)
@@ -324,7 +327,10 @@ def _limit_cents(link: Link, change: Change) -> int:
 
 
 def _new_terms(link: Link, change: Change) -> NewTerms | None:
-    """Return a meter's terms after a change of a parameter; None if no parameter changes."""
+    """Return the new terms of a meter after a change of a parameter.
+
+    Return None if the change is a correction of the meter balance.
+    """
     if change.parameter is None or change.value is None:
         return None
     meter = _meter_of(link, change.meter)
@@ -344,7 +350,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
 
 
 async def _tell_all(running: RunningLink) -> None:
-    """Send the change to every display. A failure does not undo the change."""
+    """Send a change of a link to every display. The change remains valid if this fails."""
     try:
         await running.reload()
     except (RedisError, OSError, TermsError) as error:
@@ -367,7 +373,10 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Return the names of the tables with an open round."""
+    """Return as text the ids of the tables with an open round.
+
+    The text also mentions open rounds of tables that are no longer in the floor file.
+    """
     tables = [table.id for table in store.link.table]
     states = await store.table_states(tables)
     found = [table for table, state in zip(tables, states, strict=True) if state.open_round]

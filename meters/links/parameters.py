@@ -1,7 +1,7 @@
-"""Parameters of a meter that a proposal can change, and the terms after each change (duty D3).
+"""Parameters of a meter that a proposal can change, and the meter after each change (duty D3).
 
-The chapter sets seed, reseed and rates for each wager amount and paytable. They follow from these,
-so they are not parameters themselves.
+Seed, reseed and rates are not parameters: the chapter of the law sets them for each wager amount
+and paytable.
 """
 
 from typing import Final
@@ -20,11 +20,11 @@ _EVERY_MAX: Final = 1_000_000
 
 
 def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
-    """Return the meter with another value of one parameter.
+    """Return a copy of a meter in which one parameter has a new value.
 
     Raises:
-        ActError: ``bad_value`` if the chapter or the meter does not allow it; ``no_change`` if the
-            meter has it already.
+        ActError: ``bad_value`` if the chapter or the meter does not allow the value; ``no_change``
+            if the parameter already has this value.
     """
     if parameter == "paytable":
         if not isinstance(value, str):
@@ -52,7 +52,7 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
 
 
 def words_of(meter: Meter, parameter: Parameter) -> str:
-    """Return a parameter's value as text for people."""
+    """Return the value of a meter's parameter as text for people."""
     if parameter == "wager":
         return money(meter.wager)
     if parameter == "paytable":
@@ -65,9 +65,10 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Return a warning about a meter's draws for the person who confirms them; empty if none.
+    """Return a warning if a meter's draws of bonuses pay back more than the wagers.
 
-    The warning is that of reading T19.
+    The warning is for the person who confirms the change (reading T19). It is empty if the draws
+    pay back no more than the wagers.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

@@ -1,4 +1,4 @@
-"""Proposals that another person confirms, as the ledger keeps them and as people see them."""
+"""Proposals of changes, which another person confirms: their ledger records and rows for people."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -20,12 +20,26 @@ from meters.links.parameters import return_warning, with_parameter, words_of
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of a meter; `amount` in cents, `before` and `after` as texts.
+    """A proposed change of a meter, as the ledger stores it.
 
-    For an adjustment, `before` is the meter balance at the time of the proposal, and `after` is the
-    amount to move. `cycle` is the meter's cycle at that time: after a win it is another. `terms`
-    are the meter's terms from the confirmation of a parameter on, which an audit uses. `pin_set_by`
-    are the people who had set the PIN of `by` in the 24 hours before.
+    Attributes:
+        proposal: the id of the proposal.
+        kind: ``parameter`` for a new value of a parameter, ``adjustment`` for a correction.
+        meter: the id of the meter.
+        by: the person who proposed the change.
+        before: for a parameter, its value before the change, as text; for an adjustment, the meter
+            balance at the time of the proposal.
+        after: for a parameter, its new value, as text; for an adjustment, the amount to add or
+            subtract.
+        parameter: the parameter; None for an adjustment.
+        value: the new value of the parameter; None for an adjustment.
+        amount: for an adjustment, the amount to add to the meter, in cents; 0 for a parameter.
+        reason: the reason of an adjustment.
+        cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. A win
+            begins a new cycle.
+        terms: the terms of the meter after the confirmation of a parameter. The audit uses them.
+        confirmed_by: the person who confirmed the change; None until the confirmation.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the proposal.
     """
 
     proposal: str
@@ -50,9 +64,10 @@ _CHANGE: Final = msgspec.json.Decoder(Change)
 def parameter_change(
     proposal: str, by: str, meter: Meter, positions: int, request: ParameterChange
 ) -> Change:
-    """Make the change of a parameter.
+    """Make the record of a proposed change of a parameter.
 
-    `positions` is the smallest number of positions at any of the meter's tables.
+    `positions` is the number of positions of the table that has the fewest, among the tables with
+    this meter.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.
@@ -69,14 +84,16 @@ def parameter_change(
 def adjustment(
     proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
 ) -> Change:
-    """Make the correction of a meter. The meter may rise until the correction is confirmed.
+    """Make the record of a proposed correction of a meter balance.
+
+    The meter balance can rise between the proposal and the confirmation of the correction.
 
     Args:
-        proposal: its id.
-        by: the person who proposes it.
+        proposal: the id of the proposal.
+        by: the person who proposes the correction.
         meter: the meter.
-        held: the meter balance in micros, and the cycle.
-        request: the correction.
+        held: the meter balance in micros, and the number of the meter's cycle.
+        request: the requested correction.
 
     Raises:
         ActError: ``no_change`` if no amount moves; ``meter_short``; ``above_limit``.
@@ -98,12 +115,12 @@ def adjustment(
 
 
 def change_of(fields: Mapping[str, str]) -> Change:
-    """Return the change of a proposal in the books."""
+    """Return the change that a proposal in the books is about."""
     return _CHANGE.decode(fields["record"])
 
 
 def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:
-    """Make the row of a proposal for people."""
+    """Make the row that shows a proposal to people."""
     change = change_of(fields)
     return ProposalRow(
         proposal=change.proposal,
