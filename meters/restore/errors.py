@@ -4,4 +4,4 @@ from bonus.errors import UserError
 
 
 class RestoreError(UserError):
-    """A store that cannot be restored as requested; with what is needed for it."""
+    """Report that a restore is not possible as requested. The text says what is needed for it."""

@@ -1,4 +1,4 @@
-"""The state of a link before its store is restored, and the work to do."""
+"""The state of a link's store in Redis before a restore, and the work of the restore."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from meters.wire.messages import UNREADABLE
 
 
 class StoreCondition(StrEnum):
-    """The content of a link's store.
+    """The content of a link's store in Redis.
 
     Attributes:
-        EMPTY: nothing.
-        HALF: the rest of a restore that was interrupted while it wrote the books.
-        THERE: books.
+        EMPTY: the store contains nothing.
+        HALF: the store contains what an interrupted restore wrote before it stopped.
+        THERE: the store contains books.
     """
 
     EMPTY = auto()
@@ -31,14 +31,16 @@ class StoreCondition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFindings:
-    """A link's store before the restore.
+    """What was found in a link's store before the restore.
 
     Attributes:
-        standing: its content.
-        entries: the number of its last ledger entry.
-        other_than_seen: whether the entry that the mark names differs from the one in the store.
-        restored_from: the mark in its last entry, if that entry is a restore; or None.
-        interrupted: whether a restore began and did not finish.
+        standing: whether the store is empty, half-written or has books.
+        entries: the number of the last ledger entry in the store.
+        other_than_seen: whether the entry with the number in the ledger mark differs from the entry
+            that the mark has seen.
+        restored_from: if the last entry records a restore, the ledger mark in that entry; None for
+            other entries.
+        interrupted: whether an earlier restore began and did not finish.
     """
 
     standing: StoreCondition
@@ -48,13 +50,18 @@ class StoreFindings:
     interrupted: bool = False
 
     def lost_some(self, mark: Mark) -> bool:
-        """Check whether the store lacks something that the mark says was seen."""
+        """Check if the store lacks an entry that the ledger mark has seen."""
         return self.entries < mark.entries or self.other_than_seen
 
 
 @dataclass(frozen=True, slots=True)
 class TableFindings:
-    """The state of a table in the books: its last number, and the kept reply to that event."""
+    """The state of a table in the books.
+
+    Attributes:
+        last: the number of the table's last event.
+        kept: the stored reply to that event, after the event's digest; None if there is no reply.
+    """
 
     last: int
     kept: bytes | None
@@ -62,13 +69,13 @@ class TableFindings:
 
 @dataclass(frozen=True, slots=True)
 class TableFound:
-    """The findings for a table.
+    """Comparison of a table's state in the books with the table's outbox.
 
     Attributes:
-        table: its id.
-        last: the last event in the books, including the copy of the ledger.
-        answered: the last answered event according to its outbox, None without an outbox.
-        missing: its events that are in no outbox, as text; or None.
+        table: the id of the table.
+        last: the number of the last event in the books, or in the archive if it is later.
+        answered: the number of the last answered event in the outbox; None without an outbox.
+        missing: a text about the table's events that are in no outbox; None if none are missing.
     """
 
     table: str
@@ -78,7 +85,7 @@ class TableFound:
 
     @property
     def again(self) -> int:
-        """The count of events to apply again."""
+        """The number of events from the outbox that the restore must apply again."""
         if self.answered is None or self.missing:
             return 0
         return max(0, self.answered - self.last)
@@ -88,10 +95,11 @@ _BOOKS: Final = ("accounts", "tallies", "ledger", "approved", "acts", "wins", "w
 
 
 async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
-    """Inspect a link's store.
+    """Inspect a link's store before a restore.
 
     Raises:
-        RestoreError: the store has books without the meters. No restore leaves that behind.
+        RestoreError: the store has books without meters, so it is damaged. No interrupted restore
+            leaves such a store.
         RedisError: the store failed.
     """
     redis, keys = store.redis, store.keys
@@ -113,10 +121,10 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Check that a store and a copy of its ledger have the same books.
+    """Check that a store and a copy of the store's ledger have the same entry at one number.
 
     Raises:
-        RestoreError: they differ.
+        RestoreError: the two entries differ.
         RedisError: the store failed.
     """
     if entry and await _chain_at(store, entry) not in {None, chain}:
@@ -129,7 +137,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 def inspect_tables(
     findings: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
-    """Find the events in the outboxes that the books lack.
+    """Find the events that the outboxes have and the books lack.
 
     Raises:
         RestoreError: an outbox belongs to other books.
@@ -156,7 +164,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
 
 
 def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -> list[str]:
-    """Return the missing events by table, as texts. Tables in `without` are left out."""
+    """Return one text for each table with missing events, except for the tables in `without`."""
     return [
         f"{one.table}: {one.missing} are in no outbox that was found"
         for one in tables
@@ -165,7 +173,10 @@ def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -
 
 
 async def _chain_at(store: LinkStore, entry: int) -> str | None:
-    """Return the digest of an entry in the store; None if the store does not have the entry."""
+    """Return the chain digest of a ledger entry in the store.
+
+    Return None if the store does not have the entry.
+    """
     rows = await store.entries(entry - 1, 1) if entry else []
     if not rows or rows[0][0] != entry:
         return None

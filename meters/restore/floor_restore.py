@@ -39,20 +39,21 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.progress import progress_bar
 
 _TABLES: Final = "tables"
-"""The directory of a machine's outboxes, under the data directory."""
+"""The directory with the outboxes of the tables on this machine, in the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
-    """The options of a restore.
+    """The options of the command `pitlink restore`.
 
     Attributes:
-        archive: the archive's directory; None for the floor file's.
-        outboxes: files and directories; empty for those under the data directory.
-        without: tables whose missing events are abandoned.
-        by: the person who restores.
-        listens: whether to ask the broker if a service runs.
-        asks: whether to ask before any change.
+        archive: the directory of the archive; None for the directory in the floor file.
+        outboxes: outbox files, and directories with such files; empty for the outboxes in the data
+            directory.
+        without: the tables whose missing events remain lost.
+        by: the person who runs the restore.
+        listens: whether to find out from the broker if a service runs.
+        asks: whether to ask the person before any change.
     """
 
     archive: Path | None
@@ -64,10 +65,10 @@ class RestoreOptions:
 
 
 async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
-    """Restore links, one after the other, and return whether all have no problem afterward.
+    """Restore several links, one after the other, and return True if no problem remains.
 
     Raises:
-        UserError: nothing was done, or the restore did not finish; the message has the reason.
+        UserError: nothing was done, or the restore did not finish. The message has the reason.
         RedisError: the store failed.
     """
     console = plain_console()
@@ -96,9 +97,10 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
 async def _reserve_removed(
     floor: Floor, redis: AnyRedis, options: RestoreOptions, console: PlainConsole
 ) -> None:
-    """Reserve the archived slips of links that the floor file no longer names.
+    """Reserve the payout slip numbers of archived links that the floor file no longer names.
 
-    No store of theirs is made again, by which a payment would know their numbers.
+    The stores of these links are not restored. So without the reservation, a later payment could
+    use one of these numbers a second time.
     """
     directory = options.archive or Path(floor.archive.directory)
     for link in sorted(archived_links(directory) - {link.id for link in floor.link}):
@@ -152,7 +154,10 @@ async def _restore(
 
 
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
-    """Open the archive. The floor file's directory may be missing, but a given one must exist."""
+    """Open the archive of a link; return None if the directory in the floor file does not exist.
+
+    A directory that the person names must exist.
+    """
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
         if archive:
@@ -162,7 +167,7 @@ def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | Non
 
 
 def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
-    """Check whether there is a source to restore from. An empty archive is none."""
+    """Check if there is an archive or outbox to restore from. An empty archive does not count."""
     archive = Path(floor.archive.directory)
     given = options.archive or options.outboxes or _own_outboxes(floor)
     return bool(given) or (archive.is_dir() and any(archive.iterdir()))
@@ -181,7 +186,7 @@ async def _agreed() -> bool:
 
 @contextmanager
 def _bar() -> Iterator[Advance]:
-    """Yield a function that shows progress on standard error, if that is a terminal."""
+    """Yield a function that shows progress, if standard error is a terminal."""
     with progress_bar() as progress:
         tasks: dict[str, TaskID] = {}
 

@@ -1,4 +1,4 @@
-"""Copies of a link's ledger: the archive of its closed gaming days."""
+"""Copies of a link's ledger, such as the archive of the closed gaming days."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import date
@@ -12,28 +12,28 @@ Entry = tuple[int, Mapping[str, bytes]]
 
 
 class ClosedDay(NamedTuple):
-    """A gaming day, and the books at its close."""
+    """A closed gaming day, and the checkpoint with the books at the close of this day."""
 
     day: date
     closing: Checkpoint
 
 
 class LedgerCopy(Protocol):
-    """A copy of a ledger. It may be read several times."""
+    """A copy of a link's ledger, which can be read several times."""
 
     @property
     def opening(self) -> Checkpoint:
-        """The books before its first entry."""
+        """The books before the first entry of this copy."""
         ...
 
     @property
     def last(self) -> int:
-        """The number of its last entry, 0 for none."""
+        """The number of the last entry of this copy; 0 if there are no entries."""
         ...
 
     @property
     def days(self) -> Sequence[ClosedDay]:
-        """The gaming days that were closed and archived, in order."""
+        """The closed and archived gaming days of this copy, in order."""
         ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
@@ -42,10 +42,10 @@ class LedgerCopy(Protocol):
 
 
 class ArchivedLedger:
-    """The archive's copy of a link's ledger.
+    """The copy of a link's ledger that is in the archive.
 
     Raises:
-        ArchiveError: a file cannot be read, or a day between two others is missing.
+        ArchiveError: a file cannot be read, or a day between two archived days is missing.
     """
 
     def __init__(self, directory: Path, link: str) -> None:
@@ -58,7 +58,7 @@ class ArchivedLedger:
         """Yield the entries that follow one, in order.
 
         Raises:
-            ArchiveError: a file is not as it was written.
+            ArchiveError: a file of the archive was changed.
         """
         for file in self._files:
             if file.head.last > after:

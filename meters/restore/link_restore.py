@@ -1,8 +1,8 @@
 """Restore of a link's store from a copy of its ledger and from its tables' outboxes (duty D11).
 
-Each part may be interrupted and repeated. A half-written store is written again from the start. An
-event from an outbox that the store already has is not applied again. The mark is set last, and
-until then no service opens the link.
+A restore can be interrupted at any point, and then repeated. If the store is half-written, the next
+restore writes it from the start. If the store already has an event of an outbox, the event is not
+applied a second time. The ledger mark is set last. Until then, no service opens the link.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -44,23 +44,24 @@ from meters.wire.clock import now_text
 from meters.wire.messages import Wagers
 
 Advance = Callable[[str, int, int], None]
-"""A progress function: receives the name of the work, the count done, and the count of all."""
+"""A function that shows progress. Its arguments are the name of the work, the number of units that
+are done, and the number of all units."""
 
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The state of a link, and the work to do.
+    """The state of a link before a restore, and the work that the restore has to do.
 
     Attributes:
-        held: its store.
-        seen: the count of entries of its ledger according to the mark; 0 without a mark.
-        copied: the count of entries in the copy of the ledger.
-        writes: whether to write the store from the copy.
-        tables: the later events in the outboxes.
-        kept: the numbers of payout slips that are reserved for claims that the store does not have,
-            each with its claim.
+        held: what was found in the link's store.
+        seen: the number of entries of the link's ledger according to the ledger mark; 0 without a
+            mark.
+        copied: the number of the last entry in the copy of the ledger.
+        writes: whether to write the store from the copy of the ledger.
+        tables: for each table, the events in its outbox that are later than the books.
+        kept: the reserved slip numbers of claims that the store has lost: the claim by slip number.
     """
 
     held: StoreFindings
@@ -72,7 +73,7 @@ class RestorePlan:
 
     @property
     def again(self) -> int:
-        """The count of events to apply again."""
+        """The number of events from all outboxes that the restore must apply again."""
         return sum(one.again for one in self.tables)
 
 
@@ -81,13 +82,14 @@ class RestoreResult:
     """The result of a restore.
 
     Attributes:
-        found: the state before.
+        found: the plan of the restore, with the state before.
         replayed: the events from outboxes that were applied again.
-        entries: the count of ledger entries afterward, before the entry of the restore itself.
-        waiting: the waiting wins, with their states.
+        entries: the number of ledger entries after the restore, without the entry about the restore
+            itself.
+        waiting: the claims that wait for people, with their states.
         finding: the result of the final audit.
-        kept: the numbers of payout slips that stay used although the books have no payment with
-            them, each with its claim.
+        kept: the slip numbers that stay used, although no payment in the books has them: the claim
+            by slip number.
     """
 
     found: RestorePlan
@@ -101,8 +103,13 @@ class RestoreResult:
 class LinkRestore:
     """The restore of one link.
 
-    `copy` is a copy of its ledger, or None. `without` are tables whose events that the books lack
-    remain lost.
+    Args:
+        floor: the floor file.
+        store: the link's store in Redis.
+        mark: the ledger mark of the link.
+        copy: a copy of the link's ledger, or None.
+        outboxes: the copies of the outboxes, by table.
+        without: the tables whose missing events remain lost.
     """
 
     def __init__(
@@ -131,7 +138,7 @@ class LinkRestore:
         self._snapshot = StoreSnapshot(store.keys)
 
     async def inspect(self, advance: Advance) -> RestorePlan:
-        """Inspect the sources, without any change.
+        """Compare the store, the copy of the ledger and the outboxes, without any change.
 
         Raises:
             RestoreError: the store, the copy and the outboxes do not belong together.
@@ -159,18 +166,18 @@ class LinkRestore:
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables), kept)
 
     def is_due(self, found: RestorePlan) -> bool:
-        """Check whether there is anything to restore."""
+        """Check if there is anything to restore, according to the result of `inspect`."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0 or bool(found.kept)
 
     async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
-        """Do the work of a plan. `found` is the plan that `inspect` returned just before.
+        """Restore the link as planned. `found` is the plan that `inspect` has just returned.
 
         Raises:
-            RestoreError: an outbox is missing; the floor file is not the approved one.
-            RedisError, TermsError, MarkError: the work done so far remains; the restore may be
-                repeated.
+            RestoreError: an outbox is missing, or the floor file is not the approved one.
+            RedisError, TermsError, MarkError: the restore stopped. The work that is done remains,
+                and the restore can be repeated.
         """
         store, seen = self._store, self._mark.seen
         if missing := missing_outboxes(found.tables, self._without):
@@ -208,7 +215,7 @@ class LinkRestore:
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
-        """Build the store of a copy of the ledger in memory."""
+        """Build in memory the store that results from a copy of the ledger."""
         rebuild, common = self._rebuild, min(copy.last, held)
         try:
             async for number, fields in copy.entries():
@@ -239,17 +246,17 @@ class LinkRestore:
         await writer.write_keys(image)
 
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
-        """Return the books up to which entries stay in the archive only, as for `pitlink archive`.
+        """Find the last entry that stays in the archive only, under the rule of `pitlink archive`.
 
-        The result includes the entry that archived their day. It is None if all entries go into
-        the store.
+        Return the books at this entry, and the number of the entry that records the archiving of
+        their gaming day. Return None if all entries are written into the store.
         """
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)
         newest = date.fromisoformat(rebuild.open_day) - live
         closings = [closing for day, closing in reversed(copy.days) if day <= newest]
-        # An archive that begins after the first entry has no earlier entries to write before its
-        # own.
+        # An archive can begin after the first entry of the ledger. Then the entries before the
+        # archive cannot be written into the store.
         later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
         for closing in (*closings, copy.opening, *later):
             by = rebuild.noted_by(closing.entries)
@@ -263,7 +270,7 @@ class LinkRestore:
         return None
 
     async def _open(self, found: RestorePlan, by: str) -> None:
-        """Open the books as the service does. An empty store is seeded."""
+        """Open the link's books as the service does. Meters of an empty store get their seeds."""
         configuration = Configuration(self._floor, self._store)
         if problem := await configuration.problem():
             raise RestoreError(f"{self._store.link.id}: {problem}")
@@ -283,9 +290,9 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a link that the copy has as closed, if wagers were accepted after that.
+        """Open a link that is closed in the ledger's copy, if an outbox has later accepted wagers.
 
-        Somebody opened it after the copy was made.
+        Such wagers prove that somebody opened the link after the copy was made.
         """
         state = await self._store.state()
         if state.closure is None:
@@ -299,9 +306,9 @@ class LinkRestore:
             await ChangeBook(self._store).switch("open", by, "", event)
 
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
-        """Return the numbers that are reserved for claims that the store does not have.
+        """Return the slip numbers that are reserved for claims that the store has lost.
 
-        The audit reports such a number until a restore keeps it.
+        The audit reports such a number until a restore records that it stays used.
         """
         store = self._store
         unpaid = await store.slip_register.unpaid_of(store.link.id)

@@ -1,7 +1,8 @@
-"""The contents of a link's store at the opening of an archive whose first days were deleted.
+"""The contents of a link's store before the first day in the archive, if earlier days were deleted.
 
-The archive has the books of that time. Everything else is derived from them. The rest is lost, and
-it is years old by then: replies, slips and records of wins that were decided since.
+The archive has the books of that moment. The other contents of the store are derived from these
+books. Three kinds of data cannot be derived: replies, slips, and records of wins that were already
+decided. They are lost, but they are years old.
 """
 
 from collections.abc import Iterator
@@ -17,13 +18,14 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
 
 _RESTORED_MOST: Final = 1_000
-"""The assumed maximum of earlier restores of a link. Each raised its meters' versions."""
+"""The assumed largest number of earlier restores of a link. Each restore raised the versions of the
+link's meters."""
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
-    """Yield the store's other rows, apart from the books, at the close of a gaming day."""
+    """Yield all rows of a link's store, except the books, as of the close of a gaming day."""
     image, meters = StoreSnapshot(keys), keys.meters
     if not checkpoint.entries:
         return

@@ -1,11 +1,14 @@
-"""Replay of outboxes: events that were answered are applied again, with the same rules and scripts.
+"""Replay of outboxes: answered events are applied again, with the same rules and Lua scripts.
 
-The draws are those that the tables received; nothing is drawn again. A refusal changes nothing, and
-its reply remains the same. Accepted wagers are applied even if the restored books hold their table:
-it was not held then, and the act that released it is among the lost entries. Each new reply is
-compared with the table's reply, byte for byte. They may differ, for example if two tables won
-percentages of a meter in another order. Then the books have the new reply and the table has the old
-one, and people are shown both.
+The draws of bonuses are those that the tables received: nothing is drawn a second time. A refused
+event changes nothing, and its reply remains the same.
+
+Accepted wagers are applied even if their table is held in the restored books. The table was not
+held when the wagers were accepted. The act that released the table is among the lost entries.
+
+Each new reply is compared with the reply that the table has, byte for byte. The two can differ, for
+example if two tables won percentages of a meter in another order. Then the books have the new
+reply, the table has the old one, and the restore shows both to people.
 """
 
 import heapq
@@ -30,7 +33,14 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """An event whose new reply differs from the old one, with the exact bytes of both."""
+    """An event whose new reply differs from the reply that the table has.
+
+    Attributes:
+        table: the id of the table.
+        seq: the number of the event.
+        told: the exact bytes of the reply that the table has.
+        now: the exact bytes of the new reply.
+    """
 
     table: str
     seq: int
@@ -40,14 +50,14 @@ class Differing:
 
 @dataclass(slots=True)
 class Replayed:
-    """The count of events that were applied again, and those with another reply."""
+    """The number of events that were applied again, and the events with a different reply."""
 
     events: int = 0
     differing: list[Differing] = field(default_factory=list)
 
 
 class OutboxReplay:
-    """The replay of outbox events on a link's store, which must be open."""
+    """The replay of outbox events on a link's store. The link's books must be open."""
 
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self._store = store
@@ -60,11 +70,11 @@ class OutboxReplay:
     async def replay(
         self, events: Iterable[Answered], advance: Callable[[int], None]
     ) -> Replayed:  # fmt: skip
-        """Apply events in their order. `advance` receives the count of events applied.
+        """Apply events in their order. `advance` is called with the number of applied events.
 
         Raises:
-            RedisError: the store failed; events applied so far remain, and may be applied again.
-            TermsError: the link's terms changed.
+            RedisError: the store failed. The applied events remain, and the replay can be repeated.
+            TermsError: the terms of the link's meters changed.
         """
         replayed = Replayed()
         for batch in _batches(events):
@@ -82,7 +92,7 @@ class OutboxReplay:
         return self._draws[known.table.id]
 
     async def _replay_batch(self, batch: Sequence[Answered]) -> list[bytes]:
-        """Apply a batch: one refused event, or events of different tables."""
+        """Apply a batch: either one refused event, or accepted events of different tables."""
         if batch[0].reply.status == "refused":
             return [await self._refuse(one) for one in batch]
         self._draws = {one.table: one.reply.draw for one in batch}
@@ -93,7 +103,7 @@ class OutboxReplay:
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:
-        """Use up a refused event's number again, with the reply that the table got."""
+        """Mark a refused event's number as used, and store the reply that the table received."""
         table = answered.table
         step = ScriptStep(
             table_key=FIXED_KEYS + 1,
@@ -113,7 +123,7 @@ class OutboxReplay:
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
-    """Yield batches of events in their order. The events of a batch are of different tables."""
+    """Yield batches of events in their order. All events of a batch are of different tables."""
     batch: dict[str, Answered] = {}
     for one in events:
         refused = one.reply.status == "refused"
@@ -129,14 +139,14 @@ def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
 
 
 def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
-    """Merge the events of several tables by time. Each table's events stay in their order."""
+    """Merge the events of several tables by time. The events of one table stay in their order."""
     yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
 
 
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
-    """Yield each event with the latest time so far.
+    """Yield each event of a table with the latest time of the events up to this one.
 
-    A table's clock may have been set back.
+    The time of the event alone is not enough, because a table's clock can be set back.
     """
     latest: datetime | None = None
     for answered in events:

@@ -1,7 +1,7 @@
-"""The tables' outboxes: each event that was sent, with its reply, both as exact bytes.
+"""The tables' outboxes: each event that a table sent, and the reply to it, both as exact bytes.
 
-Copies of them are read, because an outbox is evidence and must not change: opening the outbox of an
-agent that was killed would write to it.
+The restore reads copies of the outboxes. An outbox is evidence and must not change. If an agent was
+killed, even opening its outbox would change the file.
 """
 
 import contextlib
@@ -32,7 +32,16 @@ _LOCKED: Final = "locked"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table has sent, as exact bytes, and the reply that it got."""
+    """An event that a table sent, and the reply of the service to it.
+
+    Attributes:
+        table: the id of the table.
+        seq: the number of the event.
+        payload: the exact bytes of the event.
+        event: the decoded event.
+        told: the exact bytes of the reply.
+        reply: the decoded reply.
+    """
 
     table: str
     seq: int
@@ -43,14 +52,14 @@ class Answered:
 
 
 class OutboxCopy:
-    """The outbox of one table.
+    """A copy of the outbox of one table.
 
     Attributes:
-        link: its link.
-        table: its table.
-        path: the path where it was found.
-        answered: the number of the last event that is answered in it or known to be answered; 0 if
-            there is none.
+        link: the id of the table's link.
+        table: the id of the table.
+        path: the path of the original outbox file.
+        answered: the number of the last event that has a reply in the outbox, or that the agent
+            knew to be answered; 0 if there is no such event.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -72,11 +81,12 @@ class OutboxCopy:
         if row is None:
             raise RestoreError(f"{path}: it does not name its table")
         self.link, self.table = str(row[0]), str(row[1])
-        # The outbox itself may have been lost and then continued from the number of the service.
+        # It is possible that the outbox was lost, and that the agent continued with the service's
+        # number.
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
-        """Check whether it lacks any of the answered events that follow one."""
+        """Check if the outbox lacks any of the answered events after a given number."""
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL", (seq,)
         ).fetchone()
@@ -88,10 +98,10 @@ class OutboxCopy:
         return None if row is None else bytes(row[0])
 
     def after(self, seq: int) -> Iterator[Answered]:
-        """Yield the answered events that follow one, by their numbers.
+        """Yield the answered events after a given number, in the order of their numbers.
 
         Raises:
-            RestoreError: one cannot be read.
+            RestoreError: one of these events cannot be read.
         """
         rows = self._connection.execute(
             "SELECT seq, payload, reply FROM event WHERE seq > ? AND reply IS NOT NULL"
@@ -110,12 +120,13 @@ class OutboxCopy:
 
 @contextmanager
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
-    """Yield the outboxes of a link's tables, by table.
+    """Copy the outboxes of a link's tables, and yield the copies by table.
 
-    The paths are files, or directories with files. Outboxes of other links are ignored.
+    Each path is an outbox file or a directory with outbox files. Outboxes of other links are
+    ignored.
 
     Raises:
-        RestoreError: one is in use or damaged, or there are two of one table.
+        RestoreError: an outbox is in use or damaged, or there are two outboxes of one table.
     """
     found: dict[str, OutboxCopy] = {}
     with ExitStack() as stack:
@@ -159,7 +170,7 @@ def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
 
 
 def _is_used(path: Path) -> bool:
-    """Check whether an agent uses it. An agent keeps the file locked while it runs."""
+    """Check if an agent uses an outbox. A running agent keeps the outbox file locked."""
     with contextlib.closing(
         sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
     ) as connection:

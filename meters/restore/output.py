@@ -19,12 +19,12 @@ _LISTED_MAX: Final = 50
 
 
 def plain_console() -> PlainConsole:
-    """Return a console that prints its text without any additions."""
+    """Return a console that prints text without colors, highlighting or line breaks of its own."""
     return PlainConsole(soft_wrap=True)
 
 
 def tell_found(say: Say, link: str, found: RestorePlan) -> None:
-    """Print the findings."""
+    """Print what `pitlink restore` found in the sources of a link."""
     held = {
         StoreCondition.EMPTY: "nothing",
         StoreCondition.HALF: "the rest of an interrupted restore",
@@ -49,7 +49,7 @@ def tell_found(say: Say, link: str, found: RestorePlan) -> None:
 
 
 def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
-    """Print the plan."""
+    """Print what the restore will do with a link."""
     if found.writes:
         say(f"  The store will be written again from the {found.copied} entries of the archive.")
     if found.again:
@@ -61,7 +61,10 @@ def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
 
 
 def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
-    """Print the events that are in no outbox, with what to do, and return whether there are any."""
+    """Print the missing events that are in no outbox, and what a person must do about them.
+
+    Return True if there are such events.
+    """
     missing = missing_outboxes(found.tables, without)
     for one in missing:
         say(f"  MISSING {one}")
@@ -76,7 +79,7 @@ def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool
 
 
 def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
-    """Print the result, and the items that people have to check."""
+    """Print the result of a restore, and what people have to check."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
     lost = restored.found.seen - restored.entries
@@ -113,7 +116,7 @@ def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
 
 
 def waiting_line(fields: Mapping[str, str]) -> str:
-    """Return a waiting claim as a line, with its owed Envy Bonuses."""
+    """Return a line about a claim that waits for people, and about its owed Envy Bonuses."""
     record = record_of(fields)
     envy_cents = sum(owed.amount for owed in record.envy)
     line = (

@@ -1,15 +1,16 @@
-"""Rebuild of a link's store from its ledger, entry by entry (duty D11).
+"""Rebuild of a link's store in memory from the link's ledger, entry by entry (duty D11).
 
-The entries determine everything that the scripts keep, with these exceptions, which are set on the
-safe side:
+The ledger entries determine everything that the Lua scripts store, with a few exceptions. For
+these, the rebuild uses safe values:
 
-- A meter's version and the count of desk changes rise with each entry here. In the store they rise
-  with each step, which may have written several entries. So they are the same or higher here.
-- A refused event uses up its number and makes no entry. So a table's last number is that of its
-  last accepted event, until its outbox has a later one.
-- A correction request is in no entry. The table asks again, and the count of desk changes does not
-  include the request.
-- A field that is zero in the store may be missing here.
+- The version of a meter and the count of changes for floorpersons rise with each entry in the
+  rebuild. In the store they rise with each script call, which can write several entries. So the
+  rebuilt numbers are equal or higher.
+- A refused event uses up its number, but makes no entry. So the last number of a table is that of
+  the table's last accepted event, until the outbox supplies a later number.
+- A correction request is in no entry. The table sends its request again. The count of changes for
+  floorpersons does not include the request.
+- A field that is zero in the store can be missing in the rebuild.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The proposal of an entry, and its kind."""
+    """The id and the kind of the proposal that an entry is about."""
 
     proposal: str
     kind: str = ""
@@ -66,7 +67,14 @@ _PROPOSED: Final = msgspec.json.Decoder(_Proposed)
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The state before an entry: its table's round, the meters that the round fed, the wins."""
+    """The state before an entry is applied.
+
+    Attributes:
+        wagers: the wagers of the open round at the entry's table, or None.
+        fed: the meters to which this round contributed.
+        claims: the claims that wait, by id.
+        envy: the Envy Bonuses that are owed, by claim.
+    """
 
     wagers: Wagers | None
     fed: Sequence[str]
@@ -75,18 +83,18 @@ class _Before:
 
 
 class RebuildError(Exception):
-    """A ledger from which no store can be rebuilt; with its problems as text."""
+    """Report that a store cannot be rebuilt from a ledger, with the problems as text."""
 
 
 class Rebuild:
-    """A link's store as the entries so far make it.
+    """A link's store as it results from the ledger entries that were applied.
 
     Args:
-        link: the link as the floor file has it; its tables' assets are used for wins from before
-            the first approval of a floor file.
-        days: the facility's gaming days.
-        checkpoint: the books after an entry, from which the rebuild continues.
-        rows: the result of `rows` at that entry.
+        link: the link in the floor file. The asset numbers of its tables are used for wins that are
+            older than the first approval of a floor file.
+        days: the gaming days of the facility.
+        checkpoint: the books after an earlier entry, if the rebuild continues from there.
+        rows: the result of the method `rows` at that earlier entry.
     """
 
     def __init__(
@@ -111,28 +119,31 @@ class Rebuild:
 
     @property
     def chain(self) -> str:
-        """The digest of that entry."""
+        """The chain digest of the last entry that was applied."""
         return self._replay.chain
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The books after it."""
+        """The books after the last entry that was applied."""
         return self._replay.checkpoint
 
     @property
     def open_day(self) -> str:
-        """The gaming day that is open after it."""
+        """The gaming day that is open after the last entry that was applied."""
         return self._snapshot.text(self.keys.meters, "day")
 
     def noted_by(self, last: int) -> int | None:
-        """Return the entry that archived the day that ends with entry `last`, or None."""
+        """Return the number of the entry that records the archiving of a gaming day.
+
+        `last` is the last entry of the gaming day. Return None if the day was not archived.
+        """
         return self._noted.get(last)
 
     def apply_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply the next entry.
+        """Apply the next ledger entry.
 
         Raises:
-            RebuildError: the entry has a problem.
+            RebuildError: the entry is wrong, or cannot be read.
         """
         before = self._before(fields)
         self._replay.apply_entry(number, fields)
@@ -147,14 +158,14 @@ class Rebuild:
             self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of the store after the last applied entry, apart from the books."""
+        """Yield all rows of the rebuilt store, except the books, after the last applied entry."""
         return self._snapshot.rows()
 
     def snapshot(self) -> StoreSnapshot:
-        """Return the whole store, without its ledger.
+        """Return the whole rebuilt store, with the books and without the ledger.
 
         Raises:
-            RebuildError: a win still waits, and its record is in no entry.
+            RebuildError: a claim still waits for people, but no entry has its record.
         """
         books, keys = self._replay.books, self.keys
         if unknown := sorted(books.waiting - self._snapshot.at(keys.waiting).keys()):
@@ -170,7 +181,7 @@ class Rebuild:
         return whole
 
     def _before(self, fields: Mapping[str, bytes]) -> "_Before":
-        """Return the state that an entry may end."""
+        """Return the part of the state that is needed to apply the next entry."""
         table, books = fields.get("table", b"").decode(), self._replay.books
         fed = [added.meter for added in books.rounds.get(table, ())]
         return _Before(self._tables.opened(table), fed, dict(books.claims), dict(books.envy))
@@ -198,7 +209,7 @@ class Rebuild:
                 self._apply_act(kind, number, fields)
 
     def _note_dealt(self, digest: str, table: str, number: int) -> None:
-        """Remember the dealt cards, as `apply_events` does."""
+        """Store the digest of the dealt cards of a round, as the Lua script `apply_events` does."""
         key = self.keys.dealt
         if not digest or dealt_field(digest) in self._snapshot.at(key):
             return
@@ -270,7 +281,7 @@ class Rebuild:
         self._ring()
 
     def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply an act of people on the link, or of the service itself."""
+        """Apply the entry of an act of people on the link, or of the service itself."""
         image, keys, event = self._snapshot, self.keys, fields["event"]
         match kind:
             case b"seed":
@@ -313,7 +324,11 @@ class Rebuild:
         self._touch(*self._replay.books.terms)
 
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
-        """Open the gaming day as the service would: after a reading, the day that is then due."""
+        """Open the gaming day that the service would open after an entry.
+
+        If the entry is the reading at the end of a day (`closes`), this is the day that is due
+        next.
+        """
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
         if closes:
@@ -357,7 +372,7 @@ class Rebuild:
         )
 
     def _apply_floor_file(self, text: str) -> None:
-        """Use the meters and tables of an approved floor file."""
+        """Use the meters, and the asset numbers of the tables, from an approved floor file."""
         self._filed, assets = approved_terms(text)
         self._assets |= assets
 
@@ -371,7 +386,7 @@ class Rebuild:
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The meter of an entry."""
+    """The meter that an entry is about."""
 
     meter: str
 
@@ -384,6 +399,6 @@ def _text(terms: object) -> str:
 
 
 def _seeded(fields: Mapping[str, bytes]) -> str:
-    """Return the meter that a seed filled."""
+    """Return the meter that the entry of a seed filled."""
     (moved,) = _TRANSFERS.decode(fields["transfers"])
     return moved.target.removeprefix(meter_account(""))

@@ -1,4 +1,4 @@
-"""The wins of a link that wait, or waited, for a floorperson, rebuilt from its ledger."""
+"""The claims of a link, waiting or decided, rebuilt from the link's ledger."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,14 +20,14 @@ _STATES: Final = {
 
 
 class ClaimSnapshot:
-    """The wins in a snapshot of a store."""
+    """The claims in the rebuilt store of a link."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def open(self, number: int, record: ClaimRecord, held: HeldWin, at: bytes) -> None:
-        """Add a win that the entry `number` opened."""
+        """Add the claim that the ledger entry `number` opened for a win."""
         image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
@@ -48,11 +48,11 @@ class ClaimSnapshot:
             image.add(keys.meters, f"pending:{record.meter}", 1)
 
     def owe(self, claim: str) -> None:
-        """Add the Envy Bonuses that wait for a win's decision."""
+        """Add to a claim the Envy Bonuses that wait for the decision on the claim's win."""
         self._snapshot.put(self._keys.claim(claim), {"envy": "pending"})
 
     def open_envy(self, number: int, record: ClaimRecord, after_cents: int, at: bytes) -> None:
-        """Add Envy Bonuses for a hand of which no win waits."""
+        """Add a claim of Envy Bonuses only, for a hand without a claim for a win."""
         image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
@@ -72,7 +72,7 @@ class ClaimSnapshot:
     def settle_envy(
         self, decision: DecisionRecord, *, waits: bool, entry: Mapping[str, bytes]
     ) -> None:
-        """Apply the decision on owed Envy Bonuses. `waits` says whether the win waits."""
+        """Apply the decision on a claim's Envy Bonuses. `waits`: whether the claim still waits."""
         image, keys = self._snapshot, self._keys
         claim, state = keys.claim(decision.claim), _STATES[decision.act]
         if not waits:
@@ -94,9 +94,10 @@ class ClaimSnapshot:
         envy: tuple[HeldEnvy | None, HeldEnvy | None],
         entry: Mapping[str, bytes],
     ) -> None:
-        """Apply a decision.
+        """Apply a floorperson's decision on a claim.
 
-        `held` is the win before the decision. `envy` are its Envy Bonuses before and after.
+        `held` is the win before the decision. `envy` is the state of the claim's Envy Bonuses
+        before the decision and after it.
         """
         image, keys, act = self._snapshot, self._keys, decision.act
         if held.percent and act != "pay":
@@ -108,7 +109,7 @@ class ClaimSnapshot:
             image.drop(keys.waiting, decision.claim)
         claim = keys.claim(decision.claim)
         if not image.at(claim):
-            # The claim was opened before the archive begins, and is decided. Nobody asks for it.
+            # The claim is older than the archive, and it is decided now. Nobody reads it again.
             return
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})

@@ -22,24 +22,24 @@ _WAGERS: Final = msgspec.json.Decoder(Wagers)
 
 
 def digest_of(event: bytes) -> bytes:
-    """Return the digest by which the store recognizes a repeated event."""
+    """Return the digest of an event, by which the store recognizes a repetition of the event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
 class TableSnapshot:
-    """The tables in a snapshot of a store."""
+    """The tables in the rebuilt store of a link."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def opened(self, table: str) -> Wagers | None:
-        """Return the wagers of a table's open round, or None if it has none."""
+        """Return the wagers of a table's open round, or None if no round is open."""
         wagers = self._snapshot.at(self._keys.table(table)).get("wagers")
         return None if wagers is None else _WAGERS.decode(wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
-        """Apply the entry of wagers. `added` is what they added, meter by meter."""
+        """Apply the entry of wagers. `added` has the contribution of these wagers to each meter."""
         event = _WAGERS.decode(entry["event"])
         draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
         self._snapshot.put(
@@ -55,7 +55,7 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
-        """Apply the entry of a result or a void. `claims` are the claims that it opened."""
+        """Apply the entry of a result or a void. `claims` are the claims that the entry opened."""
         key = self._keys.table(table)
         self._snapshot.put(key, {"over": entry["round"]})
         self.retell(table, claims)
@@ -63,20 +63,24 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def retell(self, table: str, claims: Sequence[str]) -> None:
-        """Keep claims whose state is reported to a table again, each once."""
+        """Add claims to the list of a table's latest claims.
+
+        The service can report the states of these claims to the table again. Each claim is in the
+        list once.
+        """
         key = self._keys.table(table)
         known = self._snapshot.text(key, "claims").split()
         every = [*(claim for claim in known if claim not in claims), *claims]
         self._snapshot.put(key, {"claims": " ".join(every[-CLAIMS_RETOLD:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:
-        """Hold a table for a win."""
+        """Hold a table until the claim of a win is finally decided."""
         key, line = self._keys.table(table), msgspec.json.encode(claim).decode()
         held = self._snapshot.text(key, "held").splitlines()
         self._snapshot.put(key, {"held": "\n".join((*held, line))})
 
     def release(self, table: str, claim: str) -> None:
-        """Apply the final decision on a claim. The claim may hold its table."""
+        """End the hold of a table for one decided claim. Other claims can still hold the table."""
         key = self._keys.table(table)
         held = self._snapshot.text(key, "held").splitlines()
         holding = [line for line in held if _CLAIM.decode(line).claim != claim]
@@ -86,7 +90,7 @@ class TableSnapshot:
             self._snapshot.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
-        """Keep a reply, but not more of them than the store does."""
+        """Store the latest reply to a table, and remove the oldest, as the Lua scripts do."""
         key, seq = self._keys.table(table), int(entry["seq"])
         self._snapshot.put(
             key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}

@@ -1,4 +1,4 @@
-"""Probe for services that run on a link: each one publishes a heartbeat every second (duty D13)."""
+"""Probe for running services. A service publishes a heartbeat every second (duty D13)."""
 
 import asyncio
 import contextlib
@@ -20,13 +20,13 @@ from meters.restore.errors import RestoreError
 from meters.wire import topics
 
 HEARD_WITHIN_S: Final = 3.0
-"""Three heartbeats, so one that is late is still heard."""
+"""The time in seconds in which heartbeats are expected: three heartbeats, so one can be late."""
 _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 
 
 async def probe_services(floor: Floor) -> set[str]:
-    """Return the links on which a service runs now, operable or not.
+    """Return the links on which a service runs now, even if the link is inoperable.
 
     Raises:
         RestoreError: the broker cannot be asked.
@@ -41,7 +41,7 @@ async def probe_services(floor: Floor) -> set[str]:
                 async with asyncio.timeout(HEARD_WITHIN_S):
                     while True:
                         for message in await broker.batch(len(by_topic)):
-                            # A retained message may be from a service that no longer runs.
+                            # A retained message can be from a service that no longer runs.
                             if not message.retain:
                                 found.add(by_topic[message.topic.value])
     except (aiomqtt.MqttError, TimeoutError, UserError) as error:

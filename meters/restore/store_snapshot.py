@@ -1,4 +1,4 @@
-"""The keys of a link's store, without its ledger, rebuilt in memory."""
+"""The keys of a link's store in memory, without the link's ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -6,11 +6,12 @@ from typing import Final
 from meters.redis_client.link_keys import LinkKeys
 
 Row = tuple[str, str, bytes]
-"""A key, a field of its hash or a member of its sorted set, and the value or the score as text."""
+"""One row of the store as text: a key; a field of a hash or a member of a sorted set; the value of
+the field or the score of the member."""
 
 
 class StoreSnapshot:
-    """Hashes and sorted sets by key. The values of a sorted set are its scores."""
+    """The hashes and sorted sets of a link's store, by key. A sorted set has scores as values."""
 
     def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
         self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})
@@ -19,39 +20,39 @@ class StoreSnapshot:
             self._kept.setdefault(key, {})[field] = value
 
     def __iter__(self) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-        """Yield each key with its fields."""
+        """Yield each key of the store with its fields."""
         return ((key, fields) for key, fields in self._kept.items() if fields)
 
     def at(self, key: str) -> Mapping[str, bytes]:
-        """Return the fields of a key, empty if there is no such key."""
+        """Return the fields of a key; empty if the key does not exist."""
         return self._kept.get(key, {})
 
     def text(self, key: str, field: str) -> str:
-        """Return a field as text, empty if there is no such field."""
+        """Return a field of a key as text; empty if the field does not exist."""
         return self.at(key).get(field, b"").decode()
 
     def put(self, key: str, fields: Mapping[str, str | bytes | int]) -> None:
-        """Set fields."""
+        """Set fields of a key."""
         fields_of_key = self._kept.setdefault(key, {})
         for field, value in fields.items():
             fields_of_key[field] = value if isinstance(value, bytes) else str(value).encode()
 
     def add(self, key: str, field: str, number: int) -> None:
-        """Add a number to a numeric field."""
+        """Add a number to a numeric field of a key."""
         self.put(key, {field: int(self.at(key).get(field, b"0")) + number})
 
     def drop(self, key: str, *fields: str) -> None:
-        """Remove fields."""
+        """Remove fields of a key."""
         fields_of_key = self._kept.get(key, {})
         for field in fields:
             fields_of_key.pop(field, None)
 
     def clear(self, key: str) -> None:
-        """Remove a key."""
+        """Remove a key with all its fields."""
         self._kept.pop(key, None)
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows."""
+        """Yield all rows of the store."""
         for key, fields in self:
             for field, value in fields.items():
                 yield key, field, value

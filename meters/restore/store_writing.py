@@ -1,7 +1,8 @@
-"""Writing of a restored store. The hash that the service looks for is written last.
+"""Writing of a link's restored store into Redis.
 
-A separate key marks a store during a restore, and no service opens such a store. A half-written
-store also has no meters, and the next restore begins it again from the start.
+A separate key marks the store during a restore, and no service opens a store with this key. The
+hash of the meters is written last. So a half-written store has no meters, and the next restore
+writes it from the start.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -16,21 +17,22 @@ from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
-"""Size of a pipeline: some hundred kilobytes, so neither Redis nor this program holds more."""
+"""Largest number of commands in one pipeline. They are some hundred kilobytes, so neither Redis nor
+this program needs much memory."""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """The writer of one link's store."""
+    """Writer of the restored store of one link."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis
         self._keys = keys
 
     async def begin(self, by: str, at: str) -> None:
-        """Mark the store as being restored. No service opens it until `end` removes the mark.
+        """Set the key that marks a store during a restore. No service opens a store with this key.
 
         Raises:
             RedisError: the store failed.
@@ -40,7 +42,7 @@ class StoreWriter:
             await pipe.execute()
 
     async def end(self) -> None:
-        """Remove the mark of a restore.
+        """Remove the key that marks the link's store as being restored.
 
         Raises:
             RedisError: the store failed.
@@ -48,10 +50,10 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Remove the meters, the ledger and the lists that remain of a store.
+        """Remove the meters, the ledger and the lists of an older store of the link.
 
-        An older store may have lists that are empty by now, of which nothing is written. The payout
-        slips remain: their numbers stay used.
+        The restore does not write empty lists, so an old list would remain if it were not removed.
+        The payout slips are not removed: their numbers stay used.
 
         Raises:
             RedisError: the store failed.
@@ -64,7 +66,7 @@ class StoreWriter:
             await pipe.execute()
 
     async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:
-        """Write the entries that the store keeps, and yield the last number of each written part.
+        """Write the ledger entries in parts, and yield the number of the last entry of each part.
 
         Raises:
             RedisError: the store failed.
@@ -80,7 +82,7 @@ class StoreWriter:
         yield last
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
-        """Write all other keys. The last one is the key that makes it a store.
+        """Write all keys except the ledger. The hash of the meters is the last key.
 
         Raises:
             RedisError: the store failed.
