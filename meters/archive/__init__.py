@@ -1,1 +1,1 @@
-"""Archive of closed gaming days: files that outlive the system, and reads across them."""
+"""Archive of closed gaming days: files that people can read even without pitlink."""

@@ -1,4 +1,4 @@
-"""Audit of a link across its archive and the entries that Redis still has (duties D17, D19)."""
+"""Audit of a link: its archive, and the ledger entries that Redis still has (duties D17, D19)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,12 +25,12 @@ async def audit_link(
 ) -> Finding:
     """Replay each archived day, then the later entries in Redis, and compare the balances.
 
-    The audit compares each file with the digest of it in the ledger, and the books in the file with
-    those that its entries make.
+    The audit compares each archive file with its digest in the ledger. It also compares the books
+    in the file with the books that result from the file's entries.
 
-    The replay begins with the opening books of the gaming day `since`, or of the first file after
-    it. Earlier files are not replayed: only their digests are compared with one another. `onlooker`
-    sees each entry that is replayed.
+    The replay begins with the opening books of the gaming day `since`, or of the next archived day.
+    Earlier files are not replayed: only their digests are compared with one another. Each replayed
+    entry is passed to `onlooker`.
 
     Raises:
         RedisError: the store failed.
@@ -64,10 +64,10 @@ def _replayed(
     onlooker: Onlooker | None,
     listed: frozenset[str],
 ) -> tuple[Replay, list[str]]:
-    """Replay all files, and return the replay and the decided claims that were altered.
+    """Replay archive files, and return the replay and texts about altered decided claims.
 
     Raises:
-        ArchiveError: a file is not as it was written, or its content contradicts itself.
+        ArchiveError: a file was changed after it was written, or its entries contradict its books.
     """
     replay, altered = Replay.after(files[0].day.opening) if files else Replay(), list[str]()
     if onlooker:
@@ -87,7 +87,7 @@ def _replayed(
 
 
 def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
-    """Return the differences between the decided claims in a file and its entries."""
+    """Return texts about decided claims in an archive file that differ from the file's entries."""
     held, first = file.claims(), file.head.first
     return [
         f"{file.path}: {problem}"
@@ -100,13 +100,13 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 def _not_as_noted(
     archive: ArchiveFiles, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Return files that are missing, or that differ from those the ledger records.
+    """Return texts about archive files that are missing, or that the ledger records differently.
 
     Args:
-        archive: the files of a link.
-        files: all of them.
-        begun: those of them that were replayed; the entries do not cover earlier ones.
-        replay: the replay.
+        archive: the archive of a link.
+        files: all files of the archive.
+        begun: the files that were replayed.
+        replay: the replay of these files and of the later entries in Redis.
     """
     whole = begun == files
     if whole and files and files[0].head.first - 1 > replay.expired_to:
@@ -120,7 +120,7 @@ def _not_as_noted(
         for one in replay.archived
         if one.last > replay.expired_to
         and one.last not in read
-        # A file that was written after the files were listed exists, so it is not missing.
+        # A file can be written after the list of files was made. Such a file is not missing.
         and not (path := archive.path(one.day.isoformat())).exists()
     ]
     return lost + [

@@ -1,4 +1,4 @@
-"""The archive of one link: the files of its closed gaming days, in order."""
+"""The archive of one link: one file for each closed gaming day, in order."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,26 +8,27 @@ from meters.archive.day_file import ArchiveError, DayFile
 
 
 def archived_links(directory: Path) -> frozenset[str]:
-    """Return the links whose days an archive has, from the names of its directories."""
+    """Return the links of an archive, from the names of the archive's directories."""
     return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
 
 
 class ArchiveFiles:
-    """The files of a link."""
+    """The archive files of one link."""
 
     def __init__(self, directory: Path, link: str) -> None:
         self.directory = directory / link
         self._link = link
 
     def path(self, day: str) -> Path:
-        """Return the path of a gaming day's file."""
+        """Return the path of the archive file of a gaming day."""
         return self.directory / f"{day}.sqlite"
 
     def files(self) -> Sequence[DayFile]:
-        """Return the files. They follow one another without a gap.
+        """Return the archive files of the link, in order, without a gap.
 
         Raises:
-            ArchiveError: one cannot be read, is of another link, or does not follow the one before.
+            ArchiveError: a file cannot be read, is of another link, or does not follow the file
+                before it.
         """
         found = [DayFile(path) for path in sorted(self.directory.glob("*.sqlite"))]
         for file in found:

@@ -1,4 +1,4 @@
-"""Archiving: writes the closed gaming days of a link to files, and trims them from Redis."""
+"""Archiving: writes a link's closed gaming days to files, and deletes old ones from Redis."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,24 +19,28 @@ from meters.books.win_history import WinIndex
 from meters.wire.clock import now_text
 
 ARCHIVER: Final = "archive"
-"""The actor of the ledger entries made here."""
+"""The name of the actor in ledger entries about archiving."""
 
 WINS_KEPT: Final = 25
-"""Count of wins of each progressive that stay in Redis, whatever their age (duty D16)."""
+"""Number of wins of each progressive that stay in Redis at any age (duty D16)."""
 
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""Count of entries deleted in one call. It takes some milliseconds, in which the tables wait."""
+"""Number of ledger entries that one call deletes. The tables wait during a call, for some
+milliseconds."""
 
 Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveResult:
-    """The result for one link: the files written, and the trimmed entries.
+    """The result of archiving one link.
 
-    `trimmed_to` is the last trimmed entry, and `trimmed` is how many this run trimmed.
+    Attributes:
+        written: the files that this run wrote.
+        trimmed_to: the number of the last entry that was deleted from Redis.
+        trimmed: the number of entries that this run deleted from Redis.
     """
 
     written: Sequence[DayFile]
@@ -45,7 +49,7 @@ class ArchiveResult:
 
 
 class Archiver:
-    """The archiving of one link."""
+    """The archiving of the closed gaming days of one link."""
 
     def __init__(self, store: LinkStore, archive: ArchiveFiles, live_days: int) -> None:
         self._store = store
@@ -56,19 +60,21 @@ class Archiver:
         self._trim = store.redis.register_script(load_script("trim_ledger"))
 
     async def run(self, advance: Advance, *, lost: bool = False) -> ArchiveResult:
-        """Write each closed day that is not archived, then trim days that were kept long enough.
+        """Archive each closed gaming day, and delete from Redis days that were kept long enough.
 
-        A run can be interrupted at any moment and repeated. A day is noted in the ledger when its
-        file is complete. Redis is trimmed only of entries in a file that was read back.
+        A run can be interrupted at any moment and repeated. When the file of a day is complete, an
+        entry in the ledger records it. Entries are deleted from Redis only after their file was
+        read back.
 
         Args:
-            advance: receives the number of entries done and the number of all entries.
-            lost: whether the last files are lost and must be written again from the entries still
-                in Redis, each exactly as before.
+            advance: a function that is called with the number of entries done and the number of all
+                entries.
+            lost: whether the last files of the archive are lost. They are then written a second
+                time from the entries that are still in Redis, with exactly the same content.
 
         Raises:
-            ArchiveError: the ledger has a problem, a file cannot be written or differs from before,
-                or the books have another release's layout.
+            ArchiveError: the ledger has a problem; a file cannot be written, or differs from its
+                first version; or the books have the layout of another release.
             RedisError: the store failed.
         """
         if other := await self._store.schema_problem():
@@ -106,7 +112,7 @@ class Archiver:
         return written
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
-        """Return the books from which the next file continues."""
+        """Return the books with which the next archive file begins."""
         checkpoint = await self._store.checkpoint()
         if not known:
             return checkpoint
@@ -119,7 +125,7 @@ class Archiver:
         return known[-1].day.closing
 
     async def _hold_against_note(self, file: DayFile) -> None:
-        """Compare a rewritten file with the ledger entry of the one before."""
+        """Compare a file that was written a second time with the entry about its first version."""
         try:
             await self._noted_by(file)
         except ArchiveError:
@@ -132,7 +138,7 @@ class Archiver:
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
-        """Write the next closed day. If its file exists, it must have the same content."""
+        """Write the next closed gaming day. An existing file of it must have the same content."""
         opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
@@ -163,7 +169,7 @@ class Archiver:
     def _hold_claims(
         self, replay: Replay, decided: set[str], claims: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Refuse to archive decided claims that differ from the ledger."""
+        """Refuse to archive if the decided claims in Redis differ from the ledger."""
         for claim in sorted(decided):
             if found := replay.evidence.differences(claim, claims.get(claim, {})):
                 raise ArchiveError(
@@ -183,7 +189,7 @@ class Archiver:
         if existing is None:
             files.append(writer.finish(day, claims, path))
             return files[-1], True
-        # The file was written, but the run was interrupted before the ledger entry.
+        # An earlier run wrote the file, but was interrupted before it wrote the ledger entry.
         existing.verify()
         if existing.day != day:
             raise ArchiveError(
@@ -199,7 +205,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """Return the last archived entry, and the last entry that closed a day."""
+        """Return the number of the last archived entry, and of the last entry that closed a day."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -227,10 +233,11 @@ class Archiver:
             )
 
     async def _give_up(self, files: Sequence[DayFile]) -> int:
-        """Trim expired days from Redis, and return the last trimmed entry."""
+        """Delete days from Redis that were kept long enough, and return the last deleted entry."""
         store = self._store
         held = await store.checkpoint()
-        # `state` is not used here, because it requires books opened under the terms in force.
+        # `state` is not used here: it works only with books that were opened under the present
+        # terms.
         today = await day_open(store)
         if today is None:
             return held.entries
@@ -247,7 +254,7 @@ class Archiver:
         return held.entries
 
     async def _noted_by(self, file: DayFile) -> int:
-        """Return the ledger entry that archived a day with the content of its file."""
+        """Return the number of the ledger entry that records a day's file with its content."""
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)
             if recorded == (file.head.last, file.digest, file.head.closing):
@@ -255,7 +262,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """Return the digest of the day that ends with an entry; empty before the first."""
+        """Return the digest of the archived day that ends with an entry; empty if none does."""
         for file in files:
             if file.head.last == last:
                 return file.digest
@@ -265,7 +272,7 @@ class Archiver:
         return ""
 
     async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        """Yield the ledger's records of archived days in Redis, latest first."""
+        """Yield the entries about archived days that are in Redis, latest first."""
         before: int | None = None
         while page := await ActIndex(self._store).page(before, _PAGE):
             for number, fields in page:
@@ -297,9 +304,10 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins that were finally decided by then, except those that are still read.
+        """Return the wins that can be deleted from Redis: finally decided up to the checkpoint.
 
-        Those are the last wins of each progressive, and the wins that a table may ask for again.
+        Two kinds of decided wins stay in Redis: the last wins of each progressive, and the wins
+        whose state a table can request again.
         """
         store = self._store
         unpaid = set(checkpoint.claims)
@@ -319,12 +327,13 @@ class Archiver:
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        """Return wins of a meter up to an entry, latest first."""
+        """Return the wins of a meter up to a ledger entry, latest first."""
         index, found = WinIndex(self._store), list[tuple[int, str]]()
         before = last + 1
         while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
             found += page
-            # Wins of one result have the same order, and the page may end between them.
+            # Wins of one result have the same number in the order, and a page can end between these
+            # wins.
             before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])
             found = list(dict.fromkeys(found))
             if len(page) < _PAGE:
@@ -332,9 +341,9 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete the entries up to one, in small pieces.
+        """Delete from Redis the ledger entries up to a given one, in small pieces.
 
-        This also finishes an earlier interrupted run.
+        This also finishes the work of an earlier run that was interrupted.
         """
         redis, ledger = self._store.redis, self._store.keys.ledger
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:

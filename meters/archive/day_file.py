@@ -1,13 +1,14 @@
-"""One gaming day of one link in a file: its ledger entries, and the books before and after them.
+"""The archive file of one gaming day of one link: its ledger entries, and the books around them.
 
-A file is an SQLite database. It is one file without a server. All programming languages can read
-it, people can read it with the `sqlite3` program, and archives keep the format for decades. The
-file is written under a temporary name, synced, completely read back, and only then renamed. After
-that nobody writes to it.
+The file is an SQLite database. Such a database is one file and needs no server. All programming
+languages can read it, and people can read it with the program `sqlite3`. Archives accept the format
+for decades. The file is written under a temporary name, synced, and completely read back. Only then
+it is renamed. After the renaming, nobody writes to the file.
 
-Its digest covers the digest of the day before, the books at opening and close, and the decided wins
-in it. The seal in the closing books covers the entries. So if somebody changes, omits or inserts a
-day, all later ones show it (duties D17, D20).
+The digest of a file covers three kinds of data: the digest of the day before, the books at the
+opening and close of the day, and the day's decided wins. The seal in the closing books covers the
+entries. So if somebody changes, omits or inserts a day, all later digests are wrong (duties D17,
+D20).
 """
 
 import hashlib
@@ -46,15 +47,15 @@ class _Row(NamedTuple):
 
 
 FIELDS: Final = _Row._fields[1:]
-"""The fields of each ledger entry, in their order."""
+"""The names of the fields of a ledger entry, in the order of the archive."""
 
 Entry = tuple[int, Mapping[str, bytes]]
-"""A ledger entry's number and its fields, in their order."""
+"""The number of a ledger entry, and the fields of the entry in their order."""
 
 _T = TypeVar("_T")
 _PAGE: Final = 1_000
 _VERSION: Final = 1
-_MAGIC: Final = 0x7069746C  # "pitl", by which `file` and people recognize these files
+_MAGIC: Final = 0x7069746C  # "pitl": the program `file` and people recognize an archive file by it
 _COLUMNS: Final = ", ".join(f'"{name}"' for name in _Row._fields)
 _SCHEMA: Final = f"""
 PRAGMA journal_mode = OFF;
@@ -75,21 +76,21 @@ CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
 
 
 class ArchiveError(UserError):
-    """An archive that cannot be used or extended; with the reason."""
+    """Report that an archive cannot be used or extended, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The header of a file, with its books.
+    """The header of an archive file, with the books at the opening and close of its gaming day.
 
     Attributes:
-        link: the link of the file.
+        link: the id of the link.
         day: the gaming day.
-        first: the number of its first entry.
-        last: the number of its last entry, the reading that closed it.
-        previous: the digest of the day before, empty for the first.
+        first: the number of the day's first entry.
+        last: the number of the day's last entry, which is the reading that closed the day.
+        previous: the digest of the file of the day before; empty for the first day.
         opening: the books before the first entry.
-        closing: the books after the last.
+        closing: the books after the last entry.
     """
 
     link: str
@@ -101,7 +102,7 @@ class Day:
     closing: Checkpoint
 
     def digest(self, claims: Iterable[tuple[str, str]]) -> str:
-        """Return the digest of a day with these decided wins."""
+        """Return the digest of a gaming day's file, given the decided wins of the day."""
         whole = hashlib.sha256()
         span = (self.link, self.day.isoformat(), str(self.first), str(self.last))
         texts = (self.previous, *span, self.opening.text.decode(), self.closing.text.decode())
@@ -113,12 +114,14 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class DayFileHeader:
-    """The header of a file, with only the digests of its books: years of headers fit in memory.
+    """The header of an archive file, with digests instead of the books.
+
+    So the headers of years of files fit in memory.
 
     Attributes:
         link, day, first, last, previous: as in `Day`.
         opening: the digest of the books before the first entry.
-        closing: the digest of the books after the last.
+        closing: the digest of the books after the last entry.
     """
 
     link: str
@@ -131,15 +134,15 @@ class DayFileHeader:
 
 
 class DayFile:
-    """An existing file of a day.
+    """An existing archive file of one gaming day.
 
     Attributes:
         path: the path of the file.
-        head: its header.
-        digest: the digest that it has.
+        head: the header of the file.
+        digest: the digest that is stored in the file.
 
     Raises:
-        ArchiveError: it cannot be read, or is not a day's file.
+        ArchiveError: the file cannot be read, or is not the archive file of a day.
     """
 
     def __init__(self, path: Path) -> None:
@@ -153,10 +156,10 @@ class DayFile:
 
     @property
     def day(self) -> Day:
-        """The header with the books themselves.
+        """The header of the file with the books.
 
         Raises:
-            ArchiveError: they cannot be read.
+            ArchiveError: the books cannot be read.
         """
         opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
         try:
@@ -167,7 +170,7 @@ class DayFile:
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Yield the entries that follow one, in order.
+        """Yield the day's entries after a given number, in order.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -179,7 +182,7 @@ class DayFile:
                 yield after, {name: str(value).encode() for name, value in fields}
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the wins that were finally decided that day, as the store had them.
+        """Return the wins that were finally decided on this day, as Redis stored them.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -193,10 +196,10 @@ class DayFile:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
 
     def verify(self) -> None:
-        """Read the whole file, and compare it with the digests that it has.
+        """Read the whole file, and compare its content with the digests in it.
 
         Raises:
-            ArchiveError: it is not as it was written.
+            ArchiveError: the file was changed after it was written.
         """
         day = self.day
         (sound,) = self._row(tuple[str], "PRAGMA integrity_check(1)")
@@ -236,15 +239,15 @@ class DayFile:
 
 
 class DayWriter:
-    """The writer of one file, under a temporary name until it is complete.
+    """Writer of one archive file. The file has a temporary name until it is complete.
 
-    The day of the file is known only at its end.
+    The gaming day of the file is known only after the last entry.
 
     Args:
         temporary: the temporary path.
 
     Raises:
-        ArchiveError: the directory cannot be written.
+        ArchiveError: no file can be written in the directory.
     """
 
     def __init__(self, temporary: Path) -> None:
@@ -267,10 +270,10 @@ class DayWriter:
         self._beside.unlink(missing_ok=True)
 
     def add(self, entry: Entry) -> None:
-        """Add the next entry.
+        """Add the next ledger entry to the file.
 
         Raises:
-            ArchiveError: it does not have the fields of a ledger entry, or the disk is full.
+            ArchiveError: the entry does not have the fields of a ledger entry, or the disk is full.
         """
         number, fields = entry
         if tuple(fields) != FIELDS:
@@ -285,10 +288,10 @@ class DayWriter:
             raise ArchiveError(f"{self._beside} cannot be written: {error}") from None
 
     def finish(self, day: Day, claims: Mapping[str, Mapping[str, str]], path: Path) -> DayFile:
-        """Complete the file, read it back completely, and rename it.
+        """Complete the archive file, read it back completely, and rename it.
 
         Raises:
-            ArchiveError: it cannot be written, or the disk does not have it as it was written.
+            ArchiveError: the file cannot be written, or the content on the disk is wrong.
         """
         rows = [
             (claim, msgspec.json.encode(fields, order="deterministic").decode())

@@ -1,8 +1,9 @@
-"""Integrity check of an archive's files: each is opened, and some are read completely.
+"""Integrity check of the files of an archive: all are opened, and some are read completely.
 
-Each night each file is opened and compared with its neighbors and with the ledger in Redis. The
-last file and a few more, in turn, are read to their end. So the cost of a night is bounded, and a
-long archive is read completely within months. `pitlink audit` reads all files in one run.
+Each night, each file is opened and compared with the files before and after it, and with the ledger
+in Redis. The last file is read to its end. So are a few more files, which are the next ones each
+night. So the work of one night is limited, and even a long archive is read completely within
+months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -17,7 +18,8 @@ from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
 from meters.books.store import LinkStore
 
 READ_A_NIGHT: Final = 7
-"""Count of a link's files that are read completely in one night, besides the last."""
+"""Number of archive files of a link that are read completely in one night, besides the last
+file."""
 
 _PAGE: Final = 250
 _HEADER_BYTES: Final = 100
@@ -29,17 +31,19 @@ Advance = Callable[[int, int], None]
 async def check_archive_files(
     store: LinkStore, archive: ArchiveFiles, before: CheckedLink, advance: Advance, *, reads: int
 ) -> tuple[CheckedLink, list[str]]:
-    """Check the files of a link.
+    """Check the archive files of a link.
 
     Args:
         store: the link's books.
-        archive: its files.
-        before: the state after the last check.
-        advance: receives the number of files read and the number of files to read.
-        reads: how many files to read completely besides the last; 0 reads only damaged ones.
+        archive: the link's archive files.
+        before: the state that the last check returned.
+        advance: a function that is called with the number of files that were read and the number of
+            files to read.
+        reads: the number of files to read completely, besides the last file. With 0, only files
+            that were damaged at the last check are read.
 
     Returns:
-        The new state, and the problems with what to do.
+        The new state, and texts about the problems with advice.
 
     Raises:
         RedisError: the store failed.
@@ -96,10 +100,10 @@ async def check_archive_files(
 def _read(
     files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
-    """Read some files completely: those in turn, the last one, and those damaged before.
+    """Read some files completely: the next ones, the last one, and those that were damaged.
 
     Returns:
-        The last day in turn, and the problems by day.
+        The gaming day at which the next check continues, and the problems by gaming day.
     """
     by_day = {file.head.day.isoformat(): file for file in files}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
@@ -116,7 +120,7 @@ def _read(
 
 
 def _is_whole(file: DayFile) -> bool:
-    """Check that a file has as many pages as its header says."""
+    """Check if the length of an archive file is the number of pages in its SQLite header."""
     try:
         with file.path.open("rb") as opened:
             header = opened.read(_HEADER_BYTES)
@@ -130,7 +134,12 @@ def _is_whole(file: DayFile) -> bool:
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
-    """Return the ledger's records in Redis: archived days by last entry, and the last deletion."""
+    """Return what the ledger entries in Redis say about the archive.
+
+    Returns:
+        The archived days, by the number of their last entry; and the last entry whose archive file
+            was deleted after the retention, or 0.
+    """
     archived: dict[int, Archived] = {}
     expired_to = 0
     async for kind, event in _acts(store):
@@ -151,7 +160,7 @@ async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
 
 
 def last_day(archive: ArchiveFiles) -> date | None:
-    """Return the last archived gaming day; None if there is none or a file cannot be read."""
+    """Return the last archived gaming day; None if no day is archived, or a file cannot be read."""
     try:
         files = archive.files()
     except ArchiveError:

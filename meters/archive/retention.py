@@ -1,4 +1,4 @@
-"""Deletion of archived gaming days after the retention in the floor file."""
+"""Deletion of archived gaming days after the number of years in the floor file."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -16,13 +16,13 @@ from meters.wire.clock import now_text
 
 
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
-    """Return the files that may be deleted, oldest first. The last file is never among them.
+    """Return the archive files that are old enough to be deleted, oldest first.
 
-    All files from the day of a win that still waits are kept, because a store can be restored only
-    from them.
+    The last file is never among them. If a win still waits for people, the file of its day and all
+    later files are kept. Without these files, the link's store could not be restored.
 
     Raises:
-        ArchiveError: a file cannot be read, or one is missing.
+        ArchiveError: a file cannot be read, or a file is missing.
     """
     year = today.year - keep_years
     # The anniversary of February 29 is February 28.
@@ -37,10 +37,10 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
-    """Delete the oldest files of an archive, after the ledger has recorded it.
+    """Delete the oldest files of an archive. First, record the deletion in the ledger.
 
     Raises:
-        ArchiveError: Redis still has an entry in them, or a file cannot be deleted.
+        ArchiveError: Redis still has an entry of these files, or a file cannot be deleted.
         RedisError: the store failed.
     """
     if not files:
@@ -64,7 +64,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
 
 def _opened_on(file: DayFile) -> set[str]:
-    """Return the wins of a day that waited, or whose Envy Bonuses waited, at its close."""
+    """Return the wins of a day that still waited, or whose Envy Bonuses waited, at its close."""
     day = file.day
     return day.closing.waiting - day.opening.waiting
 
