@@ -1,1 +1,1 @@
-"""Intake of table events: they are decoded, validated, applied in a batch, and answered."""
+"""Intake of table events. Events are decoded, validated, applied in batches, and answered."""

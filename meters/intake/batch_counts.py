@@ -1,11 +1,15 @@
-"""Counts of a batch for the metrics, collected first: a metric costs more time than a wager."""
+"""Counts of a batch of events for the metrics.
+
+They are collected first and then written together, because one metric takes more time than one
+wager.
+"""
 
 from meters.books.script_steps import Contribution, DueStep
 from meters.metrics.play_metrics import PlayMetrics
 
 
 class BatchCounts:
-    """The counts of one link's batch."""
+    """The counts of a batch of events of one link."""
 
     def __init__(self) -> None:
         self._events: dict[tuple[str, str], int] = {}
@@ -19,16 +23,16 @@ class BatchCounts:
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
-        """Count an answered event, by type and status."""
+        """Count an answered event by its type and status."""
         key = (event_type, status)
         self._events[key] = self._events.get(key, 0) + 1
 
     def refusal(self, code: str) -> None:
-        """Count a refusal."""
+        """Count a refused event by the code of its refusal."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
     def wagers(self, table: str, added: Contribution) -> None:
-        """Count accepted wagers of a table."""
+        """Count accepted wagers of a table on one meter."""
         sums = self._wagers.setdefault(added.meter, [0, 0, 0])
         sums[0] += added.wagers
         sums[1] += added.wagered_cents
@@ -38,15 +42,15 @@ class BatchCounts:
         at_table[1] += added.wagered_cents
 
     def win(self, due: DueStep, won_cents: int) -> None:
-        """Count a win."""
+        """Count a win and its amount in cents."""
         self._dues.append((due, won_cents))
 
     def void_after_cards(self, table: str) -> None:
-        """Count a void after cards of its round had been entered."""
+        """Count the void of a round of which cards had already been entered."""
         self._voids[table] = self._voids.get(table, 0) + 1
 
     def reentered(self, table: str, hands: int) -> None:
-        """Count hands that were entered again differently."""
+        """Count hands whose cards were changed by a second entry."""
         self._reentered[table] = self._reentered.get(table, 0) + hands
 
     def unconfirmed(self, table: str) -> None:
@@ -54,7 +58,7 @@ class BatchCounts:
         self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
 
     def dealt_twice(self) -> None:
-        """Count a result with the round id and the cards of another table's result."""
+        """Count a result with the same round id and the same cards as another table's result."""
         self._dealt_twice += 1
 
     def write(self, link: str, play: PlayMetrics) -> None:

@@ -1,4 +1,4 @@
-"""Batches of table events: validated, applied link by link, and answered."""
+"""Batches of table events of one link: validated, applied in one script call, and answered."""
 
 import hashlib
 import logging
@@ -64,12 +64,17 @@ _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
-"""A function that draws for a round."""
+"""A function that makes the bonus draws of a round, from the table and the wagers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event as it arrived, from a table that the floor file names."""
+    """An event as it arrived from a table of the floor file.
+
+    Attributes:
+        known: the data of the table.
+        payload: the exact bytes of the event.
+    """
 
     known: CatalogTable
     payload: bytes
@@ -77,9 +82,15 @@ class Arrival:
 
 @dataclass(slots=True)
 class BatchResult:
-    """The result of a batch: the replies, the claims that it opened, and the wins.
+    """The result of a batch of events.
 
-    `asked` says whether a table has a new correction request, or withdrew one.
+    Attributes:
+        replies: the reply to each event, with the address of the table.
+        hits: the claims that the batch opened, each with the amount of its win.
+        hellos: the tables that said hello, each with the claims whose state it must learn.
+        counts: the counts for the metrics.
+        changed: whether an event was accepted, so the books have changed.
+        asked: whether a table made or withdrew a correction request.
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
@@ -90,7 +101,7 @@ class BatchResult:
     asked: bool = False
 
     def add(self, other: "BatchResult") -> None:
-        """Add the result of a part of the batch."""
+        """Add the result of another part of the batch, except its counts."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -100,9 +111,16 @@ class BatchResult:
 
 @dataclass(slots=True)
 class _Judged:
-    """An event with its step. `result` is set if the event is a settled result.
+    """An event after validation, with its step for the Lua script.
 
-    `entered` are the cards that were entered before a void or a result, and that it names.
+    Attributes:
+        known: the data of the table.
+        event_type: the type of the event.
+        step: the work for the Lua script.
+        opened: the round that the event opens, if the event is wagers.
+        result: the settled result, if the event is a result that was settled.
+        entered: for a void or a result, the cards that the dealer entered earlier in the round, as
+            the event names them.
     """
 
     known: CatalogTable
@@ -114,19 +132,20 @@ class _Judged:
 
 
 class LinkIntake:
-    """The intake of one link's events.
+    """The intake of the events of one link.
 
-    It remembers open rounds, so a result usually needs no read from the store. The script refuses
-    to settle a round that differs from the remembered one.
+    The intake remembers open rounds, so a result usually needs no read from Redis. If the
+    remembered round differs from the round in Redis, the Lua script refuses to settle it.
 
     Args:
         store: the link's books.
         metrics: the metrics for Prometheus.
-        draw: the function that draws for a round.
-        replays: whether the events were answered before the store was lost. An earlier release may
-            have accepted unprintable text in them. Accepted wagers are accepted even if their table
-            is held now. An accepted correction needs no new confirmation, since the entry with its
-            confirmation is lost.
+        draw: the function that makes the bonus draws of a round.
+        replays: whether the events are from outboxes, and were already answered before Redis was
+            lost. For such events, three checks are left out. Unprintable text is accepted, because
+            an earlier release can have accepted it. Wagers are accepted even if their table is held
+            now. A correction needs no confirmation, because the entry with its confirmation is
+            lost.
     """
 
     def __init__(
@@ -147,24 +166,26 @@ class LinkIntake:
 
     @property
     def _follows(self) -> bool:
-        """True if each event is logged.
+        """Whether each event is logged (level debug).
 
-        It is checked first, so no log fields are built if it is false.
+        Callers check this first, so they build no log fields in vain.
         """
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Validate, apply and answer a batch.
+        """Validate, apply and answer a batch of events.
 
-        A table may have several events in it, mostly copies of one another. Each is answered as if
-        it followed the ones before it. The exception is a result after wagers in the same batch: it
-        has no open round for its validation, and the table repeats it.
+        A batch can contain several events of one table, mostly copies of the same event. Each event
+        is answered as if the earlier events of the batch were already applied. There is one
+        exception: a result after the wagers of its round in the same batch. At the validation of
+        such a result, its round is not open yet. So the result gets no reply, and the table repeats
+        it.
 
         Raises:
-            TermsError: the link's terms changed in the store; nothing was done.
-            RedisError: the store failed. It is not known whether the batch was applied. The tables
-                repeat their events, and get the kept replies if it was.
+            TermsError: the terms of the link's meters changed in Redis. Nothing was done.
+            RedisError: the store failed. It is not known if the batch was applied. The tables
+                repeat their events. If the batch was applied, they get the stored replies.
         """
         outcome = BatchResult()
         events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
@@ -188,7 +209,7 @@ class LinkIntake:
         return outcome
 
     def forget(self) -> None:
-        """Forget the remembered rounds, because another process may have changed the store."""
+        """Forget the remembered rounds, because another process can have changed them in Redis."""
         self._rounds.clear()
 
     def _tell_arrived(
@@ -210,9 +231,10 @@ class LinkIntake:
     async def _look_up(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read open rounds from the store for results.
+        """Read from Redis the open rounds of results whose rounds are not remembered.
 
-        Another worker, or an earlier run, may have accepted their wagers.
+        Another worker, or this service before its last start, can have accepted the wagers of these
+        rounds.
         """
         tables = [
             known.table.id
@@ -290,7 +312,7 @@ class LinkIntake:
 
     def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
         if not self._remembers(known, event):
-            # The script finds whether the round is unknown or over.
+            # The Lua script finds out if the round is unknown or already over.
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
@@ -303,7 +325,7 @@ class LinkIntake:
         return _Judged(known, "result", step, None, judged, entered)
 
     def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
-        """Add the correction request to the step if a floorperson must confirm it."""
+        """Add a correction request to a step, if a floorperson must confirm the correction."""
         if self._replays or not (event.confirm or known.confirm_corrections):
             return step
         correction = Correction.of(event)
@@ -327,7 +349,10 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Return the steps with the places of their keys: the table keys, then the claim keys."""
+        """Return the script steps with the positions of their keys, and the list of these keys.
+
+        The keys of the tables are first in the list, then the keys of the claims.
+        """
         keys = [self._store.keys.table(one.step.table) for one in judged]
         steps: list[ScriptStep] = []
         for index, one in enumerate(judged, start=FIXED_KEYS + 1):
@@ -338,7 +363,10 @@ class LinkIntake:
         return steps, keys
 
     def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
-        """Return a result's work with the places of its claims' keys, which are added to `keys`."""
+        """Return the work of a result with the positions of the keys of its claims.
+
+        The keys of the claims are added to `keys`.
+        """
         work, positions = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
@@ -367,7 +395,8 @@ class LinkIntake:
                 reply, counted = answer.text, "accepted"
                 outcome.asked = True
             case Status.UNCONFIRMED:
-                # The table tries again every few seconds. This refusal needs no attention.
+                # The table repeats its event every few seconds. This refusal is normal and is not
+                # logged.
                 reply, counted = answer.text, "unconfirmed"
                 if answer.asked:
                     outcome.asked = True
@@ -384,7 +413,7 @@ class LinkIntake:
         outcome.replies.append((_address(known), reply))
 
     def _announce_ask(self, one: _Judged) -> None:
-        """Log that a table waits for a floorperson."""
+        """Log that a table waits until a floorperson confirms a correction."""
         self._log.info(
             "confirmation asked",
             table=one.known.table.id,
@@ -394,7 +423,7 @@ class LinkIntake:
         )
 
     def _tell_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
-        """Log the script's answer to an event, and its ledger entry."""
+        """Log the script's answer to an event, and the number of the event's ledger entry."""
         self._log.debug(
             "event judged",
             table=one.known.table.id,
@@ -424,7 +453,11 @@ class LinkIntake:
                 self._tell_opened(one.step.seq, claim.record, paid)
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log cards entered before a void or a result, and cards dealt twice."""
+        """Count and log two unusual cases of a void or a result.
+
+        In one, cards of the round had been entered earlier. In the other, another table has the
+        same cards.
+        """
         table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
         if not hands and answer.elsewhere is None:
             return
@@ -483,10 +516,10 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
 
 
 def _again(seq: int, reply: bytes) -> bytes:
-    """Return a kept reply as exact bytes.
+    """Return the stored reply to a repeated event as exact bytes.
 
-    The script of an earlier release kept only the code of its refusals, followed by the claims that
-    held the table.
+    For a refusal, an earlier release stored only its code. If the table was held, the code is
+    followed by the claims that held it.
     """
     if reply.startswith(b"{"):
         return reply
@@ -498,7 +531,7 @@ def _again(seq: int, reply: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _StepMaker:
-    """A maker of one event's step. The key's place is set when the batch is put together."""
+    """Maker of the script step of one event. The position of the table's key is set later."""
 
     table: str
     seq: int
@@ -507,7 +540,7 @@ class _StepMaker:
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
     ) -> ScriptStep:
-        """Make the step with this work. `act` says that its entry is among the acts."""
+        """Make the script step. If `act` is true, the entry is listed among the acts of people."""
         return ScriptStep(
             table_key=0,
             table=self.table,

@@ -1,4 +1,4 @@
-"""Decoding of a table's payload: an event, or the reason why it is not one."""
+"""Decoding of a table's message into an event, or into the reason why it is not an event."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-    """Return an event and its seq, or a refusal of the payload (with its seq, if it has one)."""
+    """Return the event in a payload, or its refusal, with the event's number (`seq`) or None."""
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
         return EventRefusal("too_long", message), seq_of(payload)
@@ -29,7 +29,7 @@ def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int |
 
 
 def _unfit(error: msgspec.ValidationError) -> EventRefusal:
-    """Make the refusal of JSON that is not an event. It names an unknown or missing field."""
+    """Make the refusal of JSON that is not an event, with the name of the wrong field."""
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
     if named := _NAMED.search(reason):

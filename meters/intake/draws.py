@@ -1,4 +1,4 @@
-"""The draws of the table game system: Magic Card and Lucky position (649a.12(i)(3))."""
+"""The bonus draws of the table game system: Magic Card and Lucky position (649a.12(i)(3))."""
 
 import secrets
 
@@ -11,9 +11,10 @@ _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 
 
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
-    """Draw for a round, each draw in its configured fraction of rounds (readings T19, T20).
+    """Make the bonus draws of a round. Each draw is made only in a configured fraction of rounds.
 
-    Return None if the table offers no draw, or nobody made a Five Card Hand Bonus wager.
+    Return None if the table offers no draws, or if nobody made a Five Card Hand Bonus wager. See
+    readings T19 and T20.
     """
     meter = known.meters.get(MeterKind.FIVE_CARD_HAND_BONUS)
     if meter is None or not (meter.magic_card_every or meter.lucky_every):

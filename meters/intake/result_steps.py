@@ -1,4 +1,4 @@
-"""A settled round as work for the script: the reply, the amounts due, and the claims it opens."""
+"""A settled round as work for the Lua script: reply, amounts due to winners, and new claims."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,19 @@ _ALWAYS_VALIDATED: Final = frozenset(
 )
 _HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
 _HAND_BONUS_VERIFIED_ODDS: Final = 500
-"""649a.11(c)(8)(ii): a floorperson verifies a payout of 500 for 1."""
+"""Odds (500 for 1) from which a floorperson verifies a payout: 649a.11(c)(8)(ii)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """A round with accepted wagers and without a result. `fed` are its meters."""
+    """A round with accepted wagers and without a result.
+
+    Attributes:
+        basis: the number of the event with the wagers.
+        wagers: the wagers.
+        draw: the bonus draws of the round; None if nothing was drawn.
+        fed: the ids of the meters to which the wagers contributed.
+    """
 
     basis: int
     wagers: Wagers
@@ -33,14 +40,21 @@ class OpenRound:
 
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
-    """A claim that a result opens, and its due (from 0)."""
+    """A claim that a result opens.
+
+    Attributes:
+        record: the record of the claim.
+        due: the position of the claim's amount in the list of amounts due, from 0.
+    """
 
     record: ClaimRecord
     due: int
 
 
 class ResultWriter:
-    """The writer of a settlement's steps, and of the reply with gaps for the shares.
+    """Writer of a settled round for the Lua script.
+
+    The reply has gaps, which the script fills with the amounts of percentage awards.
 
     Attributes:
         dues: the amounts due to winners.
@@ -73,7 +87,7 @@ class ResultWriter:
         return due.line.paid > 0 or due.take is not None
 
     def put(self, due: Due) -> None:
-        """Add one line of the settlement, with its due."""
+        """Add one line of the settlement, with the amount that is due to the winner."""
         line = due.line
         text = msgspec.json.encode(line).decode()
         if not self._pays(due):
@@ -98,7 +112,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, number: int) -> str:
-        """Add a due's claim to the reply. Return the beginning of its text, up to the amount."""
+        """Add the claim of a win to the reply. Return the text of this claim up to its amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=0
         )
@@ -108,10 +122,10 @@ class ResultWriter:
         return str(head)
 
     def _owe(self, envy: Line) -> str:
-        """Return the claim that owes an Envy Bonus; empty if the bonus is only recorded.
+        """Return the claim to which an Envy Bonus belongs; empty if the bonus is only recorded.
 
-        If no win of the hand waits for a floorperson, the bonus is treated like a payout at odds:
-        below `validate_from` the table pays it, and it is only recorded.
+        If no win of the hand waits for a floorperson, the bonus is treated like a payout at fixed
+        odds. Below `validate_from`, the table pays the bonus, and pitlink only records it.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -123,7 +137,7 @@ class ResultWriter:
 
     @property
     def envy(self) -> tuple[EnvyStep, ...]:
-        """The owed Envy Bonuses, claim by claim."""
+        """The owed Envy Bonuses, as one script step for each claim."""
         opened = {claim.record.claim for claim in self.claims}
         return tuple(
             EnvyStep(
@@ -140,7 +154,10 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
-        """Return the reply in parts: text, and the numbers of the dues whose cents go between."""
+        """Return the reply as a list of texts and of numbers of amounts due.
+
+        The script replaces each number by the amount in cents.
+        """
         return tuple(
             _joined(
                 f'{{"seq":{self._event.seq},"status":"accepted","lines":[',
@@ -152,9 +169,9 @@ class ResultWriter:
         )
 
     def _waits(self, due: Due) -> bool:
-        """Check whether a floorperson validates it.
+        """Check if a floorperson must validate a win.
 
-        See 649a.11(c)(5), (7), (8), (9), and `validate_from` in the floor file.
+        The rules are 649a.11(c)(5), (7), (8), (9), and `validate_from` in the floor file.
         """
         line = due.line
         if due.take is not None:
@@ -171,10 +188,10 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a record's text with the due's number in place of the 0 of a field.
+    """Return a record's text in parts, with the number of an amount due instead of a field's 0.
 
-    The field's name cannot appear in the text earlier, because every string in the record is a name
-    from this program without quotes in it.
+    The name of the field with its quotes appears only once in the text. All other strings in the
+    record are names from this program, and none of them contains quotes.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

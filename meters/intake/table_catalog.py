@@ -1,4 +1,4 @@
-"""Table catalog: the service's data of each table, calculated once from the floor file."""
+"""Table catalog: the data that the service needs of each table, calculated from the floor file."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,10 +12,16 @@ from meters.wire.topics import TableAddress
 
 @dataclass(frozen=True, slots=True)
 class WagerTerms:
-    """A wager that a table offers: its meter, its amount in cents, its rates in basis points.
+    """A wager that a table offers, with the terms of its meter.
 
-    `limit_micros` is the limit of the meter. `contribution_max_micros` is the largest contribution
-    that one event may add to the meter and its reserve. Both are 0 if there is no limit (duty D3).
+    Attributes:
+        meter: the id of the meter.
+        wager_cents: the amount of the wager in cents.
+        primary_bps: the primary rate in basis points.
+        reserve_bps: the reserve rate in basis points.
+        limit_micros: the payout limit of the meter in micros; 0 for no limit (duty D3).
+        contribution_max_micros: the largest contribution of one event to the meter and its reserve,
+            in micros; 0 for no limit (duty D3).
     """
 
     meter: str
@@ -27,7 +33,7 @@ class WagerTerms:
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
-        """Make the terms of wagers that feed a meter."""
+        """Make the terms of the wagers that feed a given meter."""
         terms = meter.terms
         return cls(
             meter.meter_id,
@@ -41,7 +47,7 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, with the data to validate its events."""
+    """A table of the floor, with the data that its events are validated with."""
 
     link: str
     table: Table
@@ -53,7 +59,7 @@ class CatalogTable:
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
-        """Make a table's catalog entry, with the terms of its link's meters."""
+        """Make the catalog entry of a table, with the terms of the meters of its link."""
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
         offers = {
@@ -73,9 +79,10 @@ class CatalogTable:
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return the table with the meters that a round fed, since it may feed others now.
+        """Return the table with the meters that an open round fed when its wagers were accepted.
 
-        Its offers remain the present ones, because they are for the next round.
+        The table can feed other meters now. The wagers that the table offers are not changed,
+        because they are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
@@ -85,7 +92,7 @@ class CatalogTable:
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
-    """Return all tables of a link in operation, by their topic's address."""
+    """Return all tables of a running link, by the table address in their MQTT topics."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

@@ -1,6 +1,6 @@
-"""Check of the texts in an event that the ledger would keep: they must be printable and visible.
+"""Check of the texts in an event that the ledger stores: they must be printable and not blank.
 
-Events in a ledger may be older than this rule, so the types of the messages do not have it.
+Events in a ledger can be older than this rule. Therefore the rule is not in the message types.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ from meters.wire.messages import (
 
 
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
-    """Refuse an event with a text that is new to the ledger and is unprintable or blank.
+    """Refuse an event with an unprintable or blank text that is not in the ledger yet.
 
-    A result or a void ends a round with any names of the round and its patrons. Its wagers are
-    counted already, and may be older than this rule.
+    A result or a void is accepted with any round id and any patron names that its wagers had. These
+    wagers are counted already, and they can be older than this rule.
 
     Raises:
         EventRefusal: ``unprintable_text``.

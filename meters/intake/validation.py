@@ -1,7 +1,7 @@
-"""Validation of a table event, and its contributions or settlement.
+"""Validation of table events: the contributions of wagers, and the settlement of results.
 
-The functions are pure, and the draw is passed in. Each returns the work for the script or raises an
-EventRefusal.
+The functions are pure: bonus draws are passed in as arguments. Each function returns the work for
+the Lua script, or raises an EventRefusal.
 """
 
 from dataclasses import dataclass
@@ -31,18 +31,22 @@ from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 @dataclass(frozen=True, slots=True)
 class ValidatedResult:
-    """A result settled by the rules. Its percentages are taken when the script applies it."""
+    """A result that was settled by the rules of the game.
+
+    The Lua script subtracts percentage awards from the meters later, when it applies the result.
+    """
 
     work: ResultWork
     claims: tuple[OpenedClaim, ...]
 
 
 def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
-    """Return the contributions of accepted wagers to each meter. Cents times bps are micros.
+    """Return the contribution of wagers to each meter, in micros (cents times basis points).
 
     Raises:
-        EventRefusal: a position or a wager that the table does not have, or has twice, or with
-            another amount (reading T22); more than the largest contribution (duty D3).
+        EventRefusal: the table does not have a position or a wager of the event; a position appears
+            twice; a wager has the wrong amount (reading T22); or the contribution is above the
+            largest contribution (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -127,10 +131,10 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
 
 
 def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
-    """Settle a round by the rules, and return it as work for the script.
+    """Settle a round by the rules of the game, and return the work for the Lua script.
 
     Raises:
-        EventRefusal: positions, cards or patrons that are impossible, or that differ from the
+        EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
             wagers.
     """
     rules = meter_rules()
