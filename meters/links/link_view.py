@@ -1,4 +1,4 @@
-"""What supervisors see of a link: its meters, parameters and proposals (duty D3)."""
+"""The view of a link for supervisors: its meters, parameters and proposals (duty D3)."""
 
 from collections.abc import Collection, Sequence
 

@@ -1,1 +1,1 @@
-"""Log setup, log options and throttled warnings."""
+"""Setup of the log, options for the log, and limits on repeated warnings."""

@@ -1,4 +1,4 @@
-"""Log options: level and form, the same for `serve` and `table`."""
+"""Options for the log: its level and form. `serve` and `table` have the same options."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,14 +7,14 @@ import typer
 
 
 class LogForm(StrEnum):
-    """The form of a log line."""
+    """The form of log lines."""
 
     JSON = "json"
     TEXT = "text"
 
 
 class LogLevel(StrEnum):
-    """Lowest level that is logged; `deploy/docs/reference/logs.md` says what each is for."""
+    """Lowest level that is logged. `deploy/docs/reference/logs.md` explains the levels."""
 
     DEBUG = "debug"
     INFO = "info"

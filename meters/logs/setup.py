@@ -24,13 +24,13 @@ _FIRST: Final = ("timestamp", "level", "event")
 
 
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
-    """Log all messages of this process to a file, including the libraries' warnings.
+    """Write all log messages of this process, and warnings of its libraries, to a file.
 
     Args:
-        file: the file of the lines; if it cannot be written, nothing stops.
-        form: the form of the lines; by default text on a terminal, else JSON.
-        level: the lowest level that is logged. Of the libraries' messages, only warnings and above
-            are logged, because one library writes two lines for each message.
+        file: the file for the lines. If writing fails, the process continues.
+        form: the form of the lines; None for text on a terminal and JSON in any other file.
+        level: the lowest level that is logged. Messages of libraries are logged only from level
+            warning up, because one library writes two lines for each message.
     """
     terminal = file.isatty()
     if form is None:
@@ -60,20 +60,21 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
 
 
 def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
-    """Log to standard error as `log_to` does, including a defect that ends the process."""
+    """Log to standard error as `log_to` does. A defect that ends the process is logged too."""
     log_to(sys.stderr, form, level)
     sys.excepthook = _tell_end
 
 
 def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
-    """Return the processors that render a line. Tracebacks are plain, without variables' values."""
+    """Return the processors that make a log line. Tracebacks do not show values of variables."""
     if form is LogForm.JSON:
         return [
             structlog.processors.format_exc_info,
             _in_order,
             structlog.processors.JSONRenderer(),
         ]
-    # Texts are quoted, so no message can send control characters to the terminal.
+    # Texts are printed in quotes and escaped, so no message can send control characters to a
+    # terminal.
     plain = structlog.dev.plain_traceback
     return [
         structlog.processors.format_exc_info,
@@ -85,18 +86,18 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
 
 
 def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Escape a traceback, because its message may quote stored text with control characters."""
+    """Escape a traceback, because its message can contain stored text with control characters."""
     traceback = fields.get("exception")
     return fields if traceback is None else {**fields, "exception": escape_lines(traceback)}
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Return the fields in the order in which people look for them."""
+    """Return the fields with time, level and event first, where people look for them."""
     return {**{name: fields[name] for name in _FIRST}, **fields}
 
 
 def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Move a library's message to its own field, because it is not one of our event names."""
+    """Move a library's message to a field of its own: `event` has only names of our own events."""
     record: logging.LogRecord = fields["_record"]
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 
@@ -107,7 +108,7 @@ def _tell_end(kind: type[BaseException], error: BaseException, trace: TracebackT
 
 
 class LogFile:
-    """A text file for log lines; lines that a full disk or a closed pipe refuses are dropped."""
+    """A text file for log lines. If the disk is full or a pipe is closed, lines are dropped."""
 
     def __init__(self, file: TextIO) -> None:
         self._file: Final = file

@@ -1,4 +1,4 @@
-"""Warnings that may occur thousands of times a second, logged a few times a minute."""
+"""Limit on warnings that can occur thousands of times a second: a few are logged each minute."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -18,11 +18,12 @@ class _Logged:
 
 
 class ThrottledLog:
-    """A limit that lets the first few warnings of a kind pass, then none until a minute later.
+    """Limit on warnings: in each minute, the first few of a kind are logged, and no others.
 
-    So a table that floods does not fill the disk or the log. The metrics count all of it.
+    So a table that sends too many events cannot fill the disk or the log. The metrics count all
+    events.
 
-    The clock never goes back.
+    The clock for this limit is monotonic: it never goes back.
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -30,7 +31,11 @@ class ThrottledLog:
         self._told: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """Return how many of a kind were held back since the last logged one; None to hold back."""
+        """Return None if a warning of this kind must not be logged now.
+
+        If the warning is due, return the number of warnings of this kind that were left out since
+        the last logged one.
+        """
         now_s = self._clock_s()
         logged = self._told.get(kind)
         if logged is None or now_s - logged.since_s >= _EVERY_S:

@@ -1,1 +1,1 @@
-"""Text on a terminal: printing, tables and progress, with control characters made visible."""
+"""Text on a terminal: printing, tables and progress bars. Control characters are made visible."""

@@ -1,4 +1,4 @@
-"""The rich console of commands: colors and tables, with escaped text."""
+"""The console of the commands (library rich): colors and tables, with escaped text."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from meters.terminal.printing import escape_lines
 
 
 class PlainConsole(Console):
-    """A console that escapes its text; markup in the text is not interpreted.
+    """A console that escapes control characters in its text, and does not interpret markup.
 
     Args:
-        stderr: print to standard error.
-        width: the number of columns without a terminal; rich's default if None.
-        soft_wrap: do not wrap long lines.
+        stderr: whether to print to standard error.
+        width: the number of columns if there is no terminal; None for the default of rich.
+        soft_wrap: whether to leave long lines as they are, without line breaks.
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class PlainConsole(Console):
             self.width = width
 
     def print_line(self, text: str, style: str | None = None) -> None:
-        """Print one line of any text."""
+        """Print a text as one line. Line breaks in the text are escaped."""
         self.print(escape_unprintable(text), style=style, soft_wrap=True)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render an object, with its text escaped."""
+        """Render an object, and escape its text."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment

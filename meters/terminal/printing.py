@@ -1,7 +1,8 @@
-"""The only place where commands print: no text can control the terminal.
+"""The functions with which commands print. They let no text control the terminal.
 
-Stored text may be older than the checks that refuse control characters, or come from an altered
-store. So all printed text is escaped here, or in the console of this room, and nowhere else.
+Stored text can be older than the checks that refuse control characters. It can also come from
+altered data in Redis. Therefore all printed text is escaped here or in `console.py`, and commands
+print nowhere else.
 """
 
 import sys
@@ -15,7 +16,7 @@ _LINE_END: Final = "\n"
 
 
 def escape_lines(text: str) -> str:
-    """Escape the unprintable characters of a text of several lines."""
+    """Escape the unprintable characters of a text, except its line breaks."""
     return _LINE_END.join(escape_unprintable(line) for line in text.split(_LINE_END))
 
 
@@ -38,5 +39,5 @@ def print_json(text: bytes) -> None:
 def print_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print the traceback of a defect; the arguments are those of `sys.excepthook`."""
+    """Print the traceback of a defect. The arguments are those of `sys.excepthook`."""
     print_error("".join(traceback.format_exception(kind, error, trace)).rstrip())

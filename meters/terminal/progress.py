@@ -1,4 +1,4 @@
-"""Progress of a command on a terminal."""
+"""Display of the progress of a command on a terminal."""
 
 import sys
 
@@ -8,7 +8,7 @@ from meters.terminal.console import PlainConsole
 
 
 def progress_bar() -> Progress:
-    """Return a progress display on standard error, a bar per link; none without a terminal."""
+    """Return a display of progress bars on standard error. Without a terminal, it shows nothing."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
