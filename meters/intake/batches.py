@@ -166,7 +166,7 @@ class LinkIntake:
 
     @property
     def _follows(self) -> bool:
-        """Whether each event is logged (level debug).
+        """True if each event is logged (level debug).
 
         Callers check this first, so they build no log fields in vain.
         """

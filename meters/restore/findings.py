@@ -31,7 +31,7 @@ class StoreCondition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFindings:
-    """What was found in a link's store before the restore.
+    """State of a link's store before the restore.
 
     Attributes:
         standing: whether the store is empty, half-written or has books.
