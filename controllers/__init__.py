@@ -1,1 +1,1 @@
-"""The table side: table states, devices, the agent with its outbox, the panel, bots, the demo."""
+"""The table side of pitlink: table states, devices, agents, panels, bots and the demonstration."""

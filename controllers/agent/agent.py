@@ -38,7 +38,7 @@ from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""Number of signs, without a break, after which the agent reports that the service lost events.
+"""Number of signs in a row after which the agent reports that the service lost events.
 
 A single sign proves nothing: a delayed hello reply can arrive after a newer reply.
 """
@@ -330,8 +330,8 @@ class Agent:
     def on_answer(self, answer: DeviceAnswer) -> None:
         """Observe the answer to a device event; subclasses can override this method.
 
-        A correction that a floorperson must confirm is first answered ``unconfirmed``, once or
-        more. The last answer is the result.
+        A correction that a floorperson must confirm is first answered ``unconfirmed``, one or more
+        times. The last answer is the result.
         """
 
     async def _work(self) -> None:
@@ -394,7 +394,7 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the device line that waited for a floorperson, if no correction request waits."""
+        """Answer the device line that waited for a floorperson, when the request has ended."""
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
             return
@@ -419,7 +419,7 @@ class Agent:
             self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
-        """Check the heartbeat, publish a changed status of the table, and send needed hellos."""
+        """Check the heartbeat, publish the table's status after changes, and send hellos."""
         loop = asyncio.get_running_loop()
         reported: tuple[int, str] | None = None
         lived = False

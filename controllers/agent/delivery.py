@@ -120,9 +120,9 @@ class _UnderWay:
 
 
 class EventDelivery:
-    """Connection of one table to the broker, which delivers events and receives messages.
+    """Connection between a table and the broker; it delivers events and receives messages.
 
-    If the connection is lost, it is opened again.
+    A lost connection is opened again.
 
     Attributes:
         heartbeat: the controller's heartbeat.
@@ -167,7 +167,7 @@ class EventDelivery:
         return self._client is not None
 
     async def stay_connected(self) -> None:
-        """Connect to the broker and receive messages; after each loss, connect again."""
+        """Connect to the broker and receive messages; if the connection is lost, connect again."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
         losses = ConnectionLosses()
@@ -241,9 +241,9 @@ class EventDelivery:
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
         """Publish an event repeatedly until the service's reply to this event arrives.
 
-        There is no time limit. The pauses between two publications grow. If the connection or the
-        controller's heartbeat returns after a failure, the pauses start again from the first one,
-        because messages that were sent during the failure are lost.
+        There is no time limit. The pauses between two publications grow. Messages that were sent
+        during a failure are lost. So when the connection or the controller's heartbeat returns, the
+        pauses start again from the first one.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()

@@ -44,7 +44,7 @@ async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
 
     `source` and `sink` are file descriptors. A line is handled only after the previous line was
     answered. A separate thread reads and writes, because files, pipes and terminals can block. If
-    this call is canceled, the thread is left running, because it can be blocked.
+    this call is canceled, the thread is left running, because a blocked thread cannot be stopped.
 
     Returns:
         True if every line was accepted.

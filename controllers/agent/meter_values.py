@@ -7,9 +7,10 @@ from typing import Final
 from meters.wire.messages import MeterValue
 
 DOUBT_AFTER_S: Final = 5.0
-"""Seconds after which a meter value with a lower version number puts the higher one in doubt.
+"""Seconds for which a meter's last value stays valid after a lower version number arrived.
 
-Until then, the value with the lower version number can simply be late.
+Until then, the value with the lower version number can simply be late. After that, the last value
+is in doubt.
 """
 
 

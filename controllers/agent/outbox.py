@@ -86,8 +86,8 @@ class Outbox:
         """Open the outbox of a table, or create it.
 
         Raises:
-            OutboxError: the outbox is open in another agent, belongs to another table, or is
-                damaged, or its directory cannot be written.
+            OutboxError: another agent has the outbox open, the outbox belongs to another table or
+                is damaged, or the directory of the outbox cannot be written.
         """
         connection: sqlite3.Connection | None = None
         try:
@@ -112,8 +112,8 @@ class Outbox:
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `payload` is the event in the bytes that are published. `line` is the device event that led
-        to this event. `state` is the state of the table while it waits for the reply.
+        `payload` has the bytes that are published. `line` is the device event that led to this
+        event. `state` is the state of the table while the table waits for the reply.
 
         Raises:
             ValueError: the number is not the next one, or another event is unanswered.
@@ -203,7 +203,7 @@ class Outbox:
 def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
     """Lock and check the outbox file, and create its SQL tables if the file is new.
 
-    Return the number that `go_on_from` stored last; 0 if it stored none.
+    Return the number that `go_on_from` stored last; 0 if `go_on_from` was never called.
     """
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")

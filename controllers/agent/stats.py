@@ -96,6 +96,6 @@ class AgentStats:
 
     @property
     def waits(self) -> Mapping[float, int]:
-        """Number of events whose reply time was at most each bound of `REPLY_SECONDS`, by bound."""
+        """Number of replies that arrived within each bound of `REPLY_SECONDS`, by bound."""
         counts = self.deliveries.waits
         return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

@@ -252,7 +252,7 @@ class TableWriter:
         """Deliver the unanswered event, apply the service's reply, and return the device's answer.
 
         Raises:
-            OutboxError: the stored event is not one that this version of pitlink sends.
+            OutboxError: this version of pitlink does not know the stored event.
         """
         pending = self.pending
         if pending is None:
@@ -378,7 +378,7 @@ class TableWriter:
     async def _on_disk(
         self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Got:
-        """Run a function in the outbox's thread, because it blocks while the disk works."""
+        """Run a function that blocks on the disk; the outbox's thread runs this function."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
 

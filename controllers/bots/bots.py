@@ -153,7 +153,7 @@ class DealerBot:
         )
 
     def _change_seats(self) -> None:
-        """Change players at random; sometimes one player has two adjacent boxes."""
+        """Change players at random; sometimes one player has two adjacent positions."""
         for position in range(1, self._layout.positions + 1):
             if self._rng.random() < 0.1:
                 self._seats.pop(position, None)
@@ -331,9 +331,10 @@ async def end_rounds(
     bots: Sequence["asyncio.Task[None]"],
     ended: "asyncio.Task[None] | None" = None,
 ) -> None:
-    """Wait until the current rounds of the bots end, but not at tables that are held.
+    """Wait until the bots have ended their current rounds.
 
-    The wait has a time limit. It also ends when the task `ended` is done.
+    There is no wait for tables that are held for a hand pay. The wait has a time limit. The wait
+    also ends when the task `ended` is done.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

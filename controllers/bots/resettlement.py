@@ -27,7 +27,7 @@ class RoundRecord:
 
     Attributes:
         table: id of the table.
-        told: the round in the format of the contract, without meters.
+        told: the round in the format of the contract; the field for the meters is missing.
         terms: terms of the table's meters, by kind of meter.
         lines: the service's settlement lines of progressive wagers.
     """
@@ -44,8 +44,8 @@ class SettledRecord:
 
     Attributes:
         round: the round as a line of JSON for `pitlink settle`.
-        settlement: the payouts of the table's players as a line of JSON. For progressive wagers, it
-            has the service's own lines.
+        settlement: the payouts of the table's players as a line of JSON. For progressive wagers,
+            this settlement has the service's own lines.
         same: true if `pitlink settle` produces the same lines.
     """
 
@@ -128,7 +128,7 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield each percentage that a meter paid, in order, with the amount of one share in cents."""
+    """Yield each percentage that a meter paid, in paying order, and one share of it in cents."""
     divided = [
         line
         for line in lines
@@ -145,7 +145,7 @@ def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon,
 
 
 def _merged(settled: Sequence[Line], lines: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines of the second settlement, but the service's lines for progressive wagers."""
+    """Yield the lines of the second settlement, with the service's lines for progressive wagers."""
     given = list(lines)
     for line in settled:
         if line.item not in METER_OF_ITEM:

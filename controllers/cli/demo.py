@@ -48,10 +48,11 @@ def demo(
 ) -> None:
     """Run a complete simulated floor on this machine: signage, the floor page, a panel.
 
-    It starts a broker, a Redis server, the service, bot tables of all three games, and one table at
-    which you deal. It prints the addresses and the names for signing in. Ctrl-C or the end of the
-    time stops it and prints a summary. The exit status is 0 if the ledger balances and a second
-    settlement of every round has the same result.
+    The command starts a broker, a Redis server, the service, and bot tables of all three games. You
+    can deal at one more table. The command prints the addresses and the names for signing in.
+    Ctrl-C or the end of the time stops the simulated floor. Then the command prints a summary. The
+    exit status is 0 if the ledger balances and a second settlement of every round has the same
+    result.
     """
     options = DemoOptions(
         tables,

@@ -79,17 +79,16 @@ class DemoService:
     log: Path
 
     async def ended(self) -> None:
-        """Wait until the service ends unexpectedly.
+        """Wait for an unexpected end of the service, and raise an error.
 
         Raises:
-            UserError: always, when the service has ended; the message has the end of the service's
-                log.
+            UserError: the service ended; the message has the last lines of the service's log.
         """
         status = await self.process.wait()
         raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
 
     async def meters(self) -> tuple[MeterShown, ...]:
-        """Return the meters; no meters if the service does not answer now."""
+        """Return the meters; the result is empty if the service does not answer now."""
         with contextlib.suppress(OSError, msgspec.DecodeError):
             return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
         return ()
@@ -212,9 +211,9 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return a command that is stopped by the kernel if this process is killed.
+    """Return a command that the kernel stops if this process is killed.
 
-    The command `setpriv` of Linux does this. Without `setpriv`, the command is returned unchanged.
+    The Linux program `setpriv` sets this up. Without `setpriv`, the command is returned unchanged.
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command

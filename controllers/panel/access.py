@@ -19,7 +19,7 @@ SESSION_S: Final = 30 * 86_400
 """Duration of a session in seconds; each use of the key begins another session."""
 
 WRONG_MOST: Final = 10
-"""Maximum number of wrong keys from one address within a minute; the same for wrong cookies."""
+"""Maximum number of wrong keys, or of wrong cookies, from one address within a minute."""
 
 _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000

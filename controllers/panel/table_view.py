@@ -142,7 +142,7 @@ def _closed_view(
 ) -> ClosedView | None:
     """Return the notice that a fault stops progressive wagers, or None (duties D13 and D14).
 
-    The phase of a round is not a fault, except that the table is locked out.
+    Betting can also be closed in a normal phase of a round; then there is no notice.
     """
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
@@ -224,7 +224,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
 
 
 def _returned(returned: Returned) -> ReturnedView:
-    """Return the returned wagers by position; electronic wagers are credits (649a.7(d)(7))."""
+    """Return the returned wagers by position; electronic wagers become credits (649a.7(d)(7))."""
     positions = []
     for position in sorted({placed.position for placed in returned.wagers}):
         here = [placed for placed in returned.wagers if placed.position == position]

@@ -9,7 +9,10 @@ from controllers.agent.agent import Agent
 from controllers.panel.table_view import view_table
 
 LOOK_EVERY_S: Final = 0.1
-"""Seconds between two checks of the table, because a fault can begin without an event."""
+"""Seconds between two checks of the table.
+
+The checks are needed because a fault can begin without an event.
+"""
 
 HEARTBEAT_EVERY_S: Final = 1.0
 """Seconds between heartbeats; a page that misses several of them hides its numbers."""
@@ -21,7 +24,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 class PanelUpdates:
-    """The current view of one table, as bytes.
+    """Current view of one table, as JSON in bytes.
 
     Attributes:
         streams: number of tablets that receive the view.
@@ -56,7 +59,7 @@ class PanelUpdates:
             await asyncio.sleep(LOOK_EVERY_S)
 
     def refresh(self) -> None:
-        """Check the table now; if the view has changed, send it to all streams."""
+        """Check the table now; if the view has changed, send the view to all streams."""
         view = self.view
         if view != self._view:
             self._view = view

@@ -52,8 +52,8 @@ class PositionView(_View, frozen=True):
         lucky: true if the position was drawn for the Lucky Bonus.
         joined_next: true if one player has this position and the next one (readings T9 and T17).
         can: the actions that are possible now: ``hand``, ``fold`` (the cards are collected), ``fold
-            stay`` (the cards stay), ``retract hand``, ``retract fold``, ``join`` and ``part`` (this
-            position and the next one belong to one player, or no longer do).
+            stay`` (the cards stay), ``retract hand``, ``retract fold``, ``join`` (one player has
+            this position and the next one), and ``part`` (one player no longer has both).
     """
 
     position: int
@@ -100,8 +100,8 @@ class LineView(_View, frozen=True):
         act: the dealer's task in words.
         source: source of the payout in words, or empty.
         payer: person who pays the amount, in words, or empty.
-        rule: the subsection that decides the line.
-        why: texts that explain the line, with the subsections.
+        rule: the subsection of the regulations that decides the line.
+        why: texts that explain the line, with the subsections of the regulations.
         percent: the percentage of the meter that is paid, or None.
         envy_of: for an Envy Bonus, the position whose winning hand caused it; otherwise None.
         claimed: true if the payment needs, or needed, a floorperson's decision.
@@ -257,7 +257,7 @@ class View(_View, frozen=True):
         linked: true if the table feeds any meter.
         demonstration: true for a demonstration; every page then says so.
         phase: phase of the round.
-        round: name of the round if the service knows it.
+        round: name of the round, if the round's wagers were sent to the service.
         controller: state of the controller, in a word.
         shut: reason why no progressive wager is accepted, or None.
         unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
@@ -278,8 +278,8 @@ class View(_View, frozen=True):
         community: the community cards.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every card that was entered.
-        next: next entry: ``dealer``, a position's number or ``community``; None if nothing is
-            missing. The order is that in which cards are turned up.
+        next: entry that is needed next: ``dealer``, a position's number or ``community``; None if
+            nothing is missing. Entries are needed in the order in which cards are turned up.
         missing: entries that are missing before the round can be settled, in words.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.

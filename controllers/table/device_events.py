@@ -127,7 +127,7 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
         what: the entry that is retracted. `chips` is possible only until the first card or fold is
             entered.
         position: the position of the hand or fold; None for other entries.
-        reason: the reason; a panel must send it when cards are retracted.
+        reason: reason of the retraction; a panel must send a reason when cards are retracted.
     """
 
     what: Literal["hand", "fold", "dealer", "community", "chips"]

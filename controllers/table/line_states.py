@@ -30,7 +30,7 @@ _TOLD_ENVY: Final[Mapping[str, LineState]] = {
 }
 """State of an Envy Bonus's line after a decision on the Envy Bonus itself.
 
-This state has priority over the state from the decision on the win that caused the Envy Bonus.
+This state replaces the state that follows from the decision on the winning hand.
 """
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 """States of lines that the dealer can complete now, by a payment or by an acknowledgment."""
@@ -39,7 +39,7 @@ _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
-    """Return the state of the line that has the index `number`, from 0, in a settlement."""
+    """Return the state of a line in a settlement; `number` is the index of the line, from 0."""
     line = settled.lines[number]
     decided = settled.envy_decision_on(number)
     state = _TOLD_ENVY[decided] if decided else _due_state(settled, line)
@@ -120,9 +120,9 @@ def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> in
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     """Return the claim that must be decided before a settlement line is paid, or None.
 
-    For a win, it is the claim of the win. For an Envy Bonus, it is the claim of the winning hand
-    that caused the Envy Bonus. A floorperson must examine that hand and validate the win before the
-    Envy Bonus is paid.
+    The line of a win needs a decision on the win's own claim. The line of an Envy Bonus needs a
+    decision on the claim of the winning hand that caused the Envy Bonus. A floorperson must examine
+    that hand and validate the win before the Envy Bonus is paid.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims)

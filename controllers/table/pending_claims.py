@@ -23,7 +23,7 @@ from meters.wire.messages import Jackpot
 WAITING_MAX: Final = 8
 """Maximum number of earlier rounds with a win that waits for a floorperson.
 
-If one more round would wait, the table must wait for a floorperson.
+One more round with such a win stops the table until a floorperson decides a win.
 """
 
 

@@ -99,9 +99,9 @@ def _held_elsewhere(
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """Record a refusal by the service in the table's state, because the panel must show it.
+    """Record a refusal by the service in the table's state.
 
-    Perhaps no tablet waits for the answer any longer.
+    So the panel shows the refusal even if no tablet waits for the answer.
     """
     return replace(state, asking=None, refusal=Refused(event, error.message))
 
@@ -177,8 +177,8 @@ def decide(
 ) -> TableState:
     """Apply a floorperson's decision on a claim of any round in the table's state.
 
-    If the claim was the last hand pay that held the table, and it is paid or rejected, the table
-    opens again. A repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
+    When the last hand pay that held the table is paid or rejected, the table opens again. A
+    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
     """
     settled, last = state.settled, state.last_settled
     state = replace(
@@ -200,7 +200,7 @@ class SequenceComparison(StrEnum):
     """Result of comparing the service's ledger of a table with the table's outbox.
 
     Attributes:
-        AGREED: the service and the outbox have the same events; one event may still be on its way.
+        AGREED: the service and the outbox have the same events; one event can still be unanswered.
         AHEAD: the service has events that the outbox does not have: an outbox was lost.
         BEHIND: the service has lost events to which it had replied.
     """

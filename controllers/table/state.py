@@ -172,7 +172,7 @@ class SettledRound(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         draw: random draw at lock-out.
-        done: indexes of the lines that the dealer has paid or otherwise completed, from 0.
+        done: indexes, from 0, of the lines that the dealer has paid or otherwise completed.
         seq: sequence number of the round's result.
         envy: decisions on the Envy Bonuses of the round so far.
     """
@@ -258,7 +258,7 @@ class Asking(_Record, frozen=True):
 
     Attributes:
         event: the device event that led to the request.
-        since: time of the first request, RFC 3339 in UTC.
+        since: time of the first request in UTC, as RFC 3339 text.
         reason: reason of a void; empty for a settlement.
         confirm: true if the device requested the confirmation; false if only the floor file
             requires it.
@@ -286,8 +286,8 @@ class TableState(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         held: claims of hand pays whose documents are not complete.
-        hold: claims because of which the service refused wagers, with the decisions on them. No
-            settlement in this state has these claims.
+        hold: claims that made the service refuse wagers, with the decisions on them. No settlement
+            in this state has these claims.
         reason: reason of a table lock-out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked
@@ -357,7 +357,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the patrons whose names are known at some positions.
+        """Return the known names of the patrons at the given positions.
 
         A name is known if a device named the patron, or if the name was sent to the service.
         """

@@ -356,7 +356,7 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: TakenBack) -> bool:
-    """Return whether retracted cards were not entered again; the order of cards does not matter."""
+    """Return whether retracted cards differ from the cards that are entered now, in any order."""
     entered: Sequence[str] | None
     match back.what:
         case "hand":
