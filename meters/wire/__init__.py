@@ -1,1 +1,1 @@
-"""The public contract: messages, topics, the clock and the MQTT client."""
+"""The public contract: its messages, topics and times; and the MQTT client."""

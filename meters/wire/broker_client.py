@@ -1,4 +1,4 @@
-"""MQTT client for the service and the agents, and the pauses between connection attempts."""
+"""MQTT client of the service and the agents, and the pauses between connection attempts."""
 
 import asyncio
 import math
@@ -16,22 +16,23 @@ from paho.mqtt.client import time_func
 Answer = TypeVar("Answer")
 
 FIRST_ANSWER_WITHIN_S: Final = 1.2
-"""Longest wait for the broker's first answer, before the connection is replaced by another one.
+"""Longest wait for the broker's first answer. After this time the client makes another connection.
 
-It limits each step alone: the TCP connection, and the broker's first byte on it (of TLS or MQTT). A
-proxy whose broker is down may accept a connection and never send a byte on it.
+The limit applies to two steps separately: the TCP connection, and the broker's first byte on it (of
+TLS or MQTT). A proxy whose broker is down can accept a connection and never send a byte on it.
 """
 CONNECTED_WITHIN_S: Final = 5.0
-"""Longest duration of the rest of a TLS handshake once the broker has begun it, and of its CONNACK.
+"""Longest wait for the rest of a TLS handshake that the broker has begun, then for its CONNACK.
 
-When a whole floor connects at the same time, a slow broker works on all handshakes together. If
-clients disconnected before it had finished any, it would start all of them again, without end.
+If a whole floor connects at the same time, a slow broker works on all handshakes together. If the
+clients disconnected before the broker had finished any of them, the broker would have to start all
+handshakes again, without end.
 """
 ASKED_AFTER_S: Final = 1.5
-"""Silence of the broker after which the client sends it a ping."""
+"""Silence of the broker after which the client sends a ping to the broker."""
 SILENT_S: Final = 3.0
-"""Silence after which a connection is lost, even if nobody has closed it. A table has locked itself
-by then."""
+"""Silence of the broker after which a connection counts as lost, even if nobody has closed it. By
+that time a table has locked itself."""
 
 _LOOK_EVERY_S: Final = 0.5
 _STEADY_S: Final = 5.0
@@ -39,7 +40,7 @@ _jitter: Final = secrets.SystemRandom()
 
 
 class _Watched(Protocol):
-    """A socket; its file descriptor is negative once it is closed."""
+    """Socket. Its file descriptor is negative after the socket is closed."""
 
     def fileno(self) -> int:
         """Return the file descriptor that the event loop watches."""
@@ -47,7 +48,7 @@ class _Watched(Protocol):
 
 
 class _Writing(Protocol):
-    """A client with data left to write."""
+    """Client that has data left to write."""
 
     def loop_write(self) -> object:
         """Write as much as the socket accepts."""
@@ -55,13 +56,13 @@ class _Writing(Protocol):
 
 
 class _BrokerTlsSocket(ssl.SSLSocket):
-    """A TLS socket with one limit for the broker's first byte and another for the rest."""
+    """TLS socket with one time limit for the broker's first byte and another for the rest."""
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  (the library's own)
-        """Perform the handshake; the socket's own timeout limits the wait for the first answer.
+        """Perform the handshake. The socket's own timeout limits the wait for the first byte.
 
         Raises:
-            OSError: the connection broke, the broker did not answer, or it is not trusted.
+            OSError: the connection broke, the broker did not answer, or the broker is not trusted.
         """
         first_within_s = self.gettimeout()
         self.settimeout(0.0)
@@ -86,15 +87,16 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 
 
 class BrokerClient(aiomqtt.Client):
-    """An aiomqtt client that detects a broken connection immediately and leaves nothing behind.
+    """An aiomqtt client that detects a broken connection immediately and closes all that it opened.
 
-    Each client is for one connection. Every wait for the broker ends with the connection. The
-    library alone would wait until its timeout, also for the answer to the connection itself. A
-    connection on which nothing arrives is lost after `SILENT_S`, not after twice the keep-alive.
+    Each client is for one connection. Every wait for the broker ends when the connection ends.
+    aiomqtt alone would wait until its timeout, even for the CONNACK. A connection on which nothing
+    arrives is lost after `SILENT_S`. With aiomqtt alone it would be lost after twice the keep-alive
+    time.
 
-    A connection may break after a write is requested and before the event loop's next turn. The
-    descriptor is then closed, or already belongs to another connection. A connection attempt may
-    also be canceled before the broker has answered. The library would then keep its socket and its
+    A connection can break between the request for a write and the next turn of the event loop. Then
+    the file descriptor is closed, or it already belongs to another connection. A connection attempt
+    can be canceled before the broker has answered. Then aiomqtt alone would keep the socket and the
     task until the process ends.
     """
 
@@ -117,10 +119,11 @@ class BrokerClient(aiomqtt.Client):
         self._client.disable_logger()
 
     async def __aenter__(self) -> Self:
-        """Connect.
+        """Connect to the broker.
 
         Raises:
-            aiomqtt.MqttError: the broker cannot be reached, refuses, or does not answer.
+            aiomqtt.MqttError: the broker cannot be reached, refuses the connection, or does not
+                answer.
         """
         try:
             await super().__aenter__()
@@ -129,16 +132,16 @@ class BrokerClient(aiomqtt.Client):
             self._let_go()
             raise
         if self._client.socket() is None:
-            # The library has dropped the socket: it treats this loss as one of an earlier
+            # aiomqtt has dropped the socket, because it treats this loss as the loss of an earlier
             # connection.
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for the broker's answer, as long as the connection lasts.
+        """Wait for an answer of the broker while the connection lasts.
 
         Raises:
-            aiomqtt.MqttError: the connection broke, or there was no answer in time.
+            aiomqtt.MqttError: the connection broke, or the broker did not answer in time.
         """
         limit_s = self.timeout if timeout is None else timeout
         if fut is self._connected:
@@ -170,13 +173,13 @@ class BrokerClient(aiomqtt.Client):
             self._disconnected.exception()
 
     async def _misc_loop(self) -> None:
-        """Run paho's periodic duties while the connection lasts; check that data still arrives."""
+        """Run paho's periodic duties and check that data arrives, while the connection lasts."""
         paho = self._client
         while paho.loop_misc() == _DONE:
             looked_s = self._loop.time()
             await asyncio.sleep(_LOOK_EVERY_S)
             if self._loop.time() - looked_s > 2 * _LOOK_EVERY_S or not self._connected.done():
-                # This process was delayed; data that arrived meanwhile may not be read yet.
+                # This process was delayed, so data that has already arrived may not be read yet.
                 continue
             # paho has no public interface for the time of the last byte, a ping, or ending a
             # connection.
@@ -234,13 +237,14 @@ class BrokerClient(aiomqtt.Client):
 
 
 class ConnectPace:
-    """The pause before each further connection attempt.
+    """Pause before each further connection attempt.
 
-    It doubles with each attempt and is counted from the start of the last one, so the duration of
-    an attempt is not waited for again. A connection that did not last counts as a failed attempt.
+    The pause doubles with each attempt. It is counted from the start of the last attempt, so the
+    duration of the attempt is part of the pause. A connection that lasted only a short time counts
+    as a failed attempt.
 
     Args:
-        first_s: the first pause, and the shortest between two attempts.
+        first_s: the first pause, which is also the shortest pause.
         cap_s: the longest pause.
     """
 
@@ -264,5 +268,8 @@ class ConnectPace:
 
 
 def jittered(delay_s: float) -> float:
-    """Return about `delay_s`, varied so clients that start together do not stay in step."""
+    """Return `delay_s`, changed at random by up to a quarter.
+
+    So clients that start at the same time do not act at the same time later.
+    """
     return delay_s * _jitter.uniform(0.75, 1.25)

@@ -1,4 +1,4 @@
-"""Times in the messages, in UTC."""
+"""Times in UTC, as the messages contain them."""
 
 from datetime import UTC, datetime
 

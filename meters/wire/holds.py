@@ -1,4 +1,4 @@
-"""The rule that decides if a win holds its table, and the texts of the hold."""
+"""Rule that decides if a win holds its table, and texts about a held table."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,16 +6,16 @@ from typing import Final
 from bonus.wagers import PaidFrom
 
 HELD: Final = "held"
-"""Refusal code of a held table, and the table's state meanwhile."""
+"""Refusal code for the events of a held table. It is also the state of a held table."""
 
 HELD_TOLD: Final = "the table is held: the cards stay until the documents of a win are done"
 
 
 def holds_table(paid_from: str | None) -> bool:
-    """Check if a win paid in this way holds its table until it is paid or rejected.
+    """Check if a win that is paid in this way holds its table until it is paid or rejected.
 
-    Only a hand pay does: its cards stay on the table until the necessary documentation is done
-    (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    Only a hand pay holds its table. The cards stay on the table until the necessary documentation
+    is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
 
     >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
     (True, False, False)
@@ -24,5 +24,5 @@ def holds_table(paid_from: str | None) -> bool:
 
 
 def held_by(claims: Iterable[str]) -> str:
-    """Return the reason why a table is held, with the claims that hold it."""
+    """Return the reason why a table is held, with the claims that hold the table."""
     return f"{HELD_TOLD} ({', '.join(claims)})"

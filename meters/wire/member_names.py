@@ -1,7 +1,8 @@
 """Refusal of JSON in which an object has the same name twice.
 
-JSON readers differ on which of the two values counts. Decoding into a type uses the last one. The
-ledger keeps the table's event as bytes, and another reader of them may use the first one.
+JSON readers differ: some use the first of the two values, others the last. pitlink's decoders use
+the last value. The ledger keeps the bytes of the table's event. Another reader of these bytes could
+use the first value.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _NamedTwiceError(Exception):
-    """An object has the same name twice."""
+    """Object that has the same name twice."""
 
 
 def _check_pairs(pairs: Sequence[tuple[str, object]]) -> None:
@@ -28,14 +29,17 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Check if an object in a JSON text has a name twice; the text was decoded by its type before.
+    r"""Check if an object in a JSON text has a name twice.
+
+    The caller must have decoded the text by its type already.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)
     """
     if b"\\" not in text:
         # Without escapes, a colon is part of a string or separates a name from its value. If a name
-        # occurs twice, decoding drops one of the two, and its colon is then missing.
+        # occurs twice, decoding drops one of the two values, so a colon is missing when the result
+        # is encoded.
         with contextlib.suppress(OverflowError):  # a number that only the strict decoder accepts
             return text.count(b":") != _ENCODER.encode(_QUICK.decode(text)).count(b":")
     try:

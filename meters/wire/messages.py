@@ -1,7 +1,8 @@
-"""Messages of the public contract, one frozen type each; an unknown field is refused.
+"""Messages of the public contract, each with its own frozen type.
 
-Cards are sent as two characters, money as integer cents. Every decoder is strict: a number in
-quotes, a boolean instead of a number, or a field that the contract does not have is an error.
+A card is sent as two characters, an amount of money as an integer in cents. Every decoder is
+strict. It refuses a number in quotes, a boolean instead of a number, and a field that the contract
+does not have.
 """
 
 from datetime import datetime
@@ -14,13 +15,13 @@ from bonus.settling.settlement_lines import Line
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""Largest event in bytes. A longer one is refused without decoding; a round of seven positions is
-far smaller."""
+"""Largest event in bytes. A larger event is refused without decoding. The events of a round with
+seven positions are far smaller."""
 
 CardName = str
-"""A card as two characters; the rules check if it is one."""
+"""Card as two characters. The rules of the game check if there is such a card."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""A card as two characters, checked here because no rule checks it."""
+"""Card as two characters. Its form is checked here, because no rule checks it."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -28,18 +29,18 @@ RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Instant = str
-"""A time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
+"""Time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
 
 Told = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A time as a table sends it: RFC 3339 with its offset."""
+"""Time as a table sends it: RFC 3339, with the offset from UTC."""
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings common to all messages."""
+    """Base class of all messages. It refuses unknown fields."""
 
 
 class WageredPosition(_Message, frozen=True, kw_only=True):
-    """The wagers that a position's wagering device had accepted at lock-out, in cents by wager."""
+    """Wagers, in cents, that the wagering device of a position had accepted at lock-out."""
 
     position: PositionNumber
     patron: Patron | None = None
@@ -47,7 +48,7 @@ class WageredPosition(_Message, frozen=True, kw_only=True):
 
 
 class DealtPosition(_Message, frozen=True, kw_only=True):
-    """A hand dealt to a position; `cards` is missing for a folded hand that was collected."""
+    """Hand dealt to a position. `cards` is missing if the hand was folded and collected."""
 
     position: PositionNumber
     patron: Patron | None = None
@@ -56,7 +57,7 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
 
 
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """The wagers that feed a meter, sent after lock-out and before the first card is dealt."""
+    """Wagers that feed a meter, sent after lock-out and before the first card is dealt."""
 
     seq: Seq
     at: Told
@@ -65,14 +66,14 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Cards that were entered at a table and are not in the result of their round.
+    """Cards that were entered at a table and that are not in the result of their round.
 
     Attributes:
-        what: the kind of cards: a hand, the dealer's, or community cards.
+        what: the kind of cards: a hand, the dealer's hand, or community cards.
         position: the position of a hand.
         cards: the cards.
-        taken_back: whether they were taken back before the round was settled or void.
-        reason: the reason for it, if somebody entered one.
+        taken_back: whether the cards were taken back before the round was settled or void.
+        reason: the reason for taking the cards back, if somebody entered one.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -86,11 +87,11 @@ _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 
 
 class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
-    """Every position that was dealt a hand, the dealer's hand and the community cards.
+    """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
     `entered_before`, an extension of the contract, has cards that were taken back and entered
-    differently; it is left out if there are none. `confirm`, another extension, requests that the
-    service applies such a result only after a floorperson has confirmed it.
+    differently. It is left out if there are no such cards. `confirm` is another extension. It
+    requests that the service waits with such a result until a floorperson has confirmed the result.
     """
 
     seq: Seq
@@ -104,11 +105,11 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 
 
 class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
-    """A round that is void before it has a result (649a.13): all wagers are returned.
+    """Round that is void before it has a result (649a.13). All of its wagers are returned.
 
-    `entered`, an extension of the contract, has the cards that had been entered by then; it is left
-    out if there were none. `confirm`, another extension, requests that the service applies a void
-    with such cards only after a floorperson has confirmed it.
+    `entered`, an extension of the contract, has the cards that were entered before the void. It is
+    left out if there were no such cards. `confirm` is another extension. It requests that the
+    service waits with such a void until a floorperson has confirmed the void.
     """
 
     seq: Seq
@@ -120,7 +121,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
 
 
 class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
-    """The withdrawal of a table's correction request; an extension of the contract."""
+    """Withdrawal of a table's correction request. This message is an extension of the contract."""
 
     seq: Seq
     at: Told
@@ -128,25 +129,28 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
-    """An agent's first message; the service replies with the state of the table."""
+    """First message of an agent. The service replies with the state of the table."""
 
     at: Told | None = None
 
 
 TableEvent = Wagers | Result | Void | Withdrawal | Hello
 MoneyEvent = Wagers | Result | Void | Withdrawal
-"""The events that a table numbers and repeats until it has a reply."""
+"""Events that a table numbers. The table repeats each of them until it has a reply."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
-    """The draw of the table game system for a round (649a.12(i)(3)); null if nothing was drawn."""
+    """Draw of the table game system for a round (649a.12(i)(3)).
+
+    A field is null if nothing was drawn for it.
+    """
 
     magic_card: CardName | None
     lucky_position: int | Literal["dealer"] | None
 
 
 class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reason for a refusal: a code for programs, a plain message, and the wrong field, if any."""
+    """Reason for a refusal: a code for programs, a message for people, the wrong field if any."""
 
     code: str
     message: str
@@ -154,7 +158,7 @@ class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClaimOpened(_Message, frozen=True, kw_only=True):
-    """A progressive win that waits for a floorperson; amount in cents."""
+    """Progressive win that waits for a floorperson. The amount is in cents."""
 
     claim: str
     position: int
@@ -163,7 +167,7 @@ class ClaimOpened(_Message, frozen=True, kw_only=True):
 
 
 class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", tag="accepted"):
-    """The reply to wagers that were counted."""
+    """Reply to wagers that the service has counted."""
 
     seq: int
     draw: DrawMade | None
@@ -172,8 +176,8 @@ class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", ta
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Any reply to an event, as agents read it.
 
-    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is null only if so little of
-    the event could be read that its number is unknown.
+    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is null if the number of the
+    event could not be read.
     """
 
     seq: int | None
@@ -186,14 +190,14 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
-    """The state of a table: the last `seq` that was used, and the open round."""
+    """State of a table: the last `seq` that was used, and the open round if there is one."""
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
 
 
 class LedgerSeal(_Message, frozen=True, kw_only=True):
-    """A digest of a link's ledger entries up to one, at which an audit found no error."""
+    """Digest of a link's ledger up to one entry, after an audit that found no error."""
 
     entries: int
     seal: str
@@ -201,7 +205,7 @@ class LedgerSeal(_Message, frozen=True, kw_only=True):
 
 
 class TableStatus(_Message, frozen=True, kw_only=True):
-    """A table's retained state."""
+    """State of a table, which the broker retains."""
 
     online: bool
     state: str
@@ -209,7 +213,7 @@ class TableStatus(_Message, frozen=True, kw_only=True):
 
 
 class MeterValue(_Message, frozen=True, kw_only=True):
-    """A meter's current value; amount in cents. `version` only increases."""
+    """Current value of a meter. The amount is in cents. `version` only increases."""
 
     meter: str
     amount: int
@@ -220,7 +224,10 @@ class MeterValue(_Message, frozen=True, kw_only=True):
 
 
 class ControllerBeat(_Message, frozen=True, kw_only=True):
-    """The controller's state, sent every second; `reason` is empty while it is operable."""
+    """Heartbeat of a link's controller, sent every second.
+
+    `reason` is empty while the controller is operable.
+    """
 
     state: Literal["operable", "inoperable", "closed"]
     reason: str
@@ -229,7 +236,7 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
 
 class Jackpot(_Message, frozen=True, kw_only=True):
-    """A win and each later decision about it; amounts in cents."""
+    """A win, or a later decision about a win. Amounts are in cents."""
 
     event: Literal["hit", "validated", "rejected", "paid"]
     claim: str
@@ -253,11 +260,11 @@ TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors that a decoder raises for bytes that are not a valid message."""
+"""Errors that a decoder raises for bytes that are not a valid message."""
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """The number of an event that cannot be read otherwise, so the reply can name it."""
+    """Number of an event whose other fields cannot be read. The reply names this number."""
 
     seq: Seq
 
@@ -266,7 +273,7 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 
 def seq_of(payload: bytes) -> int | None:
-    """Return the `seq` of an event that cannot be read otherwise, or None if it has none."""
+    """Return the `seq` of an event whose other fields cannot be read; None if it has no `seq`."""
     if len(payload) > 4 * EVENT_BYTES_MAX:
         return None
     try:

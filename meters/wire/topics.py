@@ -1,4 +1,4 @@
-"""MQTT topics of `pitlink/v1`, each defined here only."""
+"""MQTT topics of `pitlink/v1`. Each topic is defined only here."""
 
 import re
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ _STATUS: Final = re.compile(rf"{ROOT}/({IDENTIFIER})/table/({IDENTIFIER})/status
 
 
 class TableAddress(NamedTuple):
-    """A table as its topic names it."""
+    """The link and the table in a topic."""
 
     link: str
     table: str
@@ -32,17 +32,20 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic that retains a table's state; the last will is sent there too."""
+    """Return the topic that retains a table's state. The agent's last will has this topic too."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
 def meter(link: str, meter_id: str) -> str:
-    """Return the topic that retains a meter's current value; ``"+"`` for all meters of the link."""
+    """Return the topic that retains a meter's current value.
+
+    With ``"+"`` as the meter, it matches all meters of the link.
+    """
     return f"{ROOT}/{link}/meter/{meter_id}"
 
 
 def controller(link: str) -> str:
-    """Return the topic that retains the controller's state and beat."""
+    """Return the topic that retains the heartbeat of a link's controller."""
     return f"{ROOT}/{link}/controller"
 
 
@@ -52,16 +55,16 @@ def jackpot(link: str) -> str:
 
 
 def ledger(link: str) -> str:
-    """Return the topic that retains the seal of the link's ledger, to be stored elsewhere."""
+    """Return the topic that retains the seal of a link's ledger, so that others can store it."""
     return f"{ROOT}/{link}/ledger"
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""The topic that retains the seal of the operators' log. No link's topic can have this name."""
+"""Topic that retains the seal of the operators' log. No topic of a link can have this name."""
 
 
 def parse_table_out(topic: str) -> TableAddress | None:
-    """Return the table that publishes on a topic, or None if it is not a table's event topic.
+    """Return the table that publishes its events on a topic; None for any other topic.
 
     >>> parse_table_out("pitlink/v1/tcp-main/table/TCP-01/out")
     TableAddress(link='tcp-main', table='TCP-01')
@@ -71,6 +74,6 @@ def parse_table_out(topic: str) -> TableAddress | None:
 
 
 def parse_table_status(topic: str) -> TableAddress | None:
-    """Return the table whose status topic this is, or None if it is not one."""
+    """Return the table that publishes its state on a topic; None for any other topic."""
     found = _STATUS.fullmatch(topic)
     return TableAddress(*found.groups()) if found else None
