@@ -1,7 +1,8 @@
-"""A socket that reads and writes in large pieces for a client that uses small ones.
+"""Socket that reads and writes large pieces for a client that uses small pieces.
 
-paho reads each packet's first byte, its length and its body separately, and sends each packet by
-itself. At thousands of messages a second, those calls used a fifth of the service's time.
+The client, paho, reads the first byte, the length and the body of each packet separately. It sends
+each packet in its own call. With thousands of messages a second, these calls used a fifth of the
+service's time.
 """
 
 import asyncio
@@ -10,22 +11,23 @@ import ssl
 from typing import Final
 
 _PIECE_BYTES: Final = 32_768
-"""Bytes read in one call, and in one turn of the event loop: some hundred messages, a few
-milliseconds."""
+"""Bytes read in one call, and in one turn of the event loop. They contain a few hundred messages,
+which take a few milliseconds."""
 _UNSENT_BYTES_MAX: Final = 1_048_576
-"""With more unsent bytes than this the writer has to wait, as with any full socket buffer."""
+"""Number of unsent bytes above which the writer has to wait, as with any full socket buffer."""
 _PUSHED_BYTES_MAX: Final = 67_108_864
-"""The same limit for `push`, which does not wait: a broker that reads nothing for so long counts as
-gone."""
+"""Number of unsent bytes above which `push` accepts no more. `push` does not wait, so a broker that
+leaves so many bytes unread counts as gone."""
 _RETRY_S: Final = 0.002
 
 
 class BufferedSocket:
-    """A replacement for a connected, non-blocking socket.
+    """Replacement for a connected, non-blocking socket.
 
     Written bytes are sent at the end of the event loop's turn. One piece is read in each turn. paho
-    reads as long as there is data, which in a flood is without end, and no other task would run. An
-    error during sending is raised at the next call, as the kernel does for a broken connection.
+    reads as long as there is data. In a flood the data has no end, so without this limit no other
+    task would run. If sending fails, the next call raises the error, as the kernel does for a
+    broken connection.
     """
 
     def __init__(self, inner: socket.socket) -> None:
@@ -39,7 +41,7 @@ class BufferedSocket:
         self._broken: OSError | None = None
 
     def recv(self, size: int) -> bytes:
-        """Return up to `size` bytes; as `socket.recv`, with its errors."""
+        """Return up to `size` received bytes. The errors are those of `socket.recv`."""
         if self._taken == len(self._arrived):
             self._raise_if_broken()
             if self._had_piece and not self._beneath():
@@ -53,11 +55,11 @@ class BufferedSocket:
         return piece
 
     def pending(self) -> int:
-        """Return the number of received bytes that were not read yet."""
+        """Return the number of received bytes that the client has not read yet."""
         return len(self._arrived) - self._taken + self._beneath()
 
     def _beneath(self) -> int:
-        """Return the bytes that TLS has read already, which the kernel no longer reports."""
+        """Return the number of bytes that TLS holds. The kernel no longer reports these bytes."""
         inner = self._inner
         return inner.pending() if isinstance(inner, ssl.SSLSocket) else 0
 
@@ -65,11 +67,11 @@ class BufferedSocket:
         self._had_piece = False
 
     def send(self, data: bytes | bytearray) -> int:
-        """Accept bytes to be sent.
+        """Accept bytes for sending; return their number.
 
         Raises:
-            BlockingIOError: too much is unsent already.
-            OSError: the connection has broken.
+            BlockingIOError: too many bytes are unsent.
+            OSError: the connection is broken.
         """
         self._raise_if_broken()
         if len(self._unsent) > _UNSENT_BYTES_MAX:
@@ -80,7 +82,10 @@ class BufferedSocket:
         return len(data)
 
     def push(self, data: bytes) -> bool:
-        """Accept bytes to be sent without a wait; return False if far too much is unsent."""
+        """Accept bytes for sending, without waiting.
+
+        Return False if the connection is broken or if far too many bytes are unsent.
+        """
         if self._broken is not None or len(self._unsent) > _PUSHED_BYTES_MAX:
             return False
         self._unsent += data
@@ -98,7 +103,7 @@ class BufferedSocket:
         return self._inner.fileno()
 
     def close(self) -> None:
-        """Send as much as possible without waiting, and close."""
+        """Send as many bytes as possible without waiting, then close the socket."""
         if self._flushing is not None:
             self._flushing.cancel()
             self._flush()

@@ -1,9 +1,9 @@
 """Detection of two services that connect to the broker with the same keys.
 
-The broker names each client by its credential, and ends the older of two connections with one name.
-MQTT 3.1.1 does not report the reason, so both services would connect again and again, several times
-a second. Therefore each notes in Redis that it holds its name. A service that lost its connection
-reads there who holds it now.
+The broker names each client by its credential. If two connections have the same name, it ends the
+older connection. MQTT 3.1.1 does not report the reason. So both services would connect again and
+again, several times a second. To prevent this, each service notes in Redis that it uses its name. A
+service that lost its connection reads in Redis which service uses the name now.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""After so many reads without a sign of the other service, the name counts as free."""
+"""Number of reads without a sign of the other service after which the name counts as free."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
 
 
 class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A process that is connected by a name; of two, the one with the lower ticket is older."""
+    """Process connected under a name. Of two processes, the lower ticket shows the older one."""
 
     instance: str
     ticket: int
@@ -43,7 +43,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A note that a service stays away from the broker, with a time by Redis's clock."""
+    """Note of a service that stays away from the broker. Its time is that of Redis's clock."""
 
     at_s: int
     reason: str
@@ -57,12 +57,13 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """The name of this process's keys at the broker.
+    """Name of this process's keys at the broker.
 
-    Without keys from `pitlink keys`, a client's name is new at each start, and nothing is done.
+    Without keys from `pitlink keys`, a client's name is new at each start. Then this class does
+    nothing.
 
     Attributes:
-        problem: why this service stays away from the broker, or None.
+        problem: the reason why this service stays away from the broker, or None.
     """
 
     def __init__(self, redis: AnyRedis, link: str) -> None:
@@ -76,10 +77,10 @@ class ClientName:
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:
-        """Check who holds the name before another connection; wait while an older service does.
+        """Check before a connection which service uses the name; wait while an older one uses it.
 
-        The first connection of a process is made immediately, because a restarted service finds its
-        predecessor's note.
+        The first connection of a process is made without this check, because a restarted service
+        finds the note of its own previous process.
         """
         name = address.client_name
         if name is None or not self._ticket:
@@ -101,9 +102,9 @@ class ClientName:
         self.problem = None
 
     async def hold(self, address: BrokerAddress) -> None:
-        """Note repeatedly that the name is held, until canceled.
+        """Note in Redis repeatedly that this service uses the name, until canceled.
 
-        A service that stays away because of it is named in this service's log too.
+        If another service stays away from the broker because of this note, log which service it is.
         """
         name = address.client_name
         while name is not None:
@@ -126,7 +127,7 @@ class ClientName:
             await asyncio.sleep(HELD_EVERY_S)
 
     async def _read(self, name: str) -> _Holder | None:
-        """Return the holder of a name according to Redis; None if it is unknown."""
+        """Return the process that uses a name according to Redis; None if it is unknown."""
         try:
             async with asyncio.timeout(_ANSWERED_WITHIN_S):
                 text = await self._redis.hget(self._key, name)
@@ -135,7 +136,7 @@ class ClientName:
             return None
 
     async def _note_refusal(self, name: str, reason: str) -> None:
-        """Leave a note for `pitlink check`."""
+        """Note in Redis that this service stays away; `pitlink check` reads the note."""
         try:
             async with asyncio.timeout(_ANSWERED_WITHIN_S):
                 at_s, _ = await self._redis.time()
@@ -156,10 +157,10 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return the reasons that services recently noted in Redis for not connecting to the broker.
+    """Return the reasons, noted in Redis recently, why services stay away from the broker.
 
     Raises:
-        RedisError: Redis fails.
+        RedisError: Redis failed.
     """
     client = redis_of(redis, link)
     now_s, _ = await client.time()

@@ -1,7 +1,8 @@
-"""The connection to the MQTT broker: messages are received in batches and sent without waiting.
+"""Connection to the MQTT broker. It receives messages in batches and sends without waiting.
 
-The guarantee is the table's outbox with the reply; MQTT only transports. If a publish is lost with
-a connection, the table's repeat or the next beat replaces it.
+MQTT only transports the messages. The table's outbox and the service's reply guarantee that no
+event is lost. If a message is lost with a connection, the table sends its event again, or the next
+heartbeat replaces the message.
 """
 
 import asyncio
@@ -22,9 +23,11 @@ from meters.wire.broker_client import BrokerClient
 log = structlog.get_logger()
 
 _OWN_IDS_FROM: Final = 1_024
-"""First packet id of our own packets; paho numbers the few packets that it sends from 1."""
+"""First id of the packets that pitlink builds itself. paho numbers the few packets that it sends
+from 1."""
 KEEPALIVE_S: Final = 15
-"""The client pings a silent broker after this time, and disconnects after as long again."""
+"""Silence of the broker after which the client sends a ping. If the broker stays silent for the
+same time again, the client disconnects."""
 _ANSWER_WITHIN_S: Final = 10.0
 
 Queue = asyncio.Queue[aiomqtt.Message]
@@ -33,8 +36,8 @@ Queue = asyncio.Queue[aiomqtt.Message]
 class BrokerConnection(BrokerClient):
     """An aiomqtt client that returns received messages in batches.
 
-    Received messages wait in `arrived`, by default a new queue. The broker may be silent for
-    `keepalive_s` seconds.
+    Received messages wait in the queue `arrived`; by default it is a new queue. `keepalive_s` is
+    the time in seconds for which the broker can be silent.
     """
 
     def __init__(
@@ -65,22 +68,25 @@ class BrokerConnection(BrokerClient):
         )
 
     async def __aenter__(self) -> Self:
-        """Connect.
+        """Connect to the broker.
 
         Raises:
-            aiomqtt.MqttError: the broker cannot be reached, or refuses.
+            aiomqtt.MqttError: the broker cannot be reached, or refuses the connection.
         """
         await super().__aenter__()
         inner = self._client.socket()
         if not isinstance(inner, socket.socket):
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         self._socket = BufferedSocket(inner)
-        # paho has no option for its socket; our replacement has all that paho uses of it.
+        # paho has no option for its socket. The replacement has everything that paho uses of a
+        # socket.
         self._client._sock = self._socket  # type: ignore[assignment] # noqa: SLF001
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message, then return it with more from other lanes, up to `size_max`.
+        """Wait for a message; return it with one message from each other topic that has any.
+
+        The batch has up to `size_max` messages.
 
         Raises:
             aiomqtt.MqttError: the connection is lost.
@@ -93,10 +99,10 @@ class BrokerConnection(BrokerClient):
         return 0 if self._socket is None else self._socket.unsent_bytes
 
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish with QoS 1, without waiting.
+        """Publish a message with QoS 1, without waiting.
 
-        The packet is built here. paho stores each packet to send it again in a session that we do
-        not have, and that cost more than the service's whole work for a wager.
+        The packet is built here. paho would store each packet, to send it again in a session that
+        pitlink does not use. This took more time than all other work of the service for a wager.
         """
         if self._socket is None:
             return
@@ -109,7 +115,10 @@ class BrokerConnection(BrokerClient):
 
 
 def _giving(queue: Queue) -> Callable[[int], Queue]:
-    """Return a factory of the client's queue, which we hold too, to empty it in one turn."""
+    """Return a factory that returns this queue to aiomqtt.
+
+    The connection keeps the queue too, to empty it in one turn.
+    """
 
     def give(maxsize: int = 0) -> Queue:
         return queue

@@ -1,8 +1,8 @@
-"""Messages from the broker that wait to be processed: each topic by itself, in turn.
+"""Messages from the broker that wait to be processed: one queue for each topic, in turn.
 
-A table has one event in flight, and repeats it until it is answered. More than a few messages of
-one topic are a flood. They delay only each other, and those that no longer fit are dropped. If the
-sender is a table, its own repeat replaces them.
+A table has one event in flight, and repeats the event until it has a reply. So more than a few
+messages of one topic are a flood. These messages delay only each other. Messages that no longer fit
+are dropped. If the sender is a table, it sends its event again.
 """
 
 import asyncio
@@ -14,25 +14,28 @@ from typing import Final
 import aiomqtt
 
 WAITING_MAX: Final = 8
-"""Largest number of waiting messages of one topic; a playing table has one, and at times a hello.
-"""
+"""Largest number of waiting messages of one topic. A table in play has one, and sometimes a
+hello."""
 HELD_OFF_S: Final = 0.2
-"""Time for which an overflowed lane accepts nothing more, so a flood costs only its reading."""
+"""Time for which a full lane accepts no more messages. So a flood costs only the time to read its
+messages."""
 BYTES_MAX: Final = 67_108_864
-"""Largest number of waiting bytes in total."""
+"""Largest number of waiting bytes of all topics together."""
 
 Lane = Callable[[str], str]
-"""A function that returns the lane, or waiting line, of a topic."""
+"""Function that returns the lane of a topic: the name of its queue."""
 
 
 class Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """A queue that returns one message of each lane in turn, and limits each lane and the total.
+    """Queue that returns one message of each lane in turn. It limits each lane and the total.
+
+    A lane is a queue of messages, usually of one topic.
 
     Args:
-        lane: the lane of a topic; each has its own by default.
+        lane: returns the lane of a topic. By default each topic has its own lane.
         dropped: is called with the topic of each dropped message.
-        aside: processes a message that is not to wait, and returns whether it was one.
-        took: is called for each turn with the seconds for which its first message had waited.
+        aside: processes a message that must not wait; returns False for any other message.
+        took: is called for each batch with the seconds for which its oldest message had waited.
     """
 
     def __init__(
@@ -62,10 +65,10 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         return sum(map(len, self._lanes.values()))
 
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """Return a received message with one from each other lane that has any, in turn.
+        """Return a batch: a received message, and one from each other lane that has any.
 
-        There are up to `size_max` in total. A new message in the lane of the first one has its turn
-        before lanes that came later, so a batch may have two messages of a table.
+        The batch has up to `size_max` messages. A new message in the lane of the first message has
+        its turn before lanes that came later. So a batch can have two messages of one table.
         """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]

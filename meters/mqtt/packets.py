@@ -1,4 +1,4 @@
-"""The one MQTT 3.1.1 packet that we build ourselves: PUBLISH with QoS 1."""
+"""The only MQTT 3.1.1 packet that pitlink builds itself: PUBLISH with QoS 1."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _PUBLISH_QOS1_RETAIN: Final = b"\x33"
 
 
 def publish_packet(topic: bytes, packet_id: int, payload: bytes, *, retain: bool = False) -> bytes:
-    """Build a PUBLISH packet with QoS 1; `text` makes the topic.
+    """Build a PUBLISH packet with QoS 1. The function `text` returns the topic in the right form.
 
     >>> publish_packet(text("a/b"), 7, b"{}").hex(" ")
     '32 09 00 03 61 2f 62 00 07 7b 7d'
@@ -20,13 +20,13 @@ def publish_packet(topic: bytes, packet_id: int, payload: bytes, *, retain: bool
 
 
 def text(value: str) -> bytes:
-    """Return a string in MQTT's form, with its length before it."""
+    """Return a string as MQTT encodes it: its length, then its UTF-8 bytes."""
     data = value.encode()
     return len(data).to_bytes(2, "big") + data
 
 
 def remaining_length(length: int) -> bytes:
-    """Return a remaining length in MQTT's form: seven bits per byte, the low ones first."""
+    """Return a remaining length as MQTT encodes it: seven bits a byte, the low bits first."""
     if length < 0x80:
         return bytes((length,))
     return bytes((length & 0x7F | 0x80,)) + remaining_length(length >> 7)

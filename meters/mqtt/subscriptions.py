@@ -1,4 +1,4 @@
-"""Subscriptions of a service to the tables' events of the links that operate for it."""
+"""Subscriptions of a service to the events of tables, for the links that it operates."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -17,18 +17,20 @@ _AGAIN_S: Final = 1.0
 
 
 class EventSubscriptions:
-    """Subscribes to the events of the links that operate, and unsubscribes from the others.
+    """Subscriptions to the events of the links that operate now, and of no other links.
 
-    Services share the events among themselves. A service that cannot answer a link's events leaves
-    them to the others; if there is none, the tables repeat them. While every link operates, there
-    is one subscription. It also receives events of tables that the floor does not have, so they get
-    a refusal.
+    Services share the events: the broker sends each event to one of them. A service that cannot
+    answer the events of a link leaves them to the other services. If there is no other service, the
+    tables send their events again. While every link operates, there is one subscription for all
+    links. It also receives the events of tables that are not on the floor, so these tables get a
+    refusal.
 
-    The name of the group is a secret of the services. A broker sends each event to one member of
-    the group, and mosquitto drops it if that member may not read it. So anybody who could join
-    would cause lost events. The name is in no log of ours, errors included.
+    The name of the group that shares events is a secret of the services. A broker sends each event
+    to one member of the group. If this member is not allowed to read the event, mosquitto drops the
+    event. So anybody who could join the group would cause lost events. The name is in no log of
+    pitlink, and in none of its error messages.
 
-    `operable` returns the links that operate now. Without `shared` the broker does not share
+    `operable` returns the links that operate now. Without `shared`, the broker does not share
     events, and one service works alone.
     """
 
@@ -56,12 +58,13 @@ class EventSubscriptions:
         group: Callable[[], Awaitable[str]],
         subscribed: Callable[[], None],
     ) -> None:
-        """Keep one connection's subscriptions equal to the operable links, until canceled.
+        """Keep the subscriptions of a connection equal to the operable links, until canceled.
 
         Args:
             connection: the connection.
-            group: returns the secret name by which services share; called until it succeeds.
-            subscribed: is called once when events arrive by the connection.
+            group: returns the secret name by which services share events. It is called until it
+                succeeds.
+            subscribed: is called once, when the connection begins to receive events.
         """
         held: set[str] = set()
         name: str | None = None
@@ -86,7 +89,7 @@ class EventSubscriptions:
     async def leave(self) -> None:
         """Unsubscribe from the events of every link for good.
 
-        Events that the broker had sent before have arrived when this returns.
+        When this returns, all events that the broker sent before the call have arrived.
         """
         self._leaving = True
         self._settled.clear()
@@ -95,7 +98,8 @@ class EventSubscriptions:
 
     async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:
         wanted = self._wanted(share)
-        # In this order no event is missed between the two; one received twice is a repeat.
+        # In this order no event is missed between the two steps. An event received twice is a
+        # repeat.
         for pattern in sorted(wanted - held):
             await connection.subscribe(pattern, qos=1)
             held.add(pattern)
