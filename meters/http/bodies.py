@@ -1,8 +1,9 @@
-"""Strict decoding of request bodies, as for every other message.
+"""Strict decoding of request bodies, as strict as that of all other messages.
 
-Litestar converts a body as leniently as a query string, in which everything is text: "100" and 1e3
-would be accepted as whole numbers. So the body is first decoded according to its type. It is
-refused if it does not match, or if it names a field twice, because only one of the two would count.
+Litestar, the web framework, converts a body as leniently as a query string, in which everything is
+text. It would accept "100" and 1e3 as whole numbers. So the body is first decoded according to its
+type. A body that does not match its type is refused. A body that names a field twice is refused
+too, because only one of the two values would count.
 """
 
 import msgspec
@@ -15,18 +16,18 @@ from bonus.printable import escape_unprintable
 from meters.wire.member_names import has_name_twice
 
 _BODY = "data"
-"""The name of the handler parameter that receives the body."""
+"""Name of the parameter that receives the body in a route's function."""
 
 
 async def check_body(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a JSON body that its route does not accept; used as a guard of an application.
+    """Refuse a JSON body that its route does not accept. This is a guard of an application.
 
-    Litestar refuses a body that is not JSON.
+    A body that is not JSON is left to Litestar, which refuses it.
 
     Raises:
-        ValidationException: the reason.
+        ValidationException: the body is not accepted. The message has the reason.
     """
     parameter = handler.parsed_fn_signature.parameters.get(_BODY)
     if parameter is None or not isinstance(connection, Request):

@@ -1,4 +1,4 @@
-"""Limits on connections, so idle or slow clients cannot use all of them."""
+"""Limits on connections, so that idle or slow clients cannot use all connections."""
 
 import asyncio
 import ipaddress
@@ -14,18 +14,19 @@ from uvicorn.server import ServerState
 from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
 
 REQUEST_WITHIN_S: Final = 15.0
-"""Time for a whole request to arrive, from the opening of the connection or the last answer."""
+"""Time for a whole request to arrive, counted from the opening of the connection or from the last
+answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
-"""A client that reads nothing of its answer for this long is disconnected."""
+"""Time after which a client that reads nothing of its answer is disconnected."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""Connections from one address. A proxy on this machine connects for everybody and has no such
-limit."""
+"""Largest number of connections from one address. This machine itself has no such limit, because a
+proxy on it connects for all of its clients."""
 
 FILES_FOR_THE_REST: Final = 512
-"""Files kept free for other uses: Redis, the broker, logs, and unforeseen needs."""
+"""Open files kept free for other uses: Redis, the broker, logs, and unforeseen needs."""
 
 _FEWEST: Final = 64
 _PIECE_BYTES: Final = 4096
@@ -33,7 +34,7 @@ _STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
 
 
 def room_for_connections() -> int:
-    """Raise the limit of open files if needed, and return the largest number of connections."""
+    """Raise the limit of open files if needed; return the largest number of connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -44,10 +45,10 @@ def room_for_connections() -> int:
 
 
 class ConnectionLimits:
-    """The open connections, by client address.
+    """The open connections, counted by client address.
 
-    If all places are taken, the connection that has waited longest for its request is closed: an
-    honest browser sends its request immediately.
+    If no more connections are allowed, one connection is closed: the one that has waited longest
+    for its request. An honest browser sends its request immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -58,11 +59,14 @@ class ConnectionLimits:
 
     @property
     def connected(self) -> int:
-        """The number of connections."""
+        """The number of open connections."""
         return self._clients.total()
 
     def admit(self, client: str) -> bool:
-        """Check if an address may connect once more, and count it until it calls `leave`."""
+        """Check if one more connection from an address is allowed; if so, count it.
+
+        It counts until `leave` is called.
+        """
         if self._clients[client] >= self._by_client and not _is_loopback(client):
             return False
         if self.connected >= self._most:
@@ -74,25 +78,25 @@ class ConnectionLimits:
         return True
 
     def leave(self, client: str) -> None:
-        """Note that a connection is gone."""
+        """Note that a connection from an address has ended."""
         self._clients[client] -= 1
         if not self._clients[client]:
             del self._clients[client]
 
     def falls_silent(self, connection: "Connection") -> None:
-        """Note that the server waits for a connection's request."""
+        """Note that the server waits for a request on a connection."""
         self._silent[connection] = None
 
     def has_spoken(self, connection: "Connection") -> None:
-        """Note that a connection's request has arrived whole, or that the connection is gone."""
+        """Note that a connection's request has arrived as a whole, or that the connection ended."""
         self._silent.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """A connection with time limits: for a whole request to arrive, and for answers to be read.
+    """Connection with a time limit for a whole request, and one for reading the answer.
 
-    The server's own limit is for a connection that is idle between two requests. That limit ends
-    when the first byte of the next request arrives.
+    uvicorn's own limit is only for a connection that is idle between two requests. It ends when the
+    first byte of the next request arrives.
     """
 
     def __init__(
@@ -109,7 +113,7 @@ class Connection(H11Protocol):
         self._taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a place, if one is free."""
+        """Accept the connection if the limits allow it; otherwise close it."""
         super().connection_made(transport)
         client = self.client[0] if self.client else ""
         if not self._door.admit(client):
@@ -119,12 +123,12 @@ class Connection(H11Protocol):
         self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the place."""
+        """Note that the connection has ended, so another one is allowed."""
         self._leave()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process data in pieces, because headers that arrive in one piece have no length limit."""
+        """Process data in small pieces: headers that arrive in one piece have no length limit."""
         for at in range(0, len(data), _PIECE_BYTES):
             if self._place is None or self.transport.is_closing():
                 return
@@ -132,24 +136,24 @@ class Connection(H11Protocol):
         self._await_request()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Wait for the next request on this connection."""
         super().on_response_complete()
         self._await_request()
 
     def pause_writing(self) -> None:
-        """Start the time limit for a client that does not read its answer."""
+        """Start the time limit for reading: the client does not read its answer."""
         super().pause_writing()
         if self._taking is None:
             self._taking = self.loop.call_later(TAKEN_WITHIN_S, self.cut)
 
     def resume_writing(self) -> None:
-        """Stop the time limit: the client reads again."""
+        """Stop the time limit for reading: the client reads its answer again."""
         super().resume_writing()
         _stop(self._taking)
         self._taking = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse data that is not HTTP, with the headers of every other answer."""
+        """Refuse data that is not HTTP. The refusal has the headers of every other answer."""
         if self.conn.our_state is not h11.IDLE:
             # An answer is already being sent and cannot be withdrawn.
             self.transport.close()
@@ -170,7 +174,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _await_request(self) -> None:
-        """Start the time limit if part of a request is missing; stop it if none is."""
+        """Start the time limit if part of a request is missing. Otherwise stop the time limit."""
         coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
         if not coming:
             _stop(self._coming)

@@ -1,4 +1,4 @@
-"""Security headers of every answer."""
+"""Security headers, which every answer has."""
 
 from collections.abc import MutableSequence
 from typing import Final
@@ -27,9 +27,9 @@ RawHeaders = MutableSequence[tuple[bytes, bytes]]
 def secure(headers: RawHeaders, *, https: bool) -> None:
     """Add the security headers to an answer, and `no-store` if it has no `Cache-Control`.
 
-    A browser that used HTTPS must use it again, even for an address without a scheme. Otherwise
-    that address would first be requested without encryption, and anybody on the network path could
-    answer.
+    A browser that has used HTTPS must use HTTPS again, even for an address without a scheme.
+    Otherwise the browser would first request the address without encryption. Then anybody on the
+    network path could answer the request.
     """
     headers.extend(SECURITY_HEADERS)
     if https:

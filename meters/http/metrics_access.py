@@ -1,4 +1,4 @@
-"""Access to `/metrics`, which shows reserves and is for Prometheus only."""
+"""Access to `/metrics`. This page shows reserves and is only for Prometheus."""
 
 import hmac
 import ipaddress
@@ -12,8 +12,8 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""Headers that a proxy adds: the request then comes from somebody other than the program that
-connected."""
+"""Headers that a proxy adds. They show that the request comes from another program than the one
+that connected."""
 
 _LOCAL_ONLY: Final = (
     "without a token, only programs on this machine may read metrics, and without a proxy: to read"
@@ -25,25 +25,28 @@ _UNAUTHORIZED: Final = (
 )
 
 Refusal = tuple[int, str, str]
-"""A status, a code for programs, and a message."""
+"""An HTTP status, a code for programs, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsAccess:
-    """Access to the metrics: for clients with the token; without a token, for this machine only.
+    """Access to the metrics for clients with the token; without a token, for this machine only.
 
-    A proxy that adds no header looks like a program on this machine. A token stops it too.
+    A proxy that adds no header looks like a program on this machine. Only a token stops clients of
+    such a proxy.
     """
 
     token: str | None = field(default=None, repr=False)
 
     def refusal(self, scope: Scope) -> Refusal | None:
-        """Return the refusal of a request for metrics; None if it is allowed or for another page.
+        """Return the refusal of a request for metrics.
+
+        The result is None if the request is allowed, or if it is for another page.
 
         Args:
             scope: the request, with the client's address in its usual form.
         """
-        # The path is split as the router splits it, so other spellings of it are refused too.
+        # The path is split as the router splits it. So other spellings of the path are refused too.
         if [part for part in scope["path"].split("/") if part] != _PATH:
             return None
         headers = [(name.lower(), value) for name, value in scope["headers"]]

@@ -1,4 +1,4 @@
-"""Middleware of a web server: its host names, and the headers of every answer."""
+"""Middleware of a web server: checks of host names and addresses, and headers of answers."""
 
 import ipaddress
 import re
@@ -19,7 +19,7 @@ from meters.http.headers import secure
 from meters.http.metrics_access import MetricsAccess
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-"""The interface of a link-local address, as Linux names it."""
+"""Interface in a link-local address, as Linux names it."""
 
 _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
@@ -33,10 +33,10 @@ class ServerSettings:
     """Names, certificate and metrics token of a server, from the floor file.
 
     Attributes:
-        hosts: names of the machine or of a proxy before it, in addition to the default ones.
-        certificate: the PEM file of the certificate and its chain, or None for plain HTTP.
-        private_key: the PEM file of its key.
-        metrics_token: the token that Prometheus has to send; None if it reads from this machine.
+        hosts: names of the machine, or of a proxy in front of it, in addition to the default ones.
+        certificate: the PEM file of the certificate and its chain; None for plain HTTP.
+        private_key: the PEM file of the certificate's key.
+        metrics_token: the token that Prometheus must send; None if Prometheus runs on this machine.
     """
 
     hosts: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class ServerSettings:
 
     @classmethod
     def of(cls, service: Service) -> "ServerSettings":
-        """Return the server settings in the floor file, for the service and for panels.
+        """Return the server settings in the floor file. The service and the panels use them.
 
         Raises:
             UserError: the file with the token of `/metrics` cannot be read.
@@ -58,11 +58,11 @@ class ServerSettings:
 
     @property
     def scheme(self) -> str:
-        """The scheme of its addresses."""
+        """The scheme of the server's addresses."""
         return "https" if self.certificate else "http"
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return the TLS settings, or None for plain HTTP (duty D20).
+        """Return the TLS settings; None for plain HTTP (duty D20).
 
         Raises:
             UserError: the certificate or its key cannot be used.
@@ -87,17 +87,18 @@ def _no_password() -> bytes:
 
 
 class HostNames:
-    """The names in a Host header that a server accepts.
+    """Names in a Host header that a server accepts.
 
-    A foreign page can let its own name point to our address (DNS rebinding). Its scripts then send
-    requests to us as if they came from our pages, but with the foreign name in the Host header. So
-    addresses are always accepted, and names only if they are our own or are in the settings.
+    A foreign site can let its own name point to the server's address (DNS rebinding). Scripts of
+    that site then send requests to the server as if they were from the server's pages. But the Host
+    header of these requests has the foreign name. So a name is accepted only if it is the server's
+    own or is in the settings. Addresses are always accepted.
 
     Args:
-        listening: the address listened on.
-        port: its TCP port.
-        hosts: further names; a proxy for one of them may use another port.
-        any_port: whether the Host header may have another port.
+        listening: the address on which the server listens.
+        port: the server's TCP port.
+        hosts: other names. A proxy for one of these names can use another port.
+        any_port: whether the Host header can have another port.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class HostNames:
 
 
 def _ports(header: str | None) -> tuple[int, ...]:
-    """Return the ports that a Host header can mean: without one, those of HTTP and HTTPS."""
+    """Return the ports that a Host header can mean. Without a port, these are 80 and 443."""
     return (int(header),) if header else (80, 443)
 
 
@@ -138,9 +139,10 @@ def _is_address(text: str) -> bool:
 
 
 class ServerMiddleware:
-    """An application with checks before it: the Host header, the client's address, the headers.
+    """Application with checks in front of it: of the Host header and of the client's address.
 
-    It runs before everything else, so even the framework's errors have the headers.
+    It also adds headers to every answer. It runs before all other code, so even the framework's
+    errors have these headers.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:
@@ -173,7 +175,7 @@ class ServerMiddleware:
 
 
 async def _misdirected(host: str, send: Send) -> None:
-    """Answer that the host name is not one of this server's, and how to add it."""
+    """Answer that the host name is not one of the server's names, and how to add the name."""
     named = f"the name {host[:253]!r}" if host else "no name"
     message = (
         f"this server does not answer to {named}: if it should, add it to hosts under [service] "
@@ -190,10 +192,10 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 
 
 def _address_of(scope: Scope) -> tuple[str, int] | None:
-    """Return the client's address in its usual form; None if a proxy sent text that is not one.
+    """Return the client's address in its usual form; None if a proxy sent other text.
 
-    The server has replaced the proxy's address with the one that the proxy reports. Logs, locks and
-    limits depend on it, so only an IP address is accepted.
+    uvicorn has replaced the proxy's address with the client's address that the proxy reports. Logs,
+    locks and limits depend on this address, so only an IP address is accepted.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

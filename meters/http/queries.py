@@ -1,7 +1,7 @@
-"""Strict checks of query strings: numbers in digits only, and no name twice.
+"""Strict checks of query strings: whole numbers only as digits, and no name twice.
 
-Litestar converts a query leniently: 1e1 and 10.0 would be accepted as 10, and of two values of a
-name only one would count.
+Litestar, the web framework, converts a query leniently. It would accept 1e1 and 10.0 as 10. Of two
+values of one name it would use only one.
 """
 
 import re
@@ -22,15 +22,16 @@ _WRITTEN: Final = {
 async def check_query(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a query with numbers or choices in other forms; used as a guard of an application.
+    """Refuse a query with numbers or choices in another form. This is a guard of an application.
 
     Raises:
-        ValidationException: the reason.
+        ValidationException: the query is not accepted. The message has the reason.
     """
     given = connection.query_params
     parameters = handler.parsed_fn_signature.parameters.items()
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
-    # Routes without such parameters are not checked: a Prometheus scrape may repeat its own names.
+    # Routes without such parameters are not checked, because Prometheus can repeat its own names in
+    # a query.
     if strict and len(given) > len(set(given)):
         raise ValidationException("a name is twice in the query")
     for name, kind in strict:
@@ -41,7 +42,7 @@ async def check_query(
 
 
 def _kinds(annotation: object) -> Iterator[type]:
-    """Yield the types in a parameter's annotation that have a strict form."""
+    """Yield the types in a parameter's annotation for which this module has a strict form."""
     if isinstance(annotation, type) and annotation in _WRITTEN:
         yield annotation
     for part in get_args(annotation):

@@ -1,4 +1,4 @@
-"""The type of a request to a page that needs no sign-in."""
+"""Type of a request to a page that needs no sign-in."""
 
 from litestar import Request
 from litestar.datastructures import State

@@ -1,4 +1,4 @@
-"""uvicorn in the process's own event loop: it starts, serves and stops with the other tasks."""
+"""The web server uvicorn in the process's own event loop, next to the process's other tasks."""
 
 import asyncio
 import contextlib
@@ -23,20 +23,21 @@ from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
-"""Seconds that an unfinished answer has at shutdown."""
+"""Seconds for which an unfinished answer can continue at shutdown."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
 _BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
-"""Bytes that the kernel buffers for a client that does not read; the kernel doubles the number."""
+"""Bytes that the kernel buffers for a client that does not read. The kernel doubles this number."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Proxies on this machine. Their headers say who the client is and which scheme it used."""
+"""Addresses of proxies on this machine. A proxy's headers say who the client is and which scheme
+the client used."""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers, because the process has its own."""
+    """uvicorn without its signal handlers, because the process has its own handlers."""
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to accept connections, and set `ready`."""
+        """Begin to accept connections, then set the event `ready`."""
         await super().startup([])
         accept = functools.partial(
             Connection,
@@ -86,22 +87,23 @@ async def serve_web(
     settings: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
-    """Serve until canceled, then stop within a few seconds, including open event streams.
+    """Serve until canceled; then stop within a few seconds, even with open event streams.
 
-    Slow and silent connections are closed, and the connections of one address are limited (duty
-    D20).
+    Slow and silent connections are closed. The number of connections from one address is limited
+    (duty D20).
 
     Args:
         app: the application.
-        host: the address to listen on.
+        host: the address on which the server listens.
         port: the TCP port.
-        ready: set once connections are accepted.
-        end_streams: called when serving ends, because an event stream does not end by itself.
-        settings: its names and certificate; if None, plain HTTP with the default names.
-        any_port: whether a Host header may have another port, such as a proxy's.
+        ready: is set when the server accepts connections.
+        end_streams: is called when serving ends, because an event stream does not end by itself.
+        settings: the names and the certificate of the server; None for plain HTTP with the default
+            names.
+        any_port: whether a Host header can have another port, such as a proxy's.
 
     Raises:
-        UserError: the address cannot be listened on, or the certificate cannot be used.
+        UserError: the server cannot listen on the address, or the certificate cannot be used.
     """
     settings = settings or ServerSettings()
     tls = settings.tls()
@@ -110,7 +112,7 @@ async def serve_web(
     config = uvicorn.Config(
         ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
         log_config=None,
-        # Otherwise every piece of data that is not HTTP would have its own log line.
+        # With a lower level, every piece of data that is not HTTP would have its own log line.
         log_level="error",
         access_log=False,
         forwarded_allow_ips=list(_PROXIES),

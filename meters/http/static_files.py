@@ -1,4 +1,4 @@
-"""Static files of pages, under a path that changes with their contents."""
+"""Static files of pages. Their path changes when their contents change."""
 
 import hashlib
 import re
@@ -14,7 +14,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 SHARED: Final = "meters.http"
-"""The package with the files of both sides: cards, buttons, common styles."""
+"""Package with the files that the service's pages and the panels share: cards, buttons, common
+styles."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -22,20 +23,20 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".svg": "image/svg+xml",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*.*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""A comment on lines of its own. It is for readers of the source and is not sent to browsers."""
+"""Comment that fills whole lines. It is for readers of the source and is not sent to browsers."""
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The files of pages, and a version calculated from their contents."""
+    """Static files of pages, and a version that is calculated from their contents."""
 
     version: str
     bodies: Mapping[str, bytes]
 
     @classmethod
     def load(cls, packages: Sequence[str]) -> Self:
-        """Read the `assets` folders of packages; no two folders have a file of the same name."""
+        """Read the `assets` folders of packages. File names must be unique over all folders."""
         bodies = {
             each.name: _COMMENT.sub(b"", each.read_bytes())
             for package in packages
@@ -47,7 +48,7 @@ class Assets:
 
 
 def asset_route(assets: Assets) -> HTTPRouteHandler:
-    """Declare the route that serves the files."""
+    """Return the route that serves the static files."""
 
     # The version is in the path, so relative addresses in style sheets have it too.
     @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)

@@ -1,13 +1,13 @@
-"""Templates of pages: HTML files next to the code that fills them in."""
+"""Templates of pages: HTML files next to the code that fills them with values."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 
 def load_template(package: str, name: str) -> Template:
-    """Load a template of a package; values are escaped, and a missing value is an error.
+    """Load a template of a package. Values are escaped, and a missing value is an error.
 
     Raises:
-        jinja2.TemplateNotFound: there is no such file.
+        jinja2.TemplateNotFound: the package has no such file.
     """
     environment = Environment(
         loader=PackageLoader(package, ""),
