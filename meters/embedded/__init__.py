@@ -1,1 +1,1 @@
-"""A broker and a Redis that run with the service, for a floor file that names none."""
+"""A broker and a Redis that run with the service if the floor file names none."""

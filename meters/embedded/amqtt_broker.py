@@ -1,7 +1,7 @@
-"""The embedded broker without mosquitto on PATH: amqtt, MQTT 3.1.1, on one loopback port.
+"""The embedded broker if mosquitto is not on PATH: amqtt, MQTT 3.1.1, on one loopback port.
 
-Run as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It keeps nothing on disk: the
-service publishes every retained value again when it connects.
+Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It stores nothing on disk. When
+the service connects, it publishes every retained value again.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ async def serve(address: str, port: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the broker at the given address and port."""
+    """Run the broker at the address and port in the arguments."""
     address, port = arguments
     log_to(sys.stderr)
     asyncio.run(serve(address, int(port)))

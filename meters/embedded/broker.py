@@ -1,4 +1,4 @@
-"""The embedded broker: its program, its port, and a probe of it."""
+"""The embedded broker: its command, its port, and a check that it accepts clients."""
 
 import asyncio
 import contextlib
@@ -23,10 +23,12 @@ _DISCONNECT: Final = b"\xe0\x00"
 
 
 def broker_command(home: Path, port: int) -> list[str]:
-    """Return the command of the broker on a loopback port: mosquitto if it is on PATH, else amqtt.
+    """Return the command that starts the broker on a loopback port.
+
+    The broker is mosquitto if it is on PATH, otherwise amqtt.
 
     Raises:
-        UserError: there is neither.
+        UserError: neither mosquitto nor amqtt is installed.
     """
     if mosquitto := shutil.which("mosquitto"):
         lines = [
@@ -40,7 +42,8 @@ def broker_command(home: Path, port: int) -> list[str]:
             "log_dest stderr",
             "log_type error",
             "log_type warning",
-            # As root it would change to the user `mosquitto`, which may not exist.
+            # If root starts mosquitto, it would change to the user `mosquitto`, which may not
+            # exist.
             *(["user root"] if os.geteuid() == 0 else []),
         ]
         conf = home / "mosquitto.conf"
@@ -55,7 +58,7 @@ def broker_command(home: Path, port: int) -> list[str]:
 
 
 async def broker_answers(port: int) -> bool:
-    """Check if a broker accepts a client at a loopback port."""
+    """Check if a broker accepts a client on a loopback port."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -69,12 +72,12 @@ async def broker_answers(port: int) -> bool:
 
 
 def choose_port(home: Path) -> socket.socket:
-    """Choose the last port, else the usual one, else any free one.
+    """Choose the port of the last start; if it is in use, port 1883; otherwise any free port.
 
     Returns:
-        A UDP socket with the same number. It keeps other services off the port until it is closed.
-        Otherwise two services that start together would both find it free, and one would use the
-        other's broker as its own.
+        A UDP socket with the same port number. While the socket is open, other services do not
+        choose this port. Without it, two services that start at the same time could both find the
+        port free. Then one of them would use the other service's broker as its own.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):
@@ -100,7 +103,7 @@ def _claim(port: int) -> socket.socket | None:
 
 
 def port_is_free(port: int) -> bool:
-    """Check if nobody listens on a loopback TCP port."""
+    """Check if no program listens on a loopback TCP port."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except (OSError, OverflowError):

