@@ -1,1 +1,1 @@
-"""Common parts of every process of pitlink: signals, and files that only their owner can read."""
+"""Common parts of all of pitlink's programs: signals, and files that only their owner can read."""

@@ -11,10 +11,10 @@ _OTHERS: Final = 0o077
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a directory and its missing parents; existing ones are not changed.
+    """Make a directory and its missing parents. Existing directories are not changed.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: a directory cannot be made.
     """
     if path.is_dir():
         return
@@ -23,10 +23,10 @@ def make_private_directory(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file if there is none; remove other users' rights from an existing one.
+    """Make an empty file if it does not exist; remove other users' rights from an existing file.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the file cannot be made.
     """
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _FILE))
     if path.stat().st_mode & _OTHERS:
@@ -36,10 +36,10 @@ def make_private_file(path: Path) -> None:
 
 
 def write_private_file(path: Path) -> BinaryIO:
-    """Open a file for writing from its beginning.
+    """Open a private file for writing from its beginning.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     make_private_file(path)
     return path.open("wb")

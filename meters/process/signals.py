@@ -1,7 +1,8 @@
-"""Signals of a command: SIGTERM ends every command, whatever the process inherited.
+"""Signals of a command: SIGTERM ends every command, whatever state the process inherited.
 
-A script that runs a command in the background makes it ignore SIGINT. A supervisor may start it
-with blocked or ignored signals. Then neither Ctrl-C nor SIGTERM would have an effect.
+A script that runs a command in the background makes the command ignore SIGINT. A supervisor can
+start a command with blocked or ignored signals. Then neither Ctrl-C nor SIGTERM would have an
+effect.
 """
 
 import signal
@@ -11,11 +12,11 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 
 
 def hear_signals() -> None:
-    """Restore the default delivery of signals; every command begins with it.
+    """Restore the default handling of signals. Every command calls this first.
 
-    SIGTERM then ends the command immediately, unless the command stops in order by itself. An
-    ignored SIGINT stays ignored: the person who started it in the background does not want Ctrl-C
-    to end it.
+    After this call, SIGTERM ends a command immediately, unless the command handles SIGTERM to stop
+    in order. If SIGINT was ignored, it stays ignored. A person who starts a command in the
+    background does not want Ctrl-C to end it.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 def on_stop(
     stop: Callable[[], object], numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
 ) -> None:
-    """Call a function in the running event loop on the signals that stop a command."""
+    """Call a function in the running event loop when a signal asks the command to stop."""
     loop = asyncio.get_running_loop()
     for number in numbers:
         loop.add_signal_handler(number, stop)
 
 
 def interrupt() -> None:
-    """Interrupt the running event loop, as a first Ctrl-C does by default."""
+    """Interrupt the running event loop, as the first Ctrl-C does by default."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.remove_signal_handler(number)
