@@ -1,1 +1,1 @@
-"""The keys of a floor: credentials for the broker and Redis."""
+"""Keys of a floor: credentials for the broker and for Redis."""

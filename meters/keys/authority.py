@@ -1,4 +1,4 @@
-"""The floor's own authority: it signs and revokes certificates for the broker and Redis.
+"""The floor's own authority. It signs and revokes certificates for the broker and Redis.
 
 Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
 """
@@ -21,7 +21,8 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""A certificate is valid from a little before it is made, because clocks differ."""
+"""Time from the start of a certificate's validity to its making. Without it, the certificate would
+not be valid yet on a machine whose clock is slow."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -35,7 +36,7 @@ _USAGE: Final = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A private key and its certificate, as in their files."""
+    """A private key and its certificate, as their files contain them."""
 
     key: bytes
     certificate: bytes
@@ -43,14 +44,14 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The signer of the floor's certificates."""
+    """Signer of the floor's certificates."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility; it can sign only end certificates."""
+        """Make an authority for a facility. It can sign no other authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -73,7 +74,7 @@ class Authority:
         """Read the authority from its two files.
 
         Raises:
-            UserError: they are not valid, or do not belong together.
+            UserError: the key or the certificate is not valid, or the two do not belong together.
         """
         try:
             key = serialization.load_pem_private_key(issued.key, password=None)
@@ -87,13 +88,14 @@ class Authority:
         return cls(key, certificate)
 
     def issue_client(self, name: str) -> Issued:
-        """Sign a client's certificate; `name` is its user at the broker."""
+        """Make and sign a client's certificate. `name` is the user name at the broker."""
         return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
 
     def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
-        """Sign a server's certificate for its host names and addresses.
+        """Make and sign the certificate of a server, for its host names and addresses.
 
-        With `calls_others` the server also uses it as a client of other servers, as a replica does.
+        With `calls_others`, the server can also use the certificate as a client of other servers.
+        Redis replicas do this.
         """
         names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
         uses = [ExtendedKeyUsageOID.SERVER_AUTH]
@@ -124,9 +126,10 @@ class Authority:
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 
     def revoke(self, serials: Iterable[int]) -> bytes:
-        """Return the list of revoked certificates, PEM.
+        """Return the list of revoked certificates, as PEM.
 
-        It is valid as long as the authority, because a broker with an outdated list accepts nobody.
+        The list is valid as long as the authority, because a broker with an outdated list accepts
+        no client.
         """
         now = _now()
         builder = (
@@ -152,7 +155,7 @@ _PEM: Final = serialization.Encoding.PEM
 def _begun(
     subject: x509.Name, key: ec.EllipticCurvePublicKey, days: int
 ) -> x509.CertificateBuilder:
-    """Return a builder with the common parts of every certificate."""
+    """Return a certificate builder with the parts that every certificate has."""
     now = _now()
     return (
         x509.CertificateBuilder()
@@ -166,10 +169,10 @@ def _begun(
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    """Return a host in the form that certificates use.
+    """Return a host name or address in the form that certificates use.
 
     Raises:
-        UserError: it is not a host.
+        UserError: the text is not a host name or an address.
     """
     with contextlib.suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))

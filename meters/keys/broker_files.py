@@ -1,4 +1,4 @@
-"""Configuration of mosquitto: rights to publish and read, password hashes, listeners."""
+"""Configuration files of mosquitto: access list, password hashes and listeners."""
 
 import base64
 import hashlib
@@ -12,16 +12,17 @@ from meters.floor.identities import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000
-"""The passwords have 256 random bits, so more rounds would not make guessing harder."""
+"""Rounds of the password hash. The passwords have 256 random bits, so more rounds would not make
+guessing harder."""
 _SALT_BYTES: Final = 12
-"""The length that mosquitto 2.0 accepts."""
+"""Length of the salt that mosquitto 2.0 accepts."""
 
 
 def access_list(floor: Floor, services: int) -> str:
-    """Return the broker's access list; a client that is not listed has no rights (duty D20).
+    """Return the broker's access list. A client that is not listed has no rights (duty D20).
 
-    A client that may read a topic may also subscribe to it, by a shared subscription too. `pitlink
-    check` is not listed: it only connects.
+    A client that is allowed to read a topic is also allowed to subscribe to the topic, even in a
+    shared subscription. `pitlink check` is not listed, because it only connects.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -63,7 +64,7 @@ def access_list(floor: Floor, services: int) -> str:
 
 
 def _table_block(link: Link, table: Table) -> str:
-    """Return a table's rights: to publish its own events, and to read what it needs to play."""
+    """Return the rights of a table: to publish its own events, and to read what play needs."""
     return _block(
         table_identity(link.id, table.id).username,
         reads=[
@@ -86,7 +87,7 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
 
 
 def password_lines(passwords: Mapping[str, str]) -> str:
-    """Return mosquitto's password file: one user per line, with a PBKDF2-SHA512 hash."""
+    """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash."""
     return "".join(f"{user}:{_hashed(password)}\n" for user, password in passwords.items())
 
 
@@ -119,7 +120,7 @@ use_username_as_clientid true
 
 
 def listeners(home: Path) -> str:
-    """Return mosquitto's listeners: TLS for client certificates, and TLS for passwords."""
+    """Return mosquitto's listeners: one for client certificates and one for passwords, both TLS."""
     certificates = (
         f"require_certificate true\nuse_identity_as_username true\ncrlfile {home}/revoked.crl"
     )

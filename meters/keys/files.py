@@ -9,10 +9,10 @@ from bonus.errors import UserError
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory for its owner only; an existing one is not changed.
+    """Make a directory that only its owner can use. An existing directory is not changed.
 
     Raises:
-        UserError: it cannot be made.
+        UserError: the directory cannot be made.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -22,13 +22,14 @@ def make_directory(path: Path) -> None:
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Write a file for its owner only, as a whole or not at all, whatever file was there.
+    """Write a file that only its owner can read, as a whole or not at all.
 
-    If root writes it, its owner becomes that of the directory. Otherwise mosquitto could not read
-    its access list after a SIGHUP, would continue without it, and would give everybody all rights.
+    It replaces any file of the same name. If root writes the file, the file gets the owner of its
+    directory. Otherwise mosquitto could not read its access list after a SIGHUP. It would continue
+    without the list, and everybody would have all rights.
 
     Raises:
-        UserError: it cannot be written.
+        UserError: the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -50,10 +51,10 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """Return the content of a file, or None if there is none.
+    """Return the contents of a file; None if the file does not exist.
 
     Raises:
-        UserError: it exists and cannot be read.
+        UserError: the file exists and cannot be read.
     """
     try:
         return path.read_bytes()

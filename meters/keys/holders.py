@@ -1,4 +1,4 @@
-"""Holders of keys on a floor."""
+"""Holders of keys on a floor: servers, workers of the service, commands, displays and tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A holder of a certificate.
+    """Holder of a certificate.
 
     Attributes:
-        party: its identity.
-        hosts: for a server, its host names and addresses; empty for a client.
-        passwords: the files with its passwords.
+        party: the identity of the holder.
+        hosts: the host names and addresses of a server; empty for a client.
+        passwords: the names of the files with the holder's passwords.
     """
 
     party: Identity
@@ -42,7 +42,10 @@ class Holder:
 def holders(
     floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
 ) -> Sequence[Holder]:
-    """Return the holders of a floor: servers, workers of the service, commands and tables."""
+    """Return all holders of keys on a floor.
+
+    These are the servers, the workers of the service, the commands, the displays and the tables.
+    """
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
@@ -55,7 +58,7 @@ def holders(
 
 
 def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
-    """Return the holders by their names: a table by its id too."""
+    """Return the holders by their names. A table is also found by its id."""
     found = {
         each.party.username.removeprefix("table."): each
         for each in held
@@ -65,5 +68,5 @@ def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
 
 
 def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Return the hosts in the floor file's address, the given ones, and this machine itself."""
+    """Return the hosts in the floor file's address, the given hosts, and this machine itself."""
     return tuple(dict.fromkeys([*hosts_of(url), *given, *_HERE]))

@@ -1,4 +1,4 @@
-"""Checks of the keys on this machine, and of unencrypted connections."""
+"""Checks of the keys on this machine, and a warning about connections without encryption."""
 
 import datetime
 import ipaddress
@@ -25,7 +25,11 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 class KeyFinding(NamedTuple):
-    """Result of one check of keys: whether it is correct, details, and if it only warns."""
+    """Result of one check of keys.
+
+    `holds` says whether the check passed, `seen` has the details. With `warns`, a failure is only a
+    warning.
+    """
 
     what: str
     holds: bool
@@ -34,10 +38,10 @@ class KeyFinding(NamedTuple):
 
 
 def check_keys(keys: Path) -> Sequence[KeyFinding]:
-    """Check every key and certificate of a directory; return one line if all are correct.
+    """Check every key and certificate in a directory; return one line if all are correct.
 
-    An expired certificate fails. One that expires soon is a warning, and so is a secret that users
-    other than its owner can read.
+    An expired certificate is a failure. A certificate that expires soon is a warning. A secret that
+    users other than its owner can read is a warning too.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
@@ -84,7 +88,7 @@ def check_transport(service: Service) -> Iterator[KeyFinding]:
 
 
 def _is_here(host: str) -> bool:
-    """Check if a host is this machine itself."""
+    """Check if a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -100,7 +104,7 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if the services on this machine do not share the tables' events by one secret."""
+    """Warn if the services on this machine do not have the same secret name for shared events."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, EVENT_GROUP_FILE, lambda path: [read_secret(path)], found)
     if () in found:
@@ -117,7 +121,10 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if a service on this machine keeps users and operators' log as the books' user."""
+    """Warn if a service on this machine has no password of the Redis user for users.
+
+    Such a service keeps users and operators' log as the Redis user for the books.
+    """
     lacking = [
         directory.name
         for directory in sorted((keys / SERVICES).glob("*/"))
@@ -152,7 +159,10 @@ def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
 def _read_secrets(
     keys: Path, name: str, read: Callable[[Path], Sequence[str]], found: set[tuple[str, ...]]
 ) -> Iterator[KeyFinding]:
-    """Add to ``found`` each service's secrets from its file ``name``, none if it has no file."""
+    """Add each service's secrets, from its file ``name``, to ``found``.
+
+    An empty item is added for a service without such a file.
+    """
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / name
         try:

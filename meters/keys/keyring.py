@@ -1,4 +1,4 @@
-"""The directory of keys: missing keys are made, existing ones are kept unless they are renewed."""
+"""The directory of keys. Missing keys are made; existing keys are kept unless they are renewed."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ from meters.keys.redis_files import RedisPasswords, tls, users
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
 _REVOKED: Final = "revoked"
-"""Under the authority: the serial numbers of revoked certificates, one per line."""
+"""File in the authority's directory: serial numbers of revoked certificates, one on each line."""
 _PASSWORD_BYTES: Final = 32
 
 Act = Literal["made", "kept", "renewed", "changed"]
@@ -40,7 +40,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """The result for one holder's keys, and the end of its certificate's validity."""
+    """Result for the keys of one holder. `until` is the time at which the certificate expires."""
 
     place: str
     act: Act
@@ -49,14 +49,17 @@ class KeyringEntry:
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """Directories of the servers' files on their own machines; None if they stay in place."""
+    """Directories of the servers' files on the servers' own machines.
+
+    None: the server reads the files in the directory of keys.
+    """
 
     broker: Path | None = None
     redis: Path | None = None
 
 
 class Keyring:
-    """A directory of keys for a floor."""
+    """Directory of keys for a floor."""
 
     def __init__(self, directory: Path, floor: Floor, homes: ServerPaths = ServerPaths()) -> None:
         self._directory = directory
@@ -66,12 +69,13 @@ class Keyring:
         self._authority_pem = b""
 
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
-        """Make every holder's missing keys, and write the servers' files again.
+        """Make the missing keys of every holder, and write the servers' files again.
 
-        Holders in `renewed`, by user name, get new keys; the old ones are revoked.
+        `renewed` has the user names of holders that get new keys. Their old certificates are
+        revoked.
 
         Raises:
-            UserError: a file cannot be read or written, or the authority's key is needed and
+            UserError: a file cannot be read or written. Or the authority's key is needed, but
                 missing.
         """
         make_directory(self._directory)
@@ -104,7 +108,10 @@ class Keyring:
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 
     def _signing(self) -> Authority:
-        """Return the authority with its key, which may be elsewhere while nothing is signed."""
+        """Return the authority with its key.
+
+        The key can be kept elsewhere while nothing is signed.
+        """
         if self._signer is None:
             raise UserError(
                 f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and without it"
@@ -141,10 +148,10 @@ class Keyring:
         return KeyringEntry(party.place, act, _certificate(certificate).not_valid_after_utc)
 
     def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Give all services one secret name to share events by; a new one after a renewal.
+        """Write the same secret name for shared events to all services; a new name after a renewal.
 
-        Services with two different names would each receive every event. That only increases their
-        load, because a repeat gets the reply of the first.
+        Two services with different names would each receive every event. That would only increase
+        their load, because a repeated event gets the first reply again.
         """
         paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
         names = {read_secret(path) for path in paths.values() if path.exists()}
@@ -152,9 +159,10 @@ class Keyring:
         return _share(entries, paths, f"{name}\n")
 
     def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Give all services the same secrets for the operators' log; one more after a renewal.
+        """Write the same secrets for the operators' log to all services; add one after a renewal.
 
-        The earlier ones remain after the new one, so that entries written with them can be checked.
+        The earlier secrets remain after the new one. So entries that were written with an earlier
+        secret can still be checked.
         """
         paths, renewed = self._shared(entries, LOG_SECRETS_FILE)
         stored = [read_secrets(path) for path in paths.values() if path.exists()]
@@ -166,7 +174,7 @@ class Keyring:
     def _shared(
         self, entries: Sequence[KeyringEntry], name: str
     ) -> tuple[Mapping[str, Path], bool]:
-        """Return each service's path of a shared file, and whether a service was renewed."""
+        """Return the path of a shared file for each service, and whether a service was renewed."""
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)
@@ -219,7 +227,7 @@ class Keyring:
 def _share(
     entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
 ) -> list[KeyringEntry]:
-    """Write the same text to each of some files; a holder whose file differed has changed."""
+    """Write the same text to some files; mark a holder's entry as changed if its file differed."""
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:
         write_private(paths[place], text)
@@ -233,7 +241,7 @@ def _certificate(path: Path) -> x509.Certificate:
     """Return the certificate in a file.
 
     Raises:
-        UserError: there is none.
+        UserError: the file contains no certificate.
     """
     try:
         return x509.load_pem_x509_certificate(read_bytes(path) or b"")

@@ -1,4 +1,4 @@
-"""Configuration of Redis: its users, their rights, and TLS."""
+"""Configuration files of Redis: its users with their rights, and TLS."""
 
 import hashlib
 from collections.abc import Sequence
@@ -25,26 +25,27 @@ _EVERYBODY: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (*_EVERYBODY, "hexists", "xlen", "zrevrangebylex")
-"""All commands that the service uses on the books. It cannot empty a database or change a setting.
-"""
+"""All commands that the service uses on the books. They cannot empty a database or change a
+setting."""
 
 PEOPLE_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
-"""All commands that it uses on users, sessions and the operators' log."""
+"""All commands that the service uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
-"""The additional command of `pitlink archive`, which trims archived entries."""
+"""Commands of `pitlink archive`: those of the service, and one that trims archived entries."""
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
-"""All links' keys, by glob, because no link's id begins with @; and the key that replicas by
-Sentinel confirm."""
+"""Patterns of all links' keys, and of the key that replicas under Sentinel confirm. No link's id
+begins with @, so the first pattern covers only links."""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _PEOPLE_KEYS: Final = (f"pitlink:{{{PEOPLE_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
-"""The user of clients that have not signed in: off and without a password, so nobody can use it.
+"""Redis user of clients that have not signed in. It is off, so nobody can use it.
 
-It has all rights, because Redis reads its append-only file as this user. At its start it would skip
-every command that this user may not run, up to the whole of the books.
+It has no password. It has all rights, because Redis reads its append-only file as this user when it
+starts. Redis would skip every command that this user is not allowed to run, so the books could be
+lost.
 """
 
 _OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
@@ -52,11 +53,11 @@ _OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
 
 @dataclass(frozen=True, slots=True)
 class RedisPasswords:
-    """The passwords of our Redis users.
+    """Passwords of pitlink's Redis users.
 
     Attributes:
-        books: each worker's password for the books.
-        people: each worker's password for users and operators' log.
+        books: the password of each worker for the books.
+        people: the password of each worker for users and operators' log.
         archive: the password of `pitlink archive`.
     """
 
@@ -66,11 +67,13 @@ class RedisPasswords:
 
 
 def users(passwords: RedisPasswords, before: str = "") -> str:
-    """Return Redis's file of users: only ours, with the hashes of their passwords (duty D20).
+    """Return Redis's file of users, with the hashes of their passwords (duty D20).
+
+    It contains pitlink's own users, and the users that the facility has added.
 
     Args:
-        passwords: ours.
-        before: the previous file: the lines of users that the facility added are kept.
+        passwords: the passwords of pitlink's own users.
+        before: the previous file. Its lines about the facility's users are kept.
     """
     lines = [
         _NOBODY,
@@ -111,5 +114,5 @@ aclfile "{home}/users.acl"
 
 
 def tls(home: Path) -> str:
-    """Return Redis's settings: TLS only, clients with a certificate of the authority, our users."""
+    """Return Redis's settings: TLS only, certificates of the authority, pitlink's users."""
     return _TLS.format(home=home)
