@@ -1,4 +1,4 @@
-"""Comparison of a link's part of the floor file with its last approval (duties D10, D12)."""
+"""Comparison of a link's settings in the floor file with those approved last (duties D10, D12)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _KNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Unapproved:
-    """A link's floor file that differs from the last approved one.
+    """Settings of a link in the floor file that differ from those approved last.
 
     Attributes:
-        digest: the digest of the current settings that concern money.
-        replaces: the digest in the store, empty if there is none.
+        digest: the digest of the floor file's settings that concern money.
+        replaces: the digest of the approved settings in the store; empty if there is none.
         changed: the differences, in words.
-        approved: the last approval, or None if it is unknown.
-        barred: why it cannot be approved now, or None.
+        approved: the last approval; None if it is unknown.
+        barred: why these settings cannot be approved now; None if they can.
     """
 
     digest: str
@@ -46,7 +46,7 @@ class Unapproved:
 
     @property
     def problem(self) -> str:
-        """The reason, in words, why the link is inoperable."""
+        """The text that says why the link is inoperable."""
         more = len(self.changed) - _NAMED_MOST
         names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
         act = self.barred or (
@@ -56,15 +56,15 @@ class Unapproved:
 
 
 class Configuration:
-    """The configuration of one link.
+    """Configuration of one link: the floor file's settings, and their approval in the books.
 
     Args:
         floor: the floor file.
         store: the link's books.
-        stores: the books of all links of the floor. A table that is held for a hand pay may not
+        stores: the books of all links of the floor. A table that is held for a hand pay must not
             play under another link or another name.
-        adopts: whether a different floor file is adopted without approval. This is for a
-            demonstration, whose floor is new in each run and involves no real money.
+        adopts: whether a changed floor file needs no approval. This is only for a demonstration:
+            its floor is new in each run, and it involves no real money.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class Configuration:
         self.filed = LinkConfiguration.of(floor, self._link)
 
     async def unapproved(self) -> Unapproved | None:
-        """Return the floor file's differences from the approved one, or None if there are none.
+        """Return the floor file's differences from the approved settings; None if there are none.
 
-        The result is also None if nothing was ever approved: the first file is adopted when the
-        link is opened.
+        The result is also None if nothing was ever approved. The first floor file is adopted when
+        the link is opened.
 
         Raises:
             RedisError: the store failed.
@@ -108,15 +108,15 @@ class Configuration:
         return await self._told(changed, approved, approved.digest)
 
     async def problem(self) -> str | None:
-        """Return why the link may not operate under this floor file, or None."""
+        """Return the reason why the link must not operate with this floor file, or None."""
         found = await self.unapproved()
         return None if found is None or self._will_adopt(found) else found.problem
 
     async def adopt(self, by: str) -> None:
-        """Adopt the floor file if none was ever approved, or if it is a demonstration's.
+        """Adopt the floor file if nothing was ever approved, or if it is a demonstration's.
 
         Raises:
-            TermsError: another one is approved, or the store lost the approval.
+            TermsError: other settings are approved, or the store lost the approval.
             RedisError: the store failed.
         """
         found = await self.unapproved()
@@ -133,15 +133,15 @@ class Configuration:
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
-        # Read back what was written here, or by another worker meanwhile.
+        # Read the approval back: this service or another worker may have just written it.
         if (found := await self.unapproved()) is not None:
             raise TermsError(found.problem)
 
     async def is_approved(self) -> bool:
-        """Check if the store has an approval.
+        """Check if the store has an approval of a floor file for this link.
 
         Raises:
-            ForgedError: the approval differs from the ledger.
+            ForgedError: the approval in the store differs from the approval in the ledger.
             RedisError: the store failed.
         """
         return await self._book.current() is not None
@@ -149,15 +149,16 @@ class Configuration:
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> tuple[str, ...]:
-        """Approve the current floor file; return its differences from the last one.
+        """Approve the current floor file; return its differences from the last approved one.
 
-        `digest` is that of the file that was shown, so nothing else is approved. `setters` set the
-        user's PIN recently: a person who may change the floor file is not a second person.
+        `digest` is that of the settings that the user was shown, so nothing else is approved.
+        `setters` are the people who recently set the user's PIN. A person who is able to change the
+        floor file does not count as a second person.
 
         Raises:
-            BooksError: ``stale`` if the file has changed since, ``no_change`` if it is already
-                approved, ``barred`` with the reason why it cannot be, ``same_person`` with the
-                reason why another person must do it.
+            BooksError: ``stale`` if the floor file has changed since it was shown; ``no_change`` if
+                it is already approved; ``barred`` if it cannot be approved now; ``same_person`` if
+                another person must approve it. The last two have the reason.
             RedisError: the store failed.
         """
         if setters.by_command:
@@ -174,7 +175,7 @@ class Configuration:
         return changed
 
     async def check(self) -> Check:
-        """Return the state of the approval as a check result."""
+        """Return the state of the approval as a result of the self-check."""
         what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
         if problem := await self.problem():
             return Check(what, holds=False, seen=f"{problem} ({short})")
@@ -208,7 +209,10 @@ class Configuration:
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
-        """Return why a table of this link may not play: it is held for a hand pay elsewhere."""
+        """Return why a table of this link must not play: it is held for a hand pay elsewhere.
+
+        The result is None if no table is held under another link or another name.
+        """
         for store in self._stores:
             for held in await holding_claims(store):
                 before = (store.link.id, held.table)
@@ -224,7 +228,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Return why a floor file could not open the books even if approved, or None if it could."""
+    """Return why a floor file could not open the books even if approved; None if it could."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check and its details; `warns` if a failure is only a warning."""
+    """Result of one check, with its details. With `warns`, a failure is only a warning."""
 
     what: str
     holds: bool
@@ -14,5 +14,5 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """True if nothing may operate because of it."""
+        """True if nothing may operate because of this check."""
         return not (self.holds or self.warns)

@@ -1,4 +1,7 @@
-"""Access to a store that was used before: no command uses an empty one as the floor's."""
+"""Access to a store that was used before.
+
+Commands use this module, so that none of them uses an empty store as the floor's store.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,13 +27,14 @@ async def open_used_store(
     archives: bool = False,
     users_suffice: bool = False,
 ) -> AsyncIterator[AnyRedis]:
-    """Open the store of a floor for a command that is useless without its books.
+    """Open the store of a floor, for a command that needs the floor's books.
 
-    `users_suffice`: whether a store that has only users is enough; the other options are those of
+    With `users_suffice`, a store that has only users is enough. The other options are those of
     `open_redis`.
 
     Raises:
-        UserError: no link of the floor, and no user if users suffice, was ever added there.
+        UserError: the store never had books of this floor. With `users_suffice`, it never had a
+            user either.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
@@ -41,7 +45,10 @@ async def open_used_store(
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Check if a store has books of the floor, or had some and lost them."""
+    """Check if a store has books of the floor, or had books and lost them.
+
+    With `users_suffice`, a store that has users is enough.
+    """
     if _was_opened_here(floor):
         return True
     for link in floor.link:
@@ -65,14 +72,14 @@ async def has_users(redis: AnyRedis) -> bool:
 
 
 def may_be_opened(floor: Floor) -> bool:
-    """Check if the floor's store may have data, before an embedded one is started for it."""
+    """Check if the floor's store can have data, before an embedded Redis is started for it."""
     if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
         return True
     return (Path(floor.service.data) / "redis").is_dir()
 
 
 def never_opened(floor: Floor) -> UserError:
-    """Return a command's error if the floor file names a store that was never opened."""
+    """Return the error of a command whose floor file names a store that was never opened."""
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"
@@ -80,14 +87,18 @@ def never_opened(floor: Floor) -> UserError:
 
 
 def store_address(floor: Floor) -> str:
-    """Return the place of the floor's store in words, without a password."""
+    """Return a text that says where the floor's store is, without a password."""
     if floor.service.redis == _EMBEDDED:
         return f"the store in {floor.service.data}"
     return "the store in the Redis that the floor file names"
 
 
 def _was_opened_here(floor: Floor) -> bool:
-    """Check if a mark exists: an empty store has then lost its data, and the audit reports it."""
+    """Check if the data directory has a mark of a link's ledger.
+
+    Then the store had data. If it is empty now, it has lost the data, and the audit reports the
+    loss.
+    """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)
 

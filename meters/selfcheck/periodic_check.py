@@ -1,4 +1,4 @@
-"""Self-check of a running service: before any link operates, and from time to time afterwards."""
+"""Self-check of a running service: before any link operates, and every hour after that."""
 
 import asyncio
 from typing import Final
@@ -18,10 +18,10 @@ UNDER_WAY: Final = "the self-check is under way"
 
 
 class SelfCheck:
-    """The checks of the whole service that `pitlink check` shows too.
+    """The checks of the whole service. `pitlink check` shows them too.
 
-    After one failure every link is inoperable until the service is restarted, even if the file is
-    restored meanwhile: nobody knows which of the two this process has loaded.
+    After one failure, every link is inoperable until the service is restarted. This is so even if
+    the altered file is restored: nobody knows which of the two versions this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -34,7 +34,7 @@ class SelfCheck:
         return self._problem
 
     async def run(self) -> None:
-        """Check everything once, then the software each hour, until canceled (duties D9, D10)."""
+        """Check everything once, then the software every hour, until canceled (duties D9, D10)."""
         started = await asyncio.to_thread(read_software)
         checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
         self._settle(checks)
@@ -56,7 +56,7 @@ class SelfCheck:
 
 
 def since(started: Software, now: Software) -> Check:
-    """Compare the software with that of the start, which it must equal (duty D9)."""
+    """Check that the installed software is the software with which this process started (D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
         seen = "another release was installed since the start: restart the service"

@@ -1,4 +1,4 @@
-"""Checks of the records: the last audit, and the archive's files (duties D17, D19)."""
+"""Checks of the records: the last audits and backup, and the archive's files (D17, D19)."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ _NEVER = "never noted here"
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Yield the times of the last audits, archive check and backup, from their notes."""
+    """Yield the times of the last audits, archive check and backup, from the notes about them."""
     data = Path(floor.service.data)
     yield _noted("last audit", read_note(data / AUDIT_NOTE, AuditNote))
     yield _noted("last whole audit", read_note(data / WHOLE_AUDIT_NOTE, AuditNote))
@@ -34,11 +34,11 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Check each archive's files by their digests in the ledger.
+    """Check the archive files of each link against their digests in the ledger.
 
     Raises:
         RedisError: the store failed.
-        ValueError: it is damaged.
+        ValueError: the store is damaged.
     """
     archive, looked = Path(floor.archive.directory), _last_look(floor)
     for link in floor.link:

@@ -1,4 +1,4 @@
-"""Checks that users and operators' log have their own Redis user, with a matching password."""
+"""Check that users and operators' log have their own Redis user, and that its password is right."""
 
 from typing import Final
 
@@ -30,7 +30,8 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
     """Check that the users' keys can be used, and only by their own Redis user (duty D20).
 
     Returns:
-        The check; None if Redis has no such users, or does not answer, which other checks report.
+        The result of the check. None if there is no such Redis user, or if Redis does not answer;
+        other checks report that Redis does not answer.
     """
     try:
         return await _look(redis_of(redis, link), redis_of(redis, PEOPLE_TAG))
@@ -39,10 +40,10 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
 
 
 async def _look(books: Redis, people: Redis) -> Check | None:
-    """Check the Redis users of two clients.
+    """Check the Redis users with which two clients sign in: one for the books, one for users.
 
     Raises:
-        RedisError: Redis fails.
+        RedisError: Redis failed.
     """
     try:
         await people.exists(UserKeys().log_head)

@@ -1,4 +1,4 @@
-"""Checks of the servers in a floor file, and of the data in the store (duties D9, D10)."""
+"""Checks of the floor file's broker and Redis, and of the data in the store (D9, D10)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
     Raises:
         TimeoutError: Redis does not answer.
-        RedisError: it fails.
+        RedisError: Redis failed.
     """
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
@@ -80,7 +80,7 @@ async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
 
 
 async def _check_people(store: UserStore) -> Check:
-    """Check the layout of the users' keys."""
+    """Check the schema version of the users' keys."""
     try:
         return _check_schema("schema of the people", await store.schema())
     except UsersError as error:
@@ -88,7 +88,7 @@ async def _check_people(store: UserStore) -> Check:
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
-    """Check the operators' log against its mark, and the users against the log (duty D17)."""
+    """Check the operators' log against its mark, and the users against this log (duty D17)."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
     finding = await check_log(redis, seen, LogSecrets.of(floor.service))
@@ -100,14 +100,14 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
 
 
 def _check_schema(what: str, version: int | None) -> Check:
-    """Check that the books have the layout of this release (duty D10)."""
+    """Check that the books have the schema version of this release (duty D10)."""
     if problem := schema_problem("it is", version):
         return Check(what, holds=False, seen=problem)
     return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:
-    """Check the stored terms against the floor file's, and the balances against the ledger."""
+    """Check the terms in the store against the floor file, and the balances against the ledger."""
     link = store.link.id
     mark = LedgerMark(data, link)
     snapshot = await store.snapshot()
@@ -130,7 +130,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
 
 
 async def broker_check(floor: Floor) -> Check:
-    """Check that the broker answers."""
+    """Check that the broker answers, and that its access list is in force."""
     if floor.service.broker == "embedded":
         return Check("broker", holds=True, seen="embedded: started with the service")
     try:
@@ -140,7 +140,7 @@ async def broker_check(floor: Floor) -> Check:
     address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
-            # With our own keys and their name, this client has no rights at all.
+            # With the keys and the user name of `pitlink check`, this client has no rights at all.
             ours = address.files is not None and address.username in {None, CHECK.username}
             if ours and await _hears_itself(broker):
                 return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")
@@ -154,9 +154,9 @@ async def broker_check(floor: Floor) -> Check:
 
 
 async def _hears_itself(broker: BrokerConnection) -> bool:
-    """Check if a broker delivers a message that nobody may publish or read (duty D20).
+    """Check if a broker delivers a message on a topic that nobody is allowed to use (duty D20).
 
-    A broker that forbids it delivers nothing, or ends the connection.
+    A broker whose access list is in force delivers nothing, or ends the connection.
     """
     try:
         async with asyncio.timeout(_HEARD_WITHIN_S):

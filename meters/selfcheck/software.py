@@ -1,8 +1,8 @@
 """Comparison of the installed programs with the digests that the wheel recorded (duty D9).
 
-The record is the wheel's own RECORD, with a digest of every file, written when the wheel was built.
-A person who can write to the installation can also write a matching record. So one digest over all
-files is shown too. It is compared with that of the submitted wheel, which somebody keeps elsewhere.
+The wheel has a file RECORD with a digest of every file. It was written when the wheel was built. A
+person who can change the installed files can also change this record. So one digest over all files
+is shown too. People compare it with the digest of the submitted wheel, which is kept elsewhere.
 """
 
 import base64
@@ -24,13 +24,15 @@ _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(
     {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
 )  # fmt: skip
-"""Suffixes of files that run, are shown, or contain the rules: no additional ones are allowed."""
+"""Suffixes of files that run, are shown, or contain the rules. The installation must have no such
+file that is not in the record."""
 
 _HEADER: Final = 16
 _BY_DIGEST: Final = 1
-"""The flag of compiled code that names its source by digest, and may not be compared at all."""
+"""Flag of compiled code that names its source by digest. Python may run such code without comparing
+the two."""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
-"""The digests that a wheel's record may use; weaker ones are refused."""
+"""Digests that a wheel's record is allowed to use. Weaker digests are refused."""
 
 _CACHE: Final = "__pycache__"
 _NAMED_MOST: Final = 5
@@ -42,10 +44,10 @@ class Software:
 
     Attributes:
         files: the number of files.
-        digest: SHA-256 over all of them: the `sha256sum` of the output of `sha256sum` for each
-            file, by path.
-        problems: each file that differs from the record, in words.
-        recorded: whether there are digests to compare with; a checkout has none.
+        digest: SHA-256 over all files. It is the `sha256sum` of this text: the output of
+            `sha256sum` for each file, sorted by path.
+        problems: a text for each file that differs from the record.
+        recorded: whether there are digests for the comparison; False for a checkout.
     """
 
     files: int
@@ -55,7 +57,7 @@ class Software:
 
     @property
     def check(self) -> Check:
-        """The result of the comparison as a check."""
+        """The comparison as a result of the self-check."""
         seen = f"{self.files} files, SHA-256 over all {self.digest}"
         if self.problems:
             more = len(self.problems) - _NAMED_MOST
@@ -70,14 +72,14 @@ class Software:
 
 
 def read_software() -> Software:
-    """Read every file of the programs, and compare it with the record."""
+    """Read every file of the programs, and compare the files with the record."""
     homes = {room: _home(room) for room in _ROOMS}
     found: dict[str, bytes] = {}
     problems: list[str] = []
     for path, file in _present(homes):
         if file.is_dir():
             # Python prefers a directory to a module of the same name, and this check does not read
-            # it.
+            # the directory.
             problems.append(f"{path} is a link to a directory")
             continue
         try:
@@ -106,15 +108,16 @@ def read_software() -> Software:
 
 
 def _home(room: str) -> Path:
-    """Return the directory of a package that Python would import."""
+    """Return the directory from which Python would import a package."""
     spec = importlib.util.find_spec(room)
     return Path(spec.origin).parent if spec and spec.origin else Path(room)
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield every file of the packages by its name in the record, except Python's compiled files.
+    """Yield every file of the packages, with its name in the record.
 
-    A link to a directory is yielded as itself, without its contents.
+    Python's compiled files are left out. A link to a directory is yielded, but not the files in the
+    directory.
     """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
@@ -124,13 +127,13 @@ def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 
 
 class _Directory(msgspec.Struct, frozen=True):
-    """Installation data of a local directory."""
+    """pip's data about an installation from a local directory."""
 
     editable: bool = False
 
 
 class _Origin(msgspec.Struct, frozen=True):
-    """Origin of an installation, as pip notes it."""
+    """Origin of an installation, as pip records it."""
 
     dir_info: _Directory = _Directory()
 
@@ -175,9 +178,10 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
 
 
 def is_of_its_source(source: Path, text: bytes) -> bool:
-    """Check that Python would run this source, and not other compiled code next to it.
+    """Check that Python would run this source, not different compiled code next to it.
 
-    Python does not run compiled code that it finds outdated, or of another Python version.
+    Python does not run compiled code that is outdated, or of another Python version. Such code is
+    ignored here too.
 
     Raises:
         OSError: the compiled code cannot be read.
