@@ -166,7 +166,7 @@ class Agent:
 
     @property
     def table_state(self) -> TableState:
-        """Present state of the table."""
+        """Current state of the table."""
         return self._writer.state
 
     @property
@@ -394,7 +394,10 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the device line that waited for a floorperson, when the request has ended."""
+        """Answer the device line that waited for a floorperson's decision.
+
+        Do nothing if a correction request still waits.
+        """
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
             return

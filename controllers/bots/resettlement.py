@@ -112,7 +112,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:
-    """Return the meter balances, in cents, that can explain one share of a paid percentage."""
+    """Return the meter balances, in cents, at which one share of a win can be `share_cents`."""
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
@@ -128,7 +128,7 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield each percentage that a meter paid, in paying order, and one share of it in cents."""
+    """Yield each percentage that a meter paid, in order, and the amount of one share in cents."""
     divided = [
         line
         for line in lines

@@ -25,8 +25,8 @@ class TableBooks:
         rounds: number of settled rounds with a progressive wager.
         wagers: number of accepted progressive wagers.
         wagered_cents: sum of those wagers.
-        contributions_micros: contributions of those wagers to meters and reserves, at the chapter's
-            rates.
+        contributions_micros: contributions of those wagers to meters and reserves, at the rates of
+            the meters.
         wins: number of settlement lines with a payout.
         won_cents: sum of those payouts.
     """

@@ -41,7 +41,10 @@ class PanelEvents:
         self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
     async def submit(self, line: bytes) -> DeviceAnswer | None:
-        """Send one device event; return None if it is accepted but not answered in time."""
+        """Send one device event and return the answer.
+
+        Return None if the event is accepted but not answered within the time limit.
+        """
         if refusal := _needs_reason(line):
             return refused(line, refusal)
         line = _asking(line)

@@ -152,7 +152,7 @@ def _tick_off(
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
     """Replace the settlement of an earlier round everywhere in the table's state.
 
-    If the round has no open line, the round no longer waits.
+    If the round has no open line, it is removed from the waiting rounds.
     """
     waiting = (settled if each.round == settled.round else each for each in state.waiting)
     last = state.last_settled

@@ -111,7 +111,7 @@ def _asked(
 ) -> Transition:
     """Record a correction request to a floorperson.
 
-    The table repeats the event until the request ends.
+    The table repeats the event, a result or a void, until the request ends.
     """
     asking = state.asking or Asking(
         event,

@@ -254,7 +254,7 @@ class Refused(_Record, frozen=True):
 class Asking(_Record, frozen=True):
     """Correction request to a floorperson.
 
-    The table repeats the event until the request is decided.
+    The table repeats the event of the request until a floorperson decides.
 
     Attributes:
         event: the device event that led to the request.
@@ -412,6 +412,6 @@ class TableState(_Record, frozen=True):
 
     @property
     def claims_wait(self) -> bool:
-        """True if a win of a settled round is not decided."""
+        """True if a win in a settlement of this state is not decided."""
         settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
         return any(settled.undecided for settled in settlements)

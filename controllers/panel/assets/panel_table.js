@@ -127,7 +127,8 @@ const makeSeats = (view) => {
 
 const mark = (text, kind) => make(`span.mark.${kind}`, {}, text);
 
-/* Return a text about the positions of this position's player if they have more than one. */
+/* Return a text that names all positions of this position's player. The text is empty if the player
+   has only one position. */
 const oneOf = (view, position) => {
   let first = position;
   let last = position;
