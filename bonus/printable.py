@@ -1,8 +1,9 @@
 """Detection and escaping of characters that cannot be printed safely.
 
 A terminal obeys control characters. Other characters mislead a reader, because they reverse the
-direction of writing or have no width. Text from people or devices is refused if it contains such a
-character. If the text was stored earlier, each such character is escaped when the text is printed.
+direction of writing or have no width. pitlink refuses text from people or devices if the text
+contains a character of either kind. When it prints text that was stored earlier, it escapes these
+characters.
 """
 
 import re
@@ -18,10 +19,17 @@ UNPRINTABLE: Final = (
 )
 """All characters that are refused, for use inside ``[...]`` in a regular expression.
 
-These are control and format characters, surrogates, line and paragraph separators, blank letters
-and marks, and the code points that Unicode will never assign. Where Unicode reserves a range for
-such characters, the whole range is included. Variation selectors are not included, because emoji
-need them. Every character is written as an escape, so this text itself can be printed.
+They are:
+
+- control and format characters
+- surrogates
+- line and paragraph separators
+- blank letters and marks
+- the code points that Unicode will never assign
+
+Where Unicode reserves a range for such characters, the whole range is included. Variation selectors
+are not included, because emoji need them. Every character is written as an escape, so this text
+itself can be printed.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
@@ -49,9 +57,9 @@ def _is_plain(text: str) -> bool:
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Return a message about the first character of a text that cannot be printed, or None.
+    r"""Return a message about the first unprintable character of a text.
 
-    The message does not repeat the text.
+    The result is None if all characters can be printed. The message does not repeat the text.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -61,9 +69,9 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message if a text is blank or cannot be printed, or None.
+    r"""Return a message about a text that people cannot read, or None.
 
-    It is for texts that people must be able to read.
+    Such a text is blank, or has a character that cannot be printed.
 
     >>> unseen_problem(" \u2003")
     'is blank'

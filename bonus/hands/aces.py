@@ -1,6 +1,6 @@
 """The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four.
 
-Reading F12 allows either way. A casino table chooses one of them.
+Reading F12 allows both ways, and a casino table chooses one of them.
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import Final
 
 from bonus.cards import ACE, RANKS, SUITS, Card, rank_of, suit_of
 
-# A rank occurs at most four times, so it has three bits. A suit occurs at most six times, so it has
-# four bits, above the ranks.
+# A rank occurs at most four times, so its field has three bits. A suit occurs at most six times, so
+# its field has four bits. The fields of the suits are above those of the ranks.
 RANK_BITS: Final = 3
 SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)

@@ -38,7 +38,8 @@ class FiveCardHand(StrEnum):
     HIGH_CARD = auto()
 
 
-# This is added to the four suit counts. It sets the top bit of each count of five or more.
+# The sum of this number and the four suit counts has the top bit set in the field of each suit that
+# occurs five times or more.
 _FIVE_CARRIES: Final = 0x3333
 _CARRIED: Final = 0x8888
 
@@ -85,8 +86,8 @@ def best_five(cards: Sequence[Card]) -> FiveCardHand:
     carried = (total >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
         return _by_ranks(total & RANKS_ONLY)
-    # Five cards of one suit have five different ranks. A sixth card can only make a pair, so
-    # no unsuited hand is higher than the flush.
+    # Five cards of one suit have five different ranks. A sixth card can only make a pair of two of
+    # them, so no unsuited hand is higher than the flush.
     suit = (carried.bit_length() - 1) // SUIT_BITS
     top = straight_top(suited_mask(cards, suit), 5)
     if top is None:

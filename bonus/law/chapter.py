@@ -23,9 +23,9 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load(name: str) -> Chapter:
-    """Return the chapter of a name such as ``649a``.
+    """Return the chapter with a name such as ``649a``.
 
-    Its file is read from the package and checked.
+    The file of the chapter is read from the package and checked.
 
     Raises:
         ChapterError: the file of the chapter is not valid.

@@ -132,8 +132,8 @@ class WagerTables(_Part, frozen=True):
             needed.
         forfeited: the subsection under which a fold forfeits the wagers. Empty if a fold does not
             forfeit them.
-        collected: the subsection under which a losing wager is collected. Empty if it is the
-            subsection of the paytable.
+        collected: the subsection under which a losing wager is collected. Empty if settlement lines
+            name the subsection of the paytable instead.
         divided: the subsection under which a jackpot on the dealer's hand is divided. Empty if the
             wagers have no such jackpot.
         meter: the kind of meter that the wagers feed; None if they feed no meter.
@@ -261,7 +261,7 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """Numbers of the deal from one deck.
+    """Numbers of positions and cards in the deal from one deck.
 
     ``positions`` is the number of positions. ``hand`` is the number of cards for each position.
     ``dealer`` is the number of cards for the dealer.
@@ -339,7 +339,7 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True):
-    """The rules of one chapter of 58 Pa. Code that affect money."""
+    """The rules in one chapter of 58 Pa. Code, as far as they affect money."""
 
     chapter: str
     game: Name

@@ -1,4 +1,4 @@
-"""Checks of a casino table's choices against the chapter of its game.
+"""Checks of a casino table's choices against the chapter of the table's game.
 
 The casino declares the choices in its Rules Submission.
 """

@@ -30,7 +30,8 @@ class Row:
         hand: the name of the hand in the paytable. Several royals can share one name.
         percent: the percentage of the meter that the hand pays, or 0.
         for_1: the multiple of the wager that the hand pays, or 0.
-        envy_cents: the Envy Bonus for each wager of another player, in cents, or 0.
+        envy_cents: the Envy Bonus that the hand brings for each wager of another player, in cents,
+            or 0.
     """
 
     hand: str
@@ -92,7 +93,9 @@ def meter_terms(
 
 
 def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
-    """Return the letters of the paytables from which a meter has one; empty if there is no choice.
+    """Return the letters of the paytables that a kind of meter can have.
+
+    The result is empty if there is no choice.
 
     Raises:
         ValueError: the chapter has no such meter.

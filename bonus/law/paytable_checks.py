@@ -187,8 +187,8 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
     """Check the kinds of payout in a paytable.
 
-    All odds of a paytable are "to 1", or all are "for 1". The paytable of a meter pays percentages,
-    and only "for 1". Any other paytable pays no percentage.
+    All odds of a paytable are "to 1", or all are "for 1". A paytable of a meter pays percentages,
+    and its odds are "for 1". Any other paytable pays no percentage.
     """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
@@ -260,7 +260,10 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield every subsection that a chapter's file names, with the name of its part of the file."""
+    """Yield the name of a part of a chapter's file, and a subsection that the part names.
+
+    Every subsection in the file is yielded.
+    """
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

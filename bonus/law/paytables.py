@@ -46,8 +46,8 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 
     ``hands`` are the hands of the ranking, the highest first. A row ``flush_or_lower`` means the
     flush and every lower hand. Some columns begin with blanks. The hands of these blanks have no
-    separate payout: they are paid as the first hand that has a cell (reading T5). Any other blank
-    pays nothing (reading T3).
+    separate payout: they are paid as the first hand of the column that has a payout (reading T5).
+    Any other blank pays nothing (reading T3).
 
     Raises:
         ChapterError: a row does not have one cell for each choice, or the hand of a row does not

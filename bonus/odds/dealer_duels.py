@@ -2,8 +2,8 @@
 
 The player's five cards and the dealer's six cards can be dealt in 2.8e13 ways. These deals are
 counted by inclusion and exclusion over the subsets of the player's hand. The calculation starts
-with all dealer's hands. It subtracts those that contain one of the player's cards, adds those that
-contain two, and so on with alternating signs.
+with all dealer's hands. It subtracts the hands that contain one of the player's cards. It adds the
+hands that contain two of the player's cards, and continues with alternating signs.
 
 For each subset, the calculation needs the number of dealer's hands that contain the subset and are
 higher than a strength. This number depends only on the class of the subset.
@@ -34,7 +34,7 @@ class Duel(msgspec.Struct, frozen=True):
         hand: the name of the hands in a row.
         strength: the strength of the hands in a row; of two hands, the one with the higher strength
             wins.
-        suits: the number of cards in each suit of a hand, the largest first, such as (2, 1).
+        suits: the number of cards in each suit of a hand, the largest number first, such as (2, 1).
         hands: the number of player's hands in a row.
         not_qualified: for each hand of a row, the number of dealer's hands that do not qualify.
         equal: for each hand of a row, the number of dealer's hands that qualify and tie.
@@ -63,7 +63,8 @@ def count_duel(
         ranking: the name of a ranking in ``COMPARES``.
         player: the number of the player's cards.
         dealer: the number of the dealer's cards, at least as many as the player's.
-        advance: function that receives the number of steps done. The total is ``steps_of_duel``.
+        advance: function that receives the number of steps done. The total is the result of
+            ``steps_of_duel``.
         queen_qualifies: true if a dealer's hand below a queen high does not qualify
             (649a.11(c)(3)(i), 679a.11(c)(3)(i)). False if every hand qualifies (reading F9).
     """
@@ -178,7 +179,8 @@ def _table(
     equal shares.
     """
     width = strengths + 1
-    # A class has at most 24 subsets, each in at most C(52,6) hands, so 32 bits are enough.
+    # A class has at most 24 subsets. Each subset is in at most C(52,6) hands. So 32 bits are
+    # enough.
     table = np.zeros(len(subsets) * width, np.int32)
     weights = dealers.hands.astype(np.int32)
     for cards in dealers.subsets(subsets.size):

@@ -63,7 +63,7 @@ It returns the function that receives the progress of the count.
 
 
 class Enumerator:
-    """Computation of enumerations, each at most once."""
+    """Access to the results of enumerations; each enumeration is computed at most once."""
 
     def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
         """Set the store of counts and the function for progress; both are optional."""

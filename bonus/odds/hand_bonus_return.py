@@ -16,7 +16,7 @@ _FIVE_CARD_COUNTS: Final = {
     FiveCardHand.FULL_HOUSE: 3_744,
     FiveCardHand.FLUSH: 5_108,
 }
-"""Number of deals, of all C(52,5), for each hand that the wager pays."""
+"""Number of deals of each hand that the wager pays, out of all C(52,5) deals."""
 
 
 def hand_bonus_return(

@@ -43,7 +43,8 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
         groups: the number of cards from each source, such as three of the player and three of the
             dealer. For a ranking of colors, a deal is a separate set of cards for each source. For
             any other ranking, a deal is one set of all the cards.
-        advance: function that receives the number of steps done. The total is ``steps_of_hands``.
+        advance: function that receives the number of steps done. The total is the result of
+            ``steps_of_hands``.
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -85,7 +86,7 @@ def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """One class of hands: they differ only by a renaming of the suits.
+    """One class of hands that differ only by a renaming of the suits.
 
     Attributes:
         cards: one hand that represents the class.

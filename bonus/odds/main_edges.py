@@ -81,7 +81,7 @@ _TO_WHOM: Final = {
 def _pays_what(chapter: Chapter) -> str:
     """Return a text about the paytables that a casino can choose for a main game.
 
-    The text says for what and when they pay. It is empty if there is no choice.
+    The text says for what and when the paytables pay. The text is empty if there is no choice.
     """
     bonus = main_choice(chapter)
     if bonus is None:
@@ -144,7 +144,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the paytable that the casino can choose.
+    """Return the key in ``paytables`` of the paytable that a casino can choose.
 
     If there is no choice, return the key of the first bonus.
     """

@@ -130,7 +130,8 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
     """Return the break-even meters with one to six other players.
 
-    ``envy`` is the average Envy Bonus from each other player, in cents, by the wager in cents.
+    ``envy`` has the average Envy Bonus from each other player for each wager. Bonuses and wagers
+    are in cents.
     """
     if not envy:
         return ()

@@ -1,8 +1,9 @@
 """Structure of the results: the exact odds of a wager with one paytable.
 
 Every edge is a house edge: the average loss of the player. It is an exact fraction ``"n/d"`` of the
-wager. For a main game, it is a fraction of the Ante, and it includes the results of the wager after
-the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in cents.
+wager. For a main game, the edge is a fraction of the Ante and includes the results of the wager
+after the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
+cents.
 
 If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The meter and
 the wager are in cents. ``other players`` is the number of other players whose hands can bring an
@@ -16,8 +17,9 @@ The meter in this formula is the amount from which the hand is paid. It includes
 round, and no other win of the round was subtracted from it (reading T14). The hand of another
 player brings an Envy Bonus if the hand stays on the table (reading T8).
 
-``break_even_meter`` is the lowest meter at which the house has no edge, in whole cents, by the
-wager in cents. It includes the rounding of percentages down to the cent (reading G3).
+``break_even_meter`` is the lowest meter at which the house has no edge. It is in whole cents, and
+its keys are the wagers in cents. The calculation includes the rounding of percentages down to the
+cent (reading G3).
 """
 
 from decimal import Decimal
@@ -118,7 +120,8 @@ class Drawn(_Part, frozen=True):
             edge. The meter is at its seed, and the other draw keeps its frequency. Empty if the
             house always has an edge.
         house_edge_gone_every: the largest ``every`` at which the house has no edge. It is 0 if the
-            house has an edge even with a draw in every round, or no edge even without this draw.
+            house has an edge even with a draw in every round. It is also 0 if the house has no edge
+            even without this draw.
     """
 
     every: int
@@ -157,7 +160,7 @@ class OddsEntry(_Part, frozen=True):
         house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums.
         note: sentences about the limits of these figures.
         tables: the casino tables of the floor file that offer this wager with this paytable.
-        pays_what: text about the payouts of a main game's paytable: for what, and when.
+        pays_what: text about the paytables of a main game: which bonus they pay, and when.
         strategy: the optimal strategy of a main game, in words.
         mixed: the kinds of hand that the optimal strategy does not always play in the same way.
         by_rank: the best strategy that uses only the rank of the hand; null if this strategy is
@@ -171,7 +174,8 @@ class OddsEntry(_Part, frozen=True):
         meter_return: the reduction of the house edge for each multiple of the wager on the meter.
         envy_return: the reduction of the house edge for each other player, by the wager in cents.
         break_even_meter: the lowest meter without a house edge, in cents, by the wager in cents.
-        break_even_meter_with_envy: the same meters with one to six other players, in this order.
+        break_even_meter_with_envy: the same as ``break_even_meter``, with one to six other players,
+            in this order.
         when_folding: the odds for a player who sometimes folds.
         magic_card: the odds of the Magic Card.
         lucky: the odds of the Lucky Bonus.

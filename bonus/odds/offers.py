@@ -9,7 +9,7 @@ from bonus.law.chapter_file import Bonus, Chapter, MiniRoyal, WagerTables
 WAGERS_CENTS: Final = (100, 500)
 """Amounts of a wager, in cents, for which the odds show sums: $1 and $5.
 
-They are used if a floor file has no other amounts.
+They are used if no floor file names other amounts.
 """
 
 
@@ -99,12 +99,12 @@ def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
 
 
 def main_choice(chapter: Chapter) -> Bonus | None:
-    """Return the bonus of a main game that has a choice of paytables, or None."""
+    """Return the bonus of a main game for which there is a choice of paytables, or None."""
     return next((bonus for bonus in chapter.main.bonus if bonus.choice), None)
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the names of the paytables from which a main game has one for its bonus.
+    """Return the names of the paytables that the bonus of a main game can have.
 
     Return ``(None,)`` if there is no choice.
     """

@@ -106,7 +106,7 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
     for row, strength in enumerate(duel.strength):
         by_strength.setdefault(strength, []).append(row)
     ways = (FOLD, *main.times)
-    # For each way: the best total of the hands so far if the last of them is played in this way.
+    # For each way to play: the best total of the hands so far, if the last hand is played this way.
     totals = [0] * len(ways)
     before: list[list[int]] = []
     for strength in sorted(by_strength):

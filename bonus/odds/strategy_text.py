@@ -87,8 +87,8 @@ def strategy_in_words(
 
     There is one sentence for each wager after the Ante, and one for the hands that are folded.
     Hands of equal strength are sometimes played in different ways, because of suits or of cards
-    that are not part of the best hand. If so, the sentence has the number of these hands that make
-    the wager.
+    that are not part of the best hand. In this case, the sentence has the number of these hands
+    that make the wager.
 
     Args:
         ranking: the name of the ranking that compares hands.
@@ -134,8 +134,8 @@ class _Share:
     def split(self) -> tuple[list[int], list[int]]:
         """Return two lists of strengths, each from the highest to the lowest.
 
-        The first list has the highest strengths, all of whose hands make the wager. The second list
-        has the strengths below, down to the lowest one with a hand that makes the wager.
+        The first list has the highest strengths: all their hands make the wager. The second list
+        has the strengths below these, down to the lowest strength with a hand that makes the wager.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
@@ -148,7 +148,7 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return the number of suits, as text, with which hands of a mixed strength make a wager.
+    """Return, as text, how many suits a hand of a mixed strength has if it makes a wager.
 
     A strength is mixed if some of its hands make the wager and others do not. Return None if no
     strength is mixed, or if the number of suits alone does not decide.
@@ -167,9 +167,10 @@ def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> st
 def mixed_hands(
     ranking: str, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[tuple[str, dict[int, int]], ...]:
-    """Return the strengths whose hands are played in several ways, each with its name.
+    """Return the names of the strengths whose hands are played in several ways.
 
-    Each has the number of hands for each wager. The wager is a multiple of the Ante; 0 is a fold.
+    Each name has the number of hands for each wager. The wager is a multiple of the Ante; 0 is a
+    fold.
     """
     chosen = _chosen(duel, times)
     return tuple(

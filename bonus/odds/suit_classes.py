@@ -3,7 +3,7 @@
 Suits are equal in rank (649a.6(a)), so all hands of a class have the same strength. Each hand is
 written as four bit masks of thirteen ranks, one mask per suit. The four masks are sorted and packed
 into one number, the key of the class. The size of a class is the number of distinct ways to assign
-its masks to the four suits.
+the four masks to the four suits.
 """
 
 from collections.abc import Sequence
@@ -120,7 +120,8 @@ def _masks(count: int) -> list[int]:
 def _orbits(masks: Integers) -> Integers:
     """Return the number of hands in each class.
 
-    The four suits have 24 orders. If masks are equal, the number is lower.
+    The number is 24, the number of orders of the four suits. It is lower if some of the four masks
+    are equal.
     """
     run = np.ones(len(masks), np.int64)
     exchanges = np.ones(len(masks), np.int64)

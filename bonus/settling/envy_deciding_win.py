@@ -26,9 +26,9 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    It is the win of the same hand on the same meter. If the holder of the hand made no wager on
-    that meter (reading T10), it is the first waiting win of the hand. If no win of the hand waits,
-    the result is None, and no floorperson examines the hand.
+    The Envy Bonus depends on the win of the same hand on the same meter. If the holder of the hand
+    made no wager on that meter (reading T10), the Envy Bonus depends on the first waiting win of
+    the hand. If no win of the hand waits, the result is None, and no floorperson examines the hand.
 
     Args:
         envy: the settlement line of an Envy Bonus.

@@ -17,7 +17,7 @@ class HandBonus:
 
     A player can wager on their own hand and on the dealer's hand. The wager on the player's own
     hand is settled first (reading T18). Then the wager on the dealer's hand is settled, then the
-    draws.
+    Magic Card and the Lucky Bonus.
 
     A fold does not forfeit these wagers (649a.11(b)(3)). It also does not forfeit the Magic Card
     and the Lucky Bonus (reading T19).
@@ -63,8 +63,8 @@ class HandBonus:
         """Pay the wager of a position on the dealer's hand.
 
         If the hand pays a percentage of the meter, the percentage is one jackpot for all players
-        who wagered on the dealer's hand. It is subtracted from the meter when the first of these
-        players is paid. It is divided equally among them.
+        who wagered on the dealer's hand. The jackpot is subtracted from the meter when the first of
+        these players is paid. It is divided equally among these players.
 
         A player receives one share, at the first of their positions. The wagers at their other
         positions are collected, because the share includes them (649a.12(i)(2), reading T17).

@@ -16,7 +16,7 @@ from bonus.wagers import PaidFrom
 class BonusTerms:
     """Terms of a bonus on one of the two main wagers.
 
-    The bonus is paid in addition to that wager, or instead of it.
+    The bonus is paid in addition to that main wager, or instead of it.
 
     Attributes:
         item: the name of the bonus in settlement lines.

@@ -29,7 +29,8 @@ class OptionalWager:
             forfeit it.
         fourth_rank: the rank of a fourth card that changes the payouts; None if there is no such
             rank.
-        fourth_rows: the payouts if the fourth card has that rank; None if there is no such rank.
+        fourth_rows: the payouts if the fourth card has the rank ``fourth_rank``; None if there is
+            no such rank.
     """
 
     wager: str

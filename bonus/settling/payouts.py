@@ -1,4 +1,4 @@
-"""Payouts of one round, position by position, within the payout limit of each player.
+"""Payouts of one round, position by position, up to the payout limit of each player.
 
 The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressives`` and
 ``hand_bonus``. Each position goes through all steps before the next position is settled.
@@ -43,7 +43,7 @@ class PayRow:
 class PayoutLimit:
     """Aggregate payout limit of a casino table (reading G6).
 
-    The covered payouts of one player in one round sum to at most ``limit_cents``, in cents.
+    ``limit_cents`` is the highest sum, in cents, of one player's limited payouts in one round.
     ``rule`` is the subsection.
     """
 
@@ -154,8 +154,8 @@ class Turns:
     def fourth_card(self, box: RoundPosition) -> Card:
         """Return the fourth card that a position has for the Pair Bonus (reading P5).
 
-        If the table has dealt one community card for all Pair Bonuses, it is that card. If not, it
-        is the position's own card.
+        If the table has dealt one community card for all Pair Bonuses, return that card. If not,
+        return the position's own card.
         """
         card = self.played.pair_bonus_community_card
         if card is None:
@@ -174,10 +174,11 @@ class Turns:
         *,
         is_wager: bool,
     ) -> None:
-        """Pay a position as a row of a paytable says, up to the payout limit of the player.
+        """Pay a wager or a bonus of a position, according to a row of its paytable.
 
-        If the item is a wager, the row can also return the wager. A bonus that is not a wager has
-        no stake to return (reading G2).
+        The payout of a limited row is at most the rest of the player's payout limit. If the item is
+        a wager, the row can also return the wager. A bonus that is not a wager has no stake to
+        return (reading G2).
         """
         paid_cents = row.sum_cents or row.times * wagered_cents
         rule = row.rule

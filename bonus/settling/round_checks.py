@@ -152,9 +152,9 @@ def check_cards(played: Round, rules: TableRules) -> None:
 
     Raises:
         RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``
-            or ``bad_position`` (the table cannot have this Lucky position). With ``cards_missing``,
-            it is a hand that stays on the table (reading T8), the dealer's hand, the fourth card or
-            the All-Six Bonus card.
+            or ``bad_position`` (the table cannot have this Lucky position). ``cards_missing`` means
+            that one of these is missing: a hand that stays on the table (reading T8), the dealer's
+            hand, the fourth card or the All-Six Bonus card.
     """
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):

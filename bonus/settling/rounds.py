@@ -74,8 +74,9 @@ class RoundPosition:
     def shows_cards(self, survivors: frozenset[str]) -> bool:
         """Return whether the hand stays on the table and is turned up (649a.11(c), reading T8).
 
-        A hand that was not folded stays. A folded hand stays if ``kept`` is true. It also stays if
-        the position has a wager in ``survivors``, the wagers that a fold does not forfeit.
+        A hand that was not folded stays. A folded hand stays if ``kept`` is true. A folded hand
+        also stays if the position has a wager in ``survivors``, the wagers that a fold does not
+        forfeit.
         """
         return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
 

@@ -111,8 +111,8 @@ def settle_line(line: bytes) -> SettlementText:
 def _is_void(text: RoundText, rules: TableRules) -> bool:
     """Return whether all wagers of a round are returned.
 
-    They are returned if the round is void. They are also returned if a dealer's card was exposed in
-    a game that then settles no wager (649a.13(d)).
+    They are returned if the round is void. They are also returned if a dealer's card was exposed
+    and the chapter settles no wager in this case (649a.13(d)).
     """
     exposed = text.irregularity == "dealer_exposed"
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)

@@ -3,8 +3,8 @@
 The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines
 all wins and needs no meter balance. If a win is a percentage of a meter, its amount depends on the
 balance at that moment. So ``settle_round`` only records the percentage. ``resolve`` subtracts the
-recorded percentages from the meters, in order. For the meters of the meter service, the service
-subtracts them.
+recorded percentages from the meters, in order. If the meters are those of the meter service, that
+service subtracts the percentages.
 """
 
 from collections.abc import Mapping, Sequence

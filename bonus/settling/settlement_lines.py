@@ -107,9 +107,9 @@ class PercentWon:
 class Due:
     """A settlement line whose amount can still depend on the balance of a meter.
 
-    If ``take`` is None, the amount is final. If not, ``take`` is an index into
-    ``Settlement.takes``, and ``paid`` of the line is still 0. The final amount is one share of that
-    percentage.
+    If ``take`` is None, the amount is final. If ``take`` is a number, it is an index into
+    ``Settlement.takes``, and ``paid`` of the line is still 0. The final amount is one share of the
+    percentage at that index.
     """
 
     line: Line
@@ -121,7 +121,7 @@ class Settlement:
     """Settlement of a round, without the amounts that depend on meter balances.
 
     ``dues`` are the lines in paying order. ``takes`` are the percentages that the round wins from
-    meters, in the same order.
+    meters, also in paying order.
     """
 
     dues: tuple[Due, ...]

@@ -65,8 +65,8 @@ class TableRules:
         steps: the steps of settlement for each position, in order.
         exposed_steps: the steps of settlement if a dealer's card was exposed.
         survivors: the wagers that a fold does not forfeit.
-        version: the version of the game that the table offers (649a.7(e)), or None.
-        limit: the aggregate payout limit of the table, or None.
+        version: the version of the game that the table offers (649a.7(e)); None if it offers none.
+        limit: the aggregate payout limit of the table; None if it has none.
         choices: the choices of the table's Rules Submission.
         whole: true if a round contains all wagers; false if it contains only wagers that feed a
             meter.

@@ -58,7 +58,7 @@ class CountCache:
             directory: the path of the directory.
             notice: function that receives a text for each file that cannot be read or is damaged.
                 It also receives one text if no file can be written.
-            code: the digest of the counting code; by default that of this package.
+            code: the digest of the counting code; by default ``code_digest()``.
         """
         self._directory = Path(fspath(directory))
         self._notice = notice

@@ -64,9 +64,10 @@ def show(entries: Iterable[OddsEntry], console: Console) -> None:
 
 
 def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
-    """Return the heading of an entry, and the casino tables that have a heading of their own.
+    """Return the heading of an entry, and the casino tables to which the heading belongs.
 
-    In a floor file, each meter has its own heading, with its casino tables.
+    The tables are empty if the wager feeds no meter. So each meter of a floor file has a heading of
+    its own.
     """
     return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
 
