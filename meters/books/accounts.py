@@ -1,13 +1,13 @@
-"""Accounts of a link's ledger. Together they are the books of the link, and they sum to zero.
+"""Accounts of a link's books, as its ledger names them. Their balances sum to zero.
 
 ======================  ==========================================================================
 ``table:{table}``       contributions of the table's wagers, as a negative balance
 ``meter:{meter}``       the meter balance
 ``reserve:{meter}``     the balance of the meter's reserve (649a.12(i)(4))
 ``overflow:{meter}``    the amount above the meter's limit (duty D3)
-``claim:{claim}``       a win that waits for a floorperson
+``claim:{claim}``       the amount of a win that waits for a floorperson
 ``envy:{claim}``        Envy Bonuses that are owed for the claim's hand and are not paid yet
-``house``               the house's payments into the books: seeds, reseeds, odds, Envy payouts
+``house``               payments of the house: seeds, reseeds, wins at fixed odds, Envy Bonuses
 ``paid``                payments to patrons
 ======================  ==========================================================================
 """
@@ -17,7 +17,7 @@ from typing import Final
 HOUSE: Final = "house"
 PAID: Final = "paid"
 ENVY: Final = "envy:"
-"""The prefix of the accounts of owed Envy Bonuses."""
+"""The beginning of the name of an account of owed Envy Bonuses."""
 
 
 def meter_account(meter: str) -> str:

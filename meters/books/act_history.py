@@ -1,4 +1,7 @@
-"""Pages of the acts that people did on a link, read from its ledger, latest first (duty D17)."""
+"""Pages of the acts on a link, read from the link's ledger, the latest first (duty D17).
+
+Most acts are decisions of people.
+"""
 
 from collections.abc import Sequence
 from typing import cast
@@ -7,15 +10,16 @@ from meters.books.store import LinkStore
 
 
 class ActIndex:
-    """The entries of a link's ledger that no table made."""
+    """The index of acts in a link's ledger. Most acts are entries that no table made."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, count: int) -> Sequence[tuple[int, dict[str, str]]]:
-        """Return entries with their numbers, latest first.
+        """Return up to `count` acts with the numbers of their ledger entries, the latest first.
 
-        All numbers are lower than `before`. If it is None, the page begins with the latest entry.
+        All numbers are lower than `before`. If `before` is None, the page begins with the latest
+        act.
 
         Raises:
             RedisError: the store failed.

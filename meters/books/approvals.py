@@ -1,4 +1,4 @@
-"""Approvals of a link's part of the floor file, as its books keep them (duties D10, D12)."""
+"""Approvals of a link's part of the floor file, kept in the link's books (duties D10, D12)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _PAGE: Final = 1_000
 class Approval(msgspec.Struct, frozen=True):
     """An approval of a floor file, as the ledger keeps it.
 
-    `changed` is a list of texts. `text` is the whole approved text, so the ledger shows the
-    configuration under which each wager was accepted.
+    `changed` describes each change as a text. `text` is the whole approved part of the floor file.
+    So the ledger shows under which configuration each wager was accepted.
     """
 
     digest: str
@@ -33,12 +33,12 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The approved configuration.
+    """The approved configuration of a link.
 
     Attributes:
-        digest: the digest of the text.
+        digest: SHA-256 of `text`, in hexadecimal.
         text: the approved part of the floor file.
-        by: the person who approved it, at the time `at`.
+        by: the person who approved the text, at the time `at`.
         entry: the number of the ledger entry that records the approval.
     """
 
@@ -55,11 +55,11 @@ class ForgedError(Exception):
     def __init__(self, reason: str, held: str) -> None:
         super().__init__(reason)
         self.held = held
-        """The digest that the store has."""
+        """The digest of the approved configuration in the store."""
 
 
 class ApprovalBook:
-    """The approvals of one link."""
+    """The reader and writer of one link's approved configuration."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -70,10 +70,10 @@ class ApprovalBook:
     async def current(self) -> Approved | None:
         """Return the last approved configuration, or None if there is none.
 
-        The call is cheap if nothing has changed since the last call.
+        The call is fast if no configuration was approved since the last call.
 
         Raises:
-            ForgedError: it is not what the ledger says.
+            ForgedError: the configuration in the store differs from the ledger.
             RedisError: the store failed.
         """
         store = self._store
@@ -90,7 +90,7 @@ class ApprovalBook:
         return self._proven
 
     async def _prove(self, held: str) -> Approved:
-        """Read the approved configuration and compare it with the ledger entry that approved it."""
+        """Read the approved configuration, and compare it with the ledger entry of its approval."""
         store = self._store
         async with store.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(store.keys.approved)
@@ -122,19 +122,21 @@ class ApprovalBook:
         return found
 
     async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
-        """Make this the approved configuration.
+        """Make a configuration the approved one, with a ledger entry.
 
-        `replaces` is the digest that the store has, or empty if it has none. With `first` the
-        approval is made without a person, as the first that the link has ever had.
+        `replaces` is the digest of the approved configuration in the store, empty if there is none.
+        If `first` is true, the service approves the first configuration of the link without a
+        person.
 
         Raises:
-            BooksError: ``stale`` if another configuration was approved meanwhile; ``lost`` if it is
-                not the first.
+            BooksError: ``stale`` if another configuration was approved since `replaces` was read;
+                ``lost`` if `first` is true, but the store has lost an earlier approval.
             RedisError: the store failed.
         """
         store = self._store
         if first and await self._was_ever():
-            # Two workers may start at the same time, and the other one was quicker.
+            # Two workers can start at the same time. In that case the other worker has approved
+            # already.
             raise BooksError("lost" if await self.current() is None else "stale")
         rows = await self._script(
             keys=[*store.fixed_keys, store.keys.approved],
@@ -151,7 +153,9 @@ class ApprovalBook:
         _done(texts(rows))
 
     async def _noted(self, entry: int) -> NotedApproval:
-        """Return an approval from the ledger, or from the checkpoint if the entry is before it.
+        """Return the approval that a ledger entry records.
+
+        If the entry is not after the checkpoint, return the approval in the checkpoint.
 
         Raises:
             ValueError, KeyError: the entry is not an approval.
@@ -169,9 +173,10 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Check whether the ledger has any approval. The ledger of an older release has none.
+        """Check whether the ledger has any approval. A ledger of an old release has none.
 
-        A long ledger takes longer than one check may take, so the next call continues from here.
+        A read of a long ledger can be stopped by a time limit. In that case the next call continues
+        where this call stopped.
         """
         checkpoint = await self._store.checkpoint()
         if checkpoint.approval is not None:

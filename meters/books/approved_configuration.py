@@ -1,9 +1,12 @@
-"""The part of the floor file that affects a link's money and who plays, as text with its digest.
+"""The part of the floor file that affects a link's money and players, as text with a digest.
 
-That is the link's meters and tables, the facility's amounts in cents, and whether corrections need
-a floorperson's confirmation. Names, the look of the pages and the addresses of the parts affect
-neither. The text is what the floor file says, not the parameters in force: a later change by a
-proposal of two people is no change of the file.
+This part has the link's meters and tables, and the facility's amounts in cents. It also says
+whether a floorperson must confirm corrections. Names, the look of pages and network addresses are
+not in the text.
+
+The text has the parameters of the floor file, not the parameters in force. A proposal of two people
+can change the parameters in force later. Such a proposal does not change the floor file or the
+text.
 """
 
 import hashlib
@@ -25,7 +28,7 @@ _Settings = dict[str, object]
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """The text as a mapping. It omits settings that have their default in the floor file."""
+    """The configuration as a mapping. Settings that have their default value are omitted."""
 
     facility: _Settings
     meters: dict[str, _Settings]
@@ -34,13 +37,16 @@ class _Text(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class LinkConfiguration:
-    """A link of a floor file as text. Files that say the same have the same text."""
+    """The configuration of a link as text.
+
+    Floor files with the same settings have the same text.
+    """
 
     text: str
 
     @classmethod
     def of(cls, floor: Floor, link: Link) -> Self:
-        """Make the configuration of one of a floor file's links."""
+        """Make the configuration of a link from a floor file."""
         facility = floor.facility
         held = _Text(
             facility=_given(
@@ -80,7 +86,7 @@ class LinkConfiguration:
 
 
 def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the terms of each meter and the asset of each table in an approved text.
+    """Return each meter's terms and each table's asset number from an approved text.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
@@ -94,7 +100,7 @@ def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _given(of: msgspec.Struct, names: set[str]) -> _Settings:
-    """Return the settings with these names that are not at their default."""
+    """Return those of the named settings that do not have their default value."""
     return {
         field.name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)

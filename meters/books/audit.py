@@ -1,4 +1,4 @@
-"""Audit of a link: replays its ledger and compares each balance to the micro (duty D19)."""
+"""The audit of a link: it replays the ledger and compares each balance to the micro (duty D19)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
 _PAGE: Final = 100
-"""Entries per page. A page delays the tables by some milliseconds at most."""
+"""Count of ledger entries in one read. A read delays the tables by a few milliseconds at most."""
 
 _CLAIMS_AGAIN: Final = 500
-"""Count of finally decided claims that each later audit compares again."""
+"""Count of finally decided claims that each audit after the first one compares again."""
 
 RESTORING: Final = (
     "the store is being restored, or a restore was interrupted: run `pitlink restore` to its end"
@@ -28,20 +28,23 @@ class Onlooker(Protocol):
     """An observer of a replay."""
 
     def began(self, replay: Replay) -> None:
-        """Note that the replay begins, or begins again, with the books as they are now."""
+        """Note that a replay begins, or begins again. `replay` has the books at that moment."""
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Note that an entry was replayed."""
+        """Note that ledger entry `number` was replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of the audit of one link: balances in micros by meter, and problems as texts.
+    """The result of the audit of one link.
 
-    `entries` is how many entries were replayed, now or in earlier audits. `stored` is how many of
-    them the store still has, since it may have lost some. `first` is the first entry that was
-    replayed. `seal` covers all entries up to the last. `variances` are differences between a
-    reading at the close of a gaming day and the ledger. No later act can undo them.
+    `meters` has the balances of each meter in micros. `problems` are texts. `entries` is the count
+    of ledger entries that this audit or earlier audits replayed. `stored` is the count of these
+    entries that Redis still has, because Redis can lose entries. `first` is the number of the first
+    replayed entry. `seal` is the digest over all entries up to the last one.
+
+    `variances` are differences between the reading at the close of a gaming day and the ledger. No
+    later act can remove a variance.
     """
 
     link: str
@@ -55,24 +58,25 @@ class Finding:
     stored: int = 0
 
     def also(self, problem: str | None) -> Self:
-        """Return the finding with one more problem, if there is one."""
+        """Return the finding with `problem` added, or the same finding if `problem` is None."""
         return replace(self, problems=(problem, *self.problems)) if problem else self
 
     @property
     def balanced(self) -> bool:
-        """True if there is no problem."""
+        """True if the audit found no problem."""
         return not self.problems
 
 
 class LinkAudit:
-    """An audit that continues its replay, so an operating link can be audited often.
+    """An audit of a link that can be repeated often while the link operates.
 
-    The entries that it has passed can be read again in parts, since somebody may change them later.
-    If a problem was found, the next audit reads the whole ledger, since somebody may repair it.
+    Each audit continues the replay of the audit before it. It can also read some replayed entries
+    again, because somebody can change them later. After an audit that found a problem, the next
+    audit reads the whole ledger, because somebody can repair the ledger.
 
-    The replay continues from `begun`, which has replayed the archive. Without it, the replay begins
-    with the checkpoint that the store keeps. `onlooker` sees each entry that is replayed for the
-    first time.
+    `begun` is a replay of the archive, from which the first audit continues. If `begun` is None,
+    the first audit begins with the checkpoint in Redis. `onlooker` is called for each entry that is
+    replayed for the first time.
     """
 
     def __init__(
@@ -95,13 +99,13 @@ class LinkAudit:
         again: int = 0,
         restoring: bool = False,
     ) -> Finding:
-        """Replay up to the entry at which the balances are read, and compare.
+        """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
         Args:
-            seen: the mark: what was last seen of the ledger, kept outside the store.
-            advance: receives the number of entries done and the number of all entries.
-            again: the count of already passed entries to read once more.
-            restoring: whether the caller is restoring the store.
+            seen: the ledger mark, a file outside Redis with the last entry and seal that were seen.
+            advance: a function that receives the count of replayed entries and of all entries.
+            again: the count of replayed entries to read once more.
+            restoring: True if the caller is restoring the store.
 
         Raises:
             RedisError: the store failed.
@@ -126,7 +130,7 @@ class LinkAudit:
         self._doubtful = bool(problems)
         stored = replay.entries
         if replay.entries != snapshot.last_entry:
-            # Entries that were replayed before may be missing from the store now.
+            # Redis can lose entries after they were replayed.
             stored = min(stored, await store.last_entry())
             problems.append(
                 f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
@@ -139,8 +143,8 @@ class LinkAudit:
         problems += replay.other_tallies(snapshot.tallies)
         if replay.entries == snapshot.last_entry:
             at_most = _CLAIMS_AGAIN if goes_on and again else None
-            # An audit that only reads must not change the store. A service or a restore may repair
-            # it.
+            # An audit that only reads must not change the store. A service or a restore is allowed
+            # to repair the store.
             problems += await self._claims.problems(
                 replay, snapshot, at_most, reserves=restoring or again > 0
             )
@@ -167,10 +171,12 @@ class LinkAudit:
         )
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new entries, and some old ones again, without comparing balances.
+        """Replay new ledger entries, and read some old entries once more. Compare no balances.
+
+        `again` is the count of old entries to read.
 
         Returns:
-            True if no problem was found. If there is one, the next audit reads the whole ledger.
+            True if no problem was found. After a problem, the next audit reads the whole ledger.
 
         Raises:
             RedisError: the store failed.
@@ -195,15 +201,15 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         onlooker: Onlooker | None = None,
     ) -> Replay:
-        """Continue a replay up to an entry or to the end of the ledger, and return it.
+        """Continue a replay up to entry `last` or to the end of the ledger, and return the replay.
 
-        Entries that it has not reached may be trimmed meanwhile. It then continues from the
-        checkpoint.
+        Another process can trim entries before the replay reads them. In that case the replay
+        continues from the checkpoint.
         """
         while replay.entries < last:
             page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
-            # A duplicate entry has the number of another. A page of duplicates would be read
-            # forever.
+            # A duplicate entry has the number of another entry. Without this check, a page of
+            # duplicates would be read forever.
             onward = bool(page) and page[-1][0] > replay.entries
             if not page or page[0][0] > replay.entries + 1:
                 checkpoint = await self._store.checkpoint()
@@ -226,7 +232,7 @@ class LinkAudit:
         return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int) -> list[str]:
-        """Read some passed entries once more, and return the problems found in them."""
+        """Read some of the replayed entries once more, and return the problems in them."""
         again = self._again or await self._begun()
         due = min(again.entries + count, replay.entries)
         self._again = again = await self._read(again, due)

@@ -1,7 +1,7 @@
-"""Notes of the last audit, archive check and backup, for metrics, alerts and `check`.
+"""Files with notes about the last audit, archive check and backup.
 
-The note of an audit is in the data directory. The note of an archive check is next to the archive's
-files, where the services read it too.
+Metrics, alerts and `pitlink check` use the notes. The note about an audit is in the data directory.
+The note about an archive check is next to the archive files, so the services can read it too.
 """
 
 import os
@@ -19,7 +19,7 @@ AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"
 ARCHIVE_NOTE: Final = "last-check.json"
 BACKUP_NOTE: Final = "last-backup"
-"""A file in the data directory. A person or job that makes a backup touches it afterward."""
+"""A file in the data directory. After a backup, a person or job updates the file's time."""
 PROBLEMS_NOTED: Final = 20
 
 
@@ -36,10 +36,10 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditNote(_Note, frozen=True, kw_only=True):
-    """The note of the last audit.
+    """The note about the last audit.
 
     Attributes:
-        whole: whether it began with the first entry that there is.
+        whole: True if the audit began with the first ledger entry that still exists.
         through: for each link, the last archived gaming day up to which audits found no problem.
     """
 
@@ -48,12 +48,12 @@ class AuditNote(_Note, frozen=True, kw_only=True):
 
 
 class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a link's archive.
+    """The results of the checks of a link's archive.
 
     Attributes:
-        first: the number of the first entry in it.
-        read: the last gaming day whose file was read completely. The days are read in turn.
-        damaged: the days whose files were read and have changed. They are read again each time.
+        first: the number of the first ledger entry in the archive.
+        read: the last gaming day whose file was read completely. The checks read the days in turn.
+        damaged: the gaming days whose files have changed. Each check reads these files again.
     """
 
     first: int = 0
@@ -62,11 +62,11 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):
-    """The note of the last check of the archive's files.
+    """The note about the last check of the archive files.
 
     Attributes:
-        read_at: the time when files were last read completely.
-        links: the state of each link's archive.
+        read_at: the time when archive files were last read completely.
+        links: the results of the checks of each link's archive.
     """
 
     read_at: str
@@ -74,7 +74,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 
     @property
     def read_s(self) -> float:
-        """The time when files were last read completely, in seconds since the epoch."""
+        """The time when archive files were last read completely, in seconds since the epoch."""
         return datetime.fromisoformat(self.read_at).timestamp()
 
 
@@ -82,7 +82,7 @@ _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 
 
 def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
-    """Read a note. Return None if there is none or it cannot be read."""
+    """Return the note in a file, or None if there is no note or the file cannot be read."""
     try:
         note = msgspec.json.decode(path.read_bytes(), type=of)
         datetime.fromisoformat(getattr(note, "read_at", note.at))
@@ -93,17 +93,18 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Replace the note before. The owner of the directory becomes the owner of the note.
+    """Write a note in place of the earlier note. The note gets the owner of its directory.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the note cannot be written.
     """
     temporary = path.with_suffix(f".{os.getpid()}.new")
     with write_private_file(temporary) as file:
         file.write(msgspec.json.encode(note))
     owner = path.parent.stat()
     if os.geteuid() == 0:
-        # An operator may run a command as root, and the services must be able to read its note.
+        # An operator can run a command as root. The services must be able to read the note that the
+        # command writes.
         os.chown(temporary, owner.st_uid, owner.st_gid)
     temporary.replace(path)
 
@@ -111,15 +112,15 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
 def note_audit(
     data: Path, problems: tuple[str, ...], through: Mapping[str, str], *, whole: bool
 ) -> None:
-    """Note an audit in the data directory, if that directory exists.
+    """Write the note about an audit into the data directory, if this directory exists.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the note cannot be written.
     """
     if not data.is_dir():
         return
     if problems:
-        # After a problem, the next audit begins with the last day that had none.
+        # After a problem, the next audit begins with the last gaming day without a problem.
         before = read_note(data / AUDIT_NOTE, AuditNote)
         through = before.through if before else {}
     note = AuditNote(

@@ -1,7 +1,8 @@
-"""The chain over a ledger's entries: each has a digest over its content and the digest before.
+"""The chain of digests over the entries of a ledger.
 
-A person who changes, omits or inserts an entry has to rewrite all later ones. The seal that is kept
-outside the store shows even that (duties D17, D20).
+The digest of an entry covers the entry's content and the digest of the entry before it. A person
+who changes, omits or inserts an entry must also rewrite all later entries. The seal, which is kept
+outside Redis, shows even such a rewrite (duties D17, D20).
 """
 
 import hashlib
@@ -9,19 +10,19 @@ from collections.abc import Iterable
 from typing import Final
 
 CHAIN: Final = "chain"
-"""The field of an entry that holds its digest. It is the last field."""
+"""The field of a ledger entry that has the entry's digest. This is the last field of the entry."""
 
 
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
-    """Return the digest of an entry that follows the one with the digest `previous`.
+    """Return the chain digest of a ledger entry.
 
-    It is SHA-1, because a script in Redis can compute that in the same step in which it writes the
-    entry. The seal over the same entries, kept outside, is SHA-256.
+    The digest is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry.
+    The seal over the same entries is SHA-256, and is kept outside Redis.
 
     Args:
-        previous: the digest of the entry before, empty for the first.
-        entry_id: the entry's id in its stream.
-        fields: its fields in their order, without the digest.
+        previous: the digest of the entry before, empty for the first entry.
+        entry_id: the id of the entry in the Redis stream.
+        fields: the fields of the entry in their order, without the digest.
 
     >>> link_entry("", "1-0", [(b"what", b"sign_in")])
     '30d1db3ca13aacfc59906a458f215382eee358aa'
@@ -32,18 +33,21 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the seal of the ledger up to an entry.
 
-    `previous` is the seal up to the entry before, empty if there is none.
+    `previous` is the seal up to the entry before, empty for the first entry.
     """
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the bytes to digest: the value before, then the id and fields with their lengths."""
+    """Return the bytes for a digest: `previous`, then the id and the fields with their lengths."""
     return previous.encode() + b"".join(_parts(entry_id, fields))
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """Yield an entry as bytes that can be read in one way only."""
+    """Yield the parts of an entry with their lengths.
+
+    Because of the lengths, different entries never have the same bytes.
+    """
     yield _measured(entry_id.encode())
     for name, value in fields:
         yield _measured(name)

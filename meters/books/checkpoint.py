@@ -1,8 +1,8 @@
 """The checkpoint: a link's books at the close of a gaming day, from which a replay continues.
 
-Earlier entries may then be only in the archive. The text of a checkpoint is always written in the
-same way. Its digest is in the ledger entry that records the archived day, so nobody can replace the
-beginning of a ledger (duties D17, D20).
+The ledger entries before a checkpoint can be missing in Redis and be only in the archive. The same
+books always have the same text. The ledger entry about the archived day has the digest of this
+text. So nobody can replace the beginning of a ledger unnoticed (duties D17, D20).
 """
 
 import hashlib
@@ -19,17 +19,17 @@ from meters.wire.messages import UNREADABLE
 
 
 class CheckpointError(ValueError):
-    """The store's checkpoint for the last trimmed day cannot be trusted."""
+    """The checkpoint in Redis for the last trimmed gaming day cannot be trusted."""
 
 
 class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last approval of a floor file in a ledger (duty D12).
 
     Attributes:
-        entry: the number of its entry.
-        number: the number of the approval, counted from 1.
-        by: the person who approved.
-        event: the approval as the ledger has it.
+        entry: the number of the ledger entry that records the approval.
+        number: the number of the approval. The first approval of the link has the number 1.
+        by: the person who approved the floor file.
+        event: the text of the approval in the ledger.
     """
 
     entry: int
@@ -39,20 +39,21 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Everything that a replay knows after an entry; micros by account.
+    """The state of a replay after a ledger entry. `balances` are micros by account.
 
-    A field with a default is left out of the text if it has that value. So a checkpoint that is
-    older than the field keeps its digest.
+    The text of a checkpoint omits each field that has its default value. So an old checkpoint keeps
+    its digest when a later release adds a field.
 
     Attributes:
-        entries: the entry's number, 0 before the first.
-        chain: the digest that the entry has.
-        seal: the seal over all entries up to it.
-        closed_day: the gaming day that it closed.
-        closed: whether the link is closed.
-        contributed_micros: the contributions of wagers, without voided rounds.
-        approval: the last approval, None before the first.
-        variances: differences between a reading at a close and the ledger, as texts.
+        entries: the number of the ledger entry, 0 before the first entry.
+        chain: the digest of this entry.
+        seal: the seal over all entries up to this one.
+        closed_day: the gaming day that this entry closed.
+        closed: True if the link is closed.
+        contributed_micros: the contributions of all wagers, without voided rounds.
+        approval: the last approval of a floor file, None before the first approval.
+        variances: differences between the reading at the close of a gaming day and the ledger, as
+            texts.
     """
 
     entries: int
@@ -83,7 +84,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text."""
+        """SHA-256 of the checkpoint's text, in hexadecimal."""
         return digest_of(self.text)
 
     def books(self) -> ExpectedBooks:
@@ -104,10 +105,10 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         day: the gaming day.
-        first: the number of its first entry.
-        last: the number of its last entry, the reading that closed it.
-        digest: the digest of its file.
-        books: the digest of the books at its close.
+        first: the number of the day's first ledger entry.
+        last: the number of the day's last ledger entry, the reading that closed the day.
+        digest: the digest of the day's archive file.
+        books: the digest of the checkpoint at the close of the day.
     """
 
     day: date
@@ -118,13 +119,13 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of deleted files of archived days, as the ledger keeps it.
+    """The record that archive files of old gaming days were deleted, as the ledger keeps it.
 
     Attributes:
-        since: the first day that was deleted.
-        until: the last day that was deleted.
-        last: the number of the last entry that was deleted.
-        digest: the digest of the last file that was deleted.
+        since: the first gaming day whose file was deleted.
+        until: the last gaming day whose file was deleted.
+        last: the number of the last ledger entry in the deleted files.
+        digest: the digest of the last deleted file.
     """
 
     since: date
@@ -137,16 +138,16 @@ EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
 _CARRIED: Final = msgspec.json.Decoder(Checkpoint)
 EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003
-"""The books before the first entry."""
+"""The checkpoint before the first ledger entry: the books are empty."""
 
 
 def digest_of(text: bytes) -> str:
-    """Return SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text).hexdigest()
 
 
 def read_checkpoint(text: bytes) -> Checkpoint:
-    """Read a checkpoint.
+    """Decode a checkpoint from its text.
 
     Raises:
         CheckpointError: the text is not a checkpoint.
@@ -158,15 +159,16 @@ def read_checkpoint(text: bytes) -> Checkpoint:
 
 
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
-    """Read a checkpoint and compare it with the ledger entry that archived it.
+    """Decode a checkpoint, and compare it with the ledger entry of the archived gaming day.
 
     Args:
-        text: the checkpoint as the store has it.
-        by: the number of that entry.
-        entries: entries by number, that one among them.
+        text: the text of the checkpoint in Redis.
+        by: the number of the ledger entry that records the archived day.
+        entries: ledger entries by number; entry `by` is among them.
 
     Raises:
-        CheckpointError: the checkpoint differs from the entry, or the entry does not archive a day.
+        CheckpointError: the checkpoint is not the one in entry `by`, or this entry records no
+            archived day.
     """
     checkpoint, fields = read_checkpoint(text), entries.get(by, {})
     try:

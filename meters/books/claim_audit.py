@@ -1,4 +1,4 @@
-"""Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger."""
+"""Comparison of a link's ledger with claims, payout slips and the indexes of wins and acts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -22,18 +22,20 @@ from meters.books.store import LinkStore
 log = structlog.get_logger()
 
 _AT_ONCE: Final = 100
-"""Count of claims read in one call. It delays Redis by less than a millisecond."""
+"""Count of claims that one call reads. Such a call delays Redis by less than a millisecond."""
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
 _Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
-"""A decision, the person who made it, and its entry."""
+"""A decision on a claim, the person who made it, and the fields of its ledger entry."""
 
 
 class ClaimAudit:
-    """The comparison of a link's claims with its ledger: all of them, or some with each audit.
+    """The comparison of a link's claims with the link's ledger.
+
+    An audit compares all claims, or only some of the finally decided claims in turn.
 
     Attributes:
-        doubles: slips that paid a claim of this link and also another claim, according to the
-            ledgers of both. An earlier release allowed that.
+        doubles: texts about payout slips that paid a claim of this link and another claim too,
+            according to both links. An earlier release allowed this.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -53,11 +55,12 @@ class ClaimAudit:
         """Return the differences between the claims and the ledger, as texts.
 
         Args:
-            replay: the replay of the ledger up to the last entry of the snapshot.
-            snapshot: the books with the claims' indexes.
-            at_most: the count of finally decided claims, and of slips, to check in turn; None for
-                all.
-            reserves: whether to reserve a slip again if it paid a claim and is not reserved.
+            replay: the replay of the ledger up to the last entry of `snapshot`.
+            snapshot: the books at one moment, with the indexes.
+            at_most: the count of finally decided claims, and of slips, to check in this audit. None
+                for all.
+            reserves: True to reserve a slip's number again if the slip paid a claim and the number
+                is not reserved.
 
         Raises:
             RedisError: the store failed.
@@ -76,7 +79,7 @@ class ClaimAudit:
         return found[:PROBLEMS_MAX]
 
     def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
-        """Return the claims to check: all that are not decided, and some of the others."""
+        """Return the claims to check: all undecided ones, and at most `at_most` decided ones."""
         claims, ended = replay.books.waiting, replay.evidence.ended
         past = [claim for claim in replay.evidence.claims if claim in ended]
         if at_most is None or len(past) <= at_most:
@@ -88,7 +91,7 @@ class ClaimAudit:
     async def _other_reservations(
         self, replay: Replay, snapshot: Snapshot, at_most: int | None, *, reserves: bool
     ) -> list[str]:
-        """Return the differences between the facility's slip reservations and the ledger."""
+        """Return the differences between reserved slip numbers and the link's ledger, as texts."""
         register, found = self._store.slip_register, list[str]()
         paid = [*_paid(replay, snapshot).items()]
         if at_most is not None and len(paid) > at_most:
@@ -118,7 +121,7 @@ class ClaimAudit:
         return sorted(found)
 
     async def _unknown_reservations(self, replay: Replay) -> list[str]:
-        """Return slips that are reserved for claims of this link that its ledger does not have."""
+        """Return slips that are reserved for claims of this link that the ledger does not have."""
         store = self._store
         every = await store.slip_register.every()
         unknown = {
@@ -142,7 +145,7 @@ class ClaimAudit:
         found = []
         for claim, held in zip(ids, rows, strict=True):
             if not held and evidence.ended.get(claim, archived_to + 1) <= archived_to:
-                # The store may drop a claim that is in the archive.
+                # An archived claim is allowed to be missing in Redis.
                 evidence.claims.pop(claim, None)
                 del evidence.ended[claim]
                 continue
@@ -154,7 +157,7 @@ class ClaimAudit:
         return found
 
     async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """Return the decisions on claims that were made while the audit ran."""
+        """Return, by claim, the decisions that people made while the audit ran."""
         found: dict[str, list[_Later]] = {}
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -166,7 +169,7 @@ class ClaimAudit:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return claims that wait only in the store or only in the ledger, and counts that differ."""
+    """Return the differences in the list of undecided claims and in the meters' pending counts."""
     claims, waiting = replay.books.waiting, snapshot.waiting
     found = [
         f"claim {one} waits, and is not in the store's list" for one in claims - waiting.keys()
@@ -191,7 +194,7 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
 
 
 def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Return the differences between the index of past wins and the ledger."""
+    """Return the differences between the index of past wins and the ledger, as texts."""
     due: dict[str, str] = {}
     optional: set[str] = set()
     for claim, fields in replay.evidence.claims.items():
@@ -218,10 +221,11 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Return the differences between the index of acts, which the acts page reads, and the ledger.
+    """Return the differences between the index of acts and the ledger, as texts.
 
-    An archived act may be missing from the index, so it is not checked. An entry that was read from
-    an archive file which the ledger does not record yet is not checked either.
+    The acts page reads this index. Archived acts are not checked, because they are allowed to be
+    missing. Entries from an archive file that the ledger does not record yet are not checked
+    either.
     """
     acts, archived_to = replay.evidence.acts, max(archived_to, replay.evidence.acts_after)
     acts[:] = [act for act in acts if act > archived_to]
@@ -248,13 +252,17 @@ class _Indexed(msgspec.Struct, frozen=True):
 
 
 def _order_of(member: str) -> int:
-    """Return the order in a member of the index, or a number above any order if it has none."""
+    """Return the order in a member of the index of wins.
+
+    The order is the number of a ledger entry. Return a number above any order if the member has no
+    order.
+    """
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Return whether a slip paid its claim, or a restore keeps it, as text."""
+    """Return a text that says whether a slip paid a claim or a restore keeps the slip for it."""
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"
@@ -264,9 +272,9 @@ def _did(noted: str) -> str:
 
 
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return the claim that paid with each slip or keeps it.
+    """Return, by slip, the claim that the slip paid or for which a restore keeps the slip.
 
-    The store is used for slips older than the replay.
+    Slips that were used before the first replayed entry are read from Redis.
     """
     evidence = replay.evidence
     before = {
@@ -278,7 +286,7 @@ def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
 
 
 def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return payout slips whose claims differ between store and ledger, or exist in one only."""
+    """Return the differences between payout slips in Redis and in the ledger, as texts."""
     evidence, found = replay.evidence, []
     for slip, claim in evidence.slips.items():
         held = snapshot.slips.get(slip)

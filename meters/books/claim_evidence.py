@@ -1,7 +1,7 @@
-"""Each claim as the ledger has it: its record, its decisions and its slip (duties D16, D17).
+"""Claims as the ledger has them: records, decisions and payout slips (duties D16, D17).
 
-A claim's hash in the store can be made again from the entries of its round and of its decisions.
-Any change made in the store without the service differs from that hash.
+A claim's Redis hash can be made again from the ledger entries of the claim's round and decisions.
+If somebody changes the hash in Redis without the service, the two hashes differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from meters.books.slip_numbers import fold_in_link, kept_for
 from meters.wire.messages import Reply, Result, Wagers
 
 Fields = Mapping[str, str]
-"""A claim's hash: its fields as the store keeps them."""
+"""The fields of a claim's hash in Redis."""
 
 _Round = tuple[bytes, tuple[str, ...]]
-"""The wagers of a table's open round as the table sent them, and the meters that they fed."""
+"""The wagers event of a table's open round, and the meters to which the wagers contributed."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
@@ -42,7 +42,7 @@ _SHOWN_MAX: Final = 80
 
 
 class LedgerDecision(msgspec.Struct, frozen=True):
-    """The needed fields of a decision in the ledger."""
+    """The fields of a decision's ledger entry that the audit needs."""
 
     claim: str
     act: str
@@ -52,25 +52,25 @@ class LedgerDecision(msgspec.Struct, frozen=True):
 
 
 class _Restored(msgspec.Struct, frozen=True):
-    """The needed field of a restore in the ledger."""
+    """The slip numbers that the ledger entry of a restore keeps."""
 
     kept: dict[str, str] = {}
 
 
 class _Approval(msgspec.Struct, frozen=True):
-    """The needed field of an approved floor file in the ledger."""
+    """The approved text in the ledger entry of an approval."""
 
     text: str
 
 
 class _ApprovedTable(msgspec.Struct, frozen=True):
-    """A table of an approved floor file."""
+    """The asset number of a table in an approved floor file."""
 
     asset: str = ""
 
 
 class _ApprovedFloor(msgspec.Struct, frozen=True):
-    """The needed fields of an approved floor file's text."""
+    """The tables of an approved floor file."""
 
     tables: dict[str, _ApprovedTable] = {}
 
@@ -82,10 +82,12 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 
 def approved_assets(event: bytes | str) -> dict[str, str]:
-    """Return the asset number of each table in an approved floor file, empty if it has none.
+    """Return the asset number of each table in an approved floor file.
+
+    The number is empty if the table has none.
 
     Raises:
-        msgspec.DecodeError: the entry is no approval, or its text is no floor file.
+        msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
     """
     floor = _FLOOR.decode(_APPROVAL.decode(event).text)
     return {table: approved.asset for table, approved in floor.tables.items()}
@@ -93,17 +95,18 @@ def approved_assets(event: bytes | str) -> dict[str, str]:
 
 @dataclass
 class Evidence:
-    """The claims as the entries so far have them.
+    """The claims of a link, according to the replayed ledger entries.
 
     Attributes:
-        claims: the hash that each claim must have; only claims whose round was replayed completely.
-        ended: the entry that finally decided a claim, by claim.
-        slips: the claim that each payout slip paid, or for which a restore keeps it, by the slip's
-            folded number.
-        opened: all claims that the entries opened.
-        assets: the assets of each table in the approved floor files, the latest last.
-        acts: the entries in the index of acts that are after `acts_after`.
-        acts_after: the entry up to which acts were forgotten.
+        claims: the Redis hash that each claim must have. Claims whose round was not replayed
+            completely are left out.
+        ended: the number of the entry that finally decided each claim.
+        slips: by folded slip number, the claim that the slip paid, or for which a restore keeps the
+            number.
+        opened: all claims that the replayed entries opened.
+        assets: the asset numbers of each table in the approved floor files, the latest last.
+        acts: the numbers of those ledger entries after `acts_after` that are acts.
+        acts_after: the number of the entry up to which acts were removed from `acts`.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -116,10 +119,10 @@ class Evidence:
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Process an entry that was replayed. `books` are the books after it.
+        """Add the data of a replayed ledger entry. `books` are the books after this entry.
 
         Raises:
-            KeyError, ValueError, msgspec.DecodeError: no claim can be made from it.
+            KeyError, ValueError, msgspec.DecodeError: the entry cannot be read.
         """
         kind, table = fields["kind"], fields["table"].decode()
         if is_act(kind, fields["event"]):
@@ -144,7 +147,7 @@ class Evidence:
                 self.slips |= {slip: kept_for(claim, number) for slip, claim in kept.items()}
 
     def add_approval(self, event: bytes | str) -> None:
-        """Add the tables' assets from an approved floor file.
+        """Add the asset numbers of the tables in an approved floor file.
 
         Raises:
             msgspec.DecodeError: the event is not an approval.
@@ -155,26 +158,29 @@ class Evidence:
                 known.append(asset)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
-        """Return the differences between a claim and the entries.
+        """Return the differences between a claim in Redis and in the ledger, as texts.
 
-        The list is empty if the claim is older than the entries.
+        The list is empty if the claim is older than the replayed entries.
         """
         due = self.claims.get(claim)
         return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
 
     def assets_of(self, claim: str) -> Sequence[str]:
-        """Return the assets that the table of a claim may have had."""
+        """Return the asset numbers that a claim's table had in the approved floor files."""
         return self.assets.get(table_of(claim), ())
 
     def position_of(self, claim: str) -> tuple[int, str] | None:
-        """Return a claim's position and item, or None if its round was not replayed completely."""
+        """Return the position and the item of a claim.
+
+        Return None if the claim's round was not replayed completely.
+        """
         if claim not in self.claims:
             return None
         record = _RECORD.decode(self.claims[claim]["record"])
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
-        """Forget finally decided claims, except those in `but`, and all acts up to entry `to`."""
+        """Remove finally decided claims, except those in `but`, and all acts up to entry `to`."""
         self.acts.clear()
         self.acts_after = to
         for claim in self.ended.keys() - but:
@@ -248,7 +254,7 @@ def table_of(claim: str) -> str:
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
-    """Return the fields of a claim that the books alone determine."""
+    """Return those fields of a claim's hash that follow from the books alone."""
     found: dict[str, str] = {}
     if held:
         found = {
@@ -262,7 +268,10 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 def decided_claim(
     due: Fields, decided: LedgerDecision, by: str, entry: Mapping[str, bytes]
 ) -> dict[str, str]:  # fmt: skip
-    """Return a claim's hash after a decision. Without a record it keeps only the fields it had."""
+    """Return a claim's hash after a decision.
+
+    If the hash has no record, only fields that it already has are changed.
+    """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found, envy = dict(due), _envy_after(due.get("envy"), decided)
     if envy is not None and envy != due.get("envy"):
@@ -277,7 +286,7 @@ def decided_claim(
 
 
 def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
-    """Return the state of a claim's Envy Bonuses after a decision; None if none are owed."""
+    """Return the state of a claim's Envy Bonuses after a decision, or None if none are owed."""
     if before is None:
         return None
     if decided.act == "reject_envy" or decided.envy_back:
@@ -290,13 +299,14 @@ def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
 def claim_differences(
     claim: str, due: Fields, held: Fields, assets: Sequence[str] = ()
 ) -> list[str]:
-    """Return the differences between a claim and the ledger, field by field, as texts.
+    """Return the differences between a claim in Redis and in the ledger, field by field, as texts.
 
     Args:
-        claim: its id.
-        due: its hash according to the ledger; without a record only the fields in it are compared.
-        held: its hash as it is kept.
-        assets: the assets that its table may have had.
+        claim: the id of the claim.
+        due: the claim's hash according to the ledger. If this hash has no record, only the fields
+            that it has are compared.
+        held: the claim's hash in Redis.
+        assets: the asset numbers that the claim's table had. The record can have any of them.
     """
     if not held:
         return [f"claim {claim} is missing, the ledger has it"]
@@ -319,7 +329,7 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
     except ValueError as error:
         return [f"claim {claim}: its record cannot be read: {error}"]
     made, found = _RECORD.decode(due), []
-    # A record of an earlier release may lack newer fields. They are not compared.
+    # A record of an earlier release can lack newer fields. Fields that it lacks are not compared.
     for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
         one, other = getattr(stored, name), getattr(made, name)
         known = one in assets or not other if name == "asset" else False
@@ -342,7 +352,7 @@ def _difference(claim: str, name: str, held: str | None, due: str | None) -> str
 
 
 def shown(value: str | None) -> str:
-    """Return a value of the store in the form that problems show."""
+    """Return a value from Redis as text for the description of a problem."""
     if value is None:
         return "missing"
     return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")

@@ -24,9 +24,9 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 
 
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An Envy Bonus that a hand brings to another position; the amount in cents.
+    """An Envy Bonus that is owed to a position for the hand of another position.
 
-    `meter` is its meter, or empty if that is the meter of the claim.
+    `amount` is in cents. `meter` is empty if the bonus belongs to the meter of the claim.
     """
 
     position: int
@@ -37,10 +37,11 @@ class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ClaimRecord(msgspec.Struct, frozen=True):
-    """The facts of a win that a floorperson needs. `claim` is its permanent name.
+    """The facts about a win that a floorperson needs for a decision.
 
-    `turn` is its place among the `turns` wins of its round that wait for a floorperson. If `item`
-    is an Envy Bonus, no win of the hand waits: only its `envy` is owed.
+    `claim` is the permanent name of the claim. `turns` is the count of wins in the round that wait
+    for a floorperson. `turn` is the place of this win among them, from 1. If `item` is an Envy
+    Bonus, no win of the hand waits: only the Envy Bonuses in `envy` are owed.
     """
 
     claim: str
@@ -71,7 +72,7 @@ class ClaimRecord(msgspec.Struct, frozen=True):
         return self.item in ENVY_ITEMS
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
-        """Return the cents of its Envy Bonuses by meter, in their order."""
+        """Return the cents of the claim's Envy Bonuses for each meter, in the order of `envy`."""
         cents: dict[str, int] = {}
         for owed in self.envy:
             meter = owed.meter or self.meter
@@ -80,11 +81,11 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 
 
 class Records:
-    """The records of a result's wins that wait, each in its turn, and of its Envy Bonuses.
+    """The claim records of a result: records of wins that wait, and of Envy Bonuses.
 
-    `waiting` are the lines that wait for a floorperson. `owes` says whether its Envy Bonuses are
-    owed until they are paid. Releases before the third schema booked them as paid, under the
-    claim's meter.
+    `waiting` are the settlement lines of the wins that wait for a floorperson, in their order.
+    `owes` is True if Envy Bonuses are owed until somebody pays them. Releases before schema version
+    3 booked Envy Bonuses as paid immediately, under the meter of the claim.
     """
 
     def __init__(
@@ -114,7 +115,10 @@ class Records:
         self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:
-        """Make the record of the next win that waits."""
+        """Make the record of the next win that waits for a floorperson.
+
+        `line` is the settlement line of this win.
+        """
         self._opened += 1
         turn = self._opened
         envy = [
@@ -125,22 +129,28 @@ class Records:
         )  # fmt: skip
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """Make the record of Envy Bonuses for a hand of which no win waits."""
+        """Make the record of Envy Bonuses for a hand without a win that waits for a floorperson."""
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
-        """Return the name of the claim that a win in its turn opens.
+        """Return the name of the claim of a win. `turn` is the place of the win, from 1.
 
-        The name includes the link, because a table that moves to another link restarts its numbers.
+        The name includes the link, because a table's event numbers restart on another link.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
     def envy_claim_of(self, holder: int) -> str:
-        """Return the name of the claim of Envy Bonuses for a hand of which no win waits."""
+        """Return the name of the claim of Envy Bonuses for a hand of the position `holder`.
+
+        No win of this hand waits for a floorperson.
+        """
         return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
-        """Return the claim that decides an Envy Bonus, or None if no win of its hand waits."""
+        """Return the claim on whose decision an Envy Bonus depends.
+
+        Return None if no win of the bonus's hand waits for a floorperson.
+        """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)
 

@@ -19,7 +19,10 @@ log = structlog.get_logger()
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reading of the store at the close of a gaming day: micros by account, counts by tally."""
+    """The reading of a link's books at the close of a gaming day.
+
+    `accounts` has micros by account. `tallies` has the values of the accounting meters by name.
+    """
 
     day: date
     accounts: dict[str, int]
@@ -43,15 +46,15 @@ class CloseReadings:
         self._script = store.redis.register_script(load_script("read_meters"))
 
     async def keep(self, day: OpenDay) -> None:
-        """Close the open day if it is over.
+        """Close the open gaming day if it is over.
 
-        Days follow one another even if the clock changes. If a clock was ahead and is corrected,
-        closed days remain closed, and the rest of such a day counts with the next. A clock that
-        differs from the clock of Redis by more than five minutes closes no day.
+        Gaming days follow one another even if the clock changes. If the clock was ahead and is
+        corrected, the closed days remain closed. The rest of such a day is part of the next day. If
+        the clock differs from the clock of Redis by more than five minutes, no day is closed.
 
         Raises:
             RedisError: the store failed.
-            TermsError: the link's terms changed.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         due = self._due(day)
         if due == day.open:
@@ -84,7 +87,7 @@ class CloseReadings:
                 )
 
     def _due(self, day: OpenDay) -> str:
-        """Return the day that should be open."""
+        """Return the gaming day that must be open now."""
         today = self._days.of(self._clock())
         if day.closed:
             today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))

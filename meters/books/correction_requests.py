@@ -1,8 +1,10 @@
-"""Correction requests: what a floorperson confirms, and how the books keep it.
+"""Correction requests, which a floorperson confirms or refuses, as the link's books keep them.
 
-A correction is a void after cards were entered, or a result with hands that were entered
-differently before. A confirmation is valid only for exactly what was shown: the round, the reason,
-the entered cards and, for a result, everything that is settled. The digest of these names it.
+A correction is a void after cards were entered, or a result with a hand that was entered
+differently before. A confirmation is valid only for exactly the correction that the floorperson
+saw. The confirmation covers the round, the reason and the entered cards. For a result, the
+confirmation also covers the cards that are settled. A digest over these data identifies the
+correction.
 """
 
 import hashlib
@@ -24,7 +26,7 @@ from meters.wire.messages import (
 )
 
 AskAct = Literal["confirm_correction", "refuse_correction"]
-"""A person's decision on a correction request, which is also the kind of the ledger entry."""
+"""A person's decision on a correction request. The decision's ledger entry has this kind."""
 
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
@@ -36,10 +38,10 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a correction that a floorperson sees and confirms.
 
     Attributes:
-        what: whether it is a void or a result.
-        round: the round.
+        what: ``void`` or ``result``.
+        round: the id of the round.
         reason: the reason of the void; empty for a result.
-        entered: the cards that were entered and are not in the result.
+        entered: the cards that were entered before and are not in the result.
         positions: the hands of the result.
         dealer: the dealer's hand of the result.
         community: the community cards of the result.
@@ -55,7 +57,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, event: MoneyEvent) -> Self | None:
-        """Return the correction that an event makes, or None if it makes none."""
+        """Return the correction in a table's event, or None if the event corrects nothing."""
         entered = tuple(entered_in(event))
         if not entered:
             return None
@@ -77,11 +79,14 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """The digest that a confirmation names, in hexadecimal."""
+        """The digest, in hexadecimal, that identifies the correction in a confirmation."""
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return the result's cards that replace cards entered before; empty if there are none."""
+        """Return the cards of the result that replace cards entered before.
+
+        `entered` has the cards from before. Return no cards if the result has none in their place.
+        """
         match entered.what:
             case "dealer":
                 return self.dealer
@@ -93,7 +98,10 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A correction request. `at` is the time when the table first asked."""
+    """A correction request of a table.
+
+    `ask` is the id of the request. `at` is the time when the table first sent the correction.
+    """
 
     ask: str
     table: str
@@ -115,14 +123,15 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class StoredAsk:
-    """A correction request as the store has it.
+    """A correction request as Redis has it.
 
     Attributes:
-        table: the table that asks, from the name of the field.
-        digest: the digest that a decision refers to.
-        ask_id: its id.
-        text: the text from which people are shown the request.
-        decision: ``confirmed`` or ``refused``, then the person, a line each; empty while undecided.
+        table: the table that asks. The Redis field has this name.
+        digest: the digest of the correction, to which a decision refers.
+        ask_id: the id of the request.
+        text: the request as JSON, which is shown to people.
+        decision: ``confirmed`` or ``refused`` in the first line, the person in the second. Empty
+            while the request is undecided.
     """
 
     table: str
@@ -136,7 +145,7 @@ class StoredAsk:
         """The decoded request.
 
         Raises:
-            ValueError: it differs from what was stored: somebody has changed it in the store.
+            ValueError: the request in Redis cannot be read, or somebody has changed it.
         """
         try:
             ask = _ASK.decode(self.text)
@@ -149,7 +158,7 @@ class StoredAsk:
 
     @property
     def decided(self) -> tuple[str, str]:
-        """The decision and the person who made it; both empty while undecided."""
+        """The decision and the person who made it, both empty while the request is undecided."""
         state, _, rest = self.decision.partition("\n")
         return state, rest.partition("\n")[0]
 
@@ -160,7 +169,7 @@ ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
 
 def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
-    """Yield each correction request of a link from the fields of its hash in the store."""
+    """Yield each correction request from the fields of the link's Redis hash of requests."""
     tables = {name.removesuffix(_DECISION) for name in fields}
     for table in sorted(tables):
         digest, _, rest = fields.get(table, "").partition("\n")
@@ -169,16 +178,18 @@ def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
 
 
 def correction_in(event: bytes) -> Correction | None:
-    """Return the correction that an entry's event makes, or None if it makes none.
+    """Return the correction in the event of a ledger entry, or None if it corrects nothing.
 
     Raises:
-        msgspec.DecodeError: it is not the event of a void or a result.
+        msgspec.DecodeError: the event is not a void or a result.
     """
     return Correction.of(_EVENT.decode(event))
 
 
 def confirmed_by(by: str) -> str:
-    """Return the person who confirmed an entry's correction, from its field `by`; empty if nobody.
+    """Return the person who confirmed a correction, from the field `by` of its ledger entry.
+
+    The name is empty if nobody confirmed a correction in this entry.
 
     >>> confirmed_by("table:TCP-01, confirmed by Ada Lane"), confirmed_by("table:TCP-01")
     ('Ada Lane', '')

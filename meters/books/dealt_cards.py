@@ -1,4 +1,4 @@
-"""Digests of the dealt cards: two tables cannot have the same cards under one round id."""
+"""Digests of dealt cards, to find two tables that report the same cards under one round id."""
 
 import hashlib
 from typing import Final
@@ -8,13 +8,17 @@ import msgspec
 from meters.wire.messages import Result
 
 DEALT_KEPT: Final = 16_384
-"""Results that a link remembers at most. Each has the place of its ledger entry in a ring."""
+"""The most results whose cards a link remembers.
+
+The results are in a ring. The number of a result's ledger entry determines its place in the ring.
+"""
 
 
 def dealt_digest(event: Result) -> str:
-    """Return a digest of a round's id and cards; empty if no player's hand is in the result.
+    """Return a digest of a round's id and cards, empty if the result has no player's hand.
 
-    Positions and the order of cards are not in it, so a copy with either changed is found.
+    Positions and the order of cards do not affect the digest. So a copied result is found even if
+    its positions or the order of its cards were changed.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -24,10 +28,10 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """Return the field that has the table and the entry of a result."""
+    """Return the Redis field that has the table and the ledger entry of a result's cards."""
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """Return the field that has the digest at an entry's place in the ring."""
+    """Return the Redis field for the place of a ledger entry in the ring of digests."""
     return f"s:{entry % DEALT_KEPT}"

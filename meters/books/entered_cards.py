@@ -1,7 +1,8 @@
 """Cards that were entered and are not in a round's result, as the ledger has them (duty D17).
 
-A void after cards were entered, and a hand that was entered again differently, are treated as acts
-of people: their entries are among the acts of the link.
+Such cards are in a void after cards were entered, and in a result with a hand that was entered
+differently before. Both events are treated as acts of people: their ledger entries are in the index
+of acts.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from msgspec import UNSET, UnsetType
 from meters.wire.messages import EnteredCards, MoneyEvent, Result, Void
 
 OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
-"""The kinds of entries that are tables' events. All others are acts."""
+"""The kinds of ledger entries that are tables' events. Entries of all other kinds are acts."""
 
 
 class _Entered(msgspec.Struct, frozen=True):
-    """The needed fields of a void or a result."""
+    """The fields of a void or a result that name cards entered before."""
 
     entered: list[EnteredCards] | UnsetType = UNSET
     entered_before: list[EnteredCards] | UnsetType = UNSET
@@ -27,7 +28,7 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """Return the cards that were entered before a void or a result and are not in it."""
+    """Return the cards that a void or a result names as entered earlier."""
     match event:
         case Void():
             return event.entered or ()
@@ -38,10 +39,12 @@ def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
 
 
 def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
-    """Return the same cards from the text of an entry's event.
+    """Return the cards that the text of a void or a result names as entered earlier.
+
+    Return no cards for entries of other kinds.
 
     Raises:
-        msgspec.DecodeError: the text is not such an event.
+        msgspec.DecodeError: the text is not a void or a result.
     """
     if kind not in {"void", "result"}:
         return ()
@@ -50,10 +53,10 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 
 
 def is_act(kind: bytes, event: bytes) -> bool:
-    """Return whether an entry is in the index of acts, as `note_entry` puts it there.
+    """Return whether the scripts' function `note_entry` puts an entry into the index of acts.
 
-    All entries are, except the tables' events. Of these, only those that name cards entered before
-    are in the index.
+    All ledger entries that are not tables' events are in the index. A table's event is in the index
+    only if it names cards that were entered before.
 
     Raises:
         msgspec.DecodeError: the event is not valid.
@@ -64,5 +67,5 @@ def is_act(kind: bytes, event: bytes) -> bool:
 
 
 def count_hands(entered: Sequence[EnteredCards]) -> int:
-    """Count the hands that the cards are of. The community cards count as one hand."""
+    """Count the hands to which some cards belong. The community cards count as one hand."""
     return len({(cards.what, cards.position) for cards in entered})

@@ -1,4 +1,7 @@
-"""The secret name under which services share the tables' events if no key bundle has one."""
+"""The secret MQTT group name with which services share the tables' events.
+
+The name in Redis is used if no key bundle has a group name.
+"""
 
 import secrets
 from typing import Final, cast
@@ -14,20 +17,20 @@ _NAME: Final = "name"
 
 
 def new_event_group() -> str:
-    """Make a name that nobody can guess and that MQTT accepts for a group."""
+    """Make a group name that nobody can guess and that MQTT accepts."""
     return secrets.token_hex(_BYTES)
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Return the group name that all services of a floor share through Redis; make it if missing.
+    """Return the group name that all services of a floor share, or make it if Redis has none.
 
     Raises:
         RedisError: Redis fails.
         OSError: Redis cannot be reached.
     """
     client, key = redis_of(redis, link), LinkKeys(link).event_group
-    # A stream accepts an entry's id only once. So the second service is refused, and reads the name
-    # of the first.
+    # A Redis stream accepts an entry id only once. So Redis refuses the name of the second service,
+    # and the second service reads the name of the first one.
     refused = None
     try:
         await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST)

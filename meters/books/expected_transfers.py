@@ -1,6 +1,7 @@
-"""The transfers that each ledger entry must make, from its event and the books before it.
+"""The transfers that a ledger entry must make, calculated from its event and earlier entries.
 
-The audit uses this as an independent calculation (duty D19). It shares nothing with the scripts.
+The audit compares this independent calculation with the ledger (duty D19). The calculation shares
+no code with the Lua scripts.
 """
 
 from collections import Counter
@@ -29,7 +30,10 @@ from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A transfer of micros from one account to another, in a meter's cycle."""
+    """A transfer of micros from one account to another.
+
+    `cycle` is the meter's cycle: 1 after its first seed, and one more after each reseed.
+    """
 
     source: str
     target: str
@@ -39,7 +43,11 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The amount that a round's wagers added to one meter: micros by account, and the cycle."""
+    """The contribution of a round's wagers to one meter.
+
+    `wagers` is the count of wagers. `micros` has the amounts by account. `cycle` is the meter's
+    cycle when the wagers were accepted.
+    """
 
     meter: str
     wagers: int
@@ -50,9 +58,9 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class HeldWin:
-    """A win that waits, or waited, for a floorperson. `by` is the person who set its `state`.
+    """A win that waits, or has waited, for a floorperson.
 
-    `after_cents` is the meter balance after it.
+    `by` is the person who set `state`. `after_cents` is the meter balance after the win.
     """
 
     meter: str
@@ -66,7 +74,7 @@ class HeldWin:
 
 @dataclass(frozen=True, slots=True)
 class EnvyBonus:
-    """An Envy Bonus of a `position`, for the hand of the position `holder`, and its meter."""
+    """An Envy Bonus that is owed to `position` for the hand of the position `holder`."""
 
     position: int
     holder: int
@@ -78,11 +86,12 @@ class EnvyBonus:
 
 @dataclass(frozen=True, slots=True)
 class HeldEnvy:
-    """The Envy Bonuses that are owed under a claim. `by` is the person who set their `state`.
+    """The Envy Bonuses that are owed under a claim.
 
-    They are pending until the claim's win is decided. If no win of the hand waits for a
-    floorperson, they are validated at the table and `by` is empty. `after_cents` is the balance,
-    after the result, of the meter of the first of them.
+    The bonuses are pending until the win of the claim is decided. `by` is the person who set
+    `state`. If no win of the hand waits for a floorperson, the bonuses are validated from the
+    beginning, and `by` is empty. `after_cents` is the balance of the first bonus's meter after the
+    result.
     """
 
     state: str
@@ -92,32 +101,32 @@ class HeldEnvy:
 
     @property
     def cents(self) -> int:
-        """Their sum."""
+        """The sum of the Envy Bonuses, in cents."""
         return sum(one.cents for one in self.bonuses)
 
     @property
     def holder(self) -> int:
-        """The position whose hand brings them."""
+        """The position whose hand brings the Envy Bonuses."""
         return self.bonuses[0].holder
 
     def lines_of(self, lines: Iterable[Line]) -> list[Line]:
-        """Return their lines among the lines of their round."""
+        """Return the settlement lines of these Envy Bonuses from the lines of the round."""
         own = {(one.position, one.item, one.holder) for one in self.bonuses}
         return [line for line in lines if (line.position, line.item, line.envy_of) in own]
 
 
 @dataclass
 class ExpectedBooks:
-    """The books of a link as its ledger has made them so far; balances in micros.
+    """The books of a link, calculated from the ledger entries so far.
 
     Attributes:
-        balances: by account.
-        cycles: by meter.
-        terms: by meter.
-        rounds: the amounts that the open round of each table added.
+        balances: the balance of each account, in micros.
+        cycles: the cycle of each meter.
+        terms: the terms of each meter.
+        rounds: the contributions of each table's open round.
         claims: the wins that are not finally decided.
-        envy: the owed Envy Bonuses, by the claim under which they are.
-        tallies: the counters that only rise (duty D2).
+        envy: the Envy Bonuses that are owed under each claim.
+        tallies: the accounting meters, which only rise (duty D2).
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -135,13 +144,13 @@ class ExpectedBooks:
 
 
 class Draft:
-    """A calculation of transfers one after the other.
+    """The calculation of the transfers of one ledger entry.
 
-    Each transfer uses the balances after the one before.
+    Each transfer is calculated from the balances after the transfers before it.
 
     Attributes:
         transfers: the transfers in their order.
-        faults: errors of the event, as texts.
+        faults: the errors in the event, as texts.
     """
 
     def __init__(self, books: ExpectedBooks) -> None:
@@ -151,18 +160,21 @@ class Draft:
         self._changed: dict[str, int] = {}
 
     def holds(self, account: str) -> int:
-        """Return the present balance of an account, in micros."""
+        """Return the balance of an account after the transfers so far, in micros."""
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
-        """Move micros, if there are any."""
+        """Add a transfer of micros from one account to another. Add nothing if the amount is 0."""
         if micros > 0:
             self._changed[source] = self.holds(source) - micros
             self._changed[target] = self.holds(target) + micros
             self.transfers.append(Transfer(source, target, micros, cycle))
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
-        """Fill a meter up to its limit. The rest goes to its overflow (duty D3)."""
+        """Transfer micros to a meter up to its payout limit.
+
+        The rest goes to the meter's overflow (duty D3).
+        """
         added_micros = min(micros, self.room(meter))
         self.move(source, meter_account(meter), added_micros, cycle)
         self.move(source, overflow_account(meter), micros - added_micros, cycle)
@@ -170,17 +182,17 @@ class Draft:
             self._books.tallies[f"overflow_micros:{meter}"] += micros - added_micros
 
     def room(self, meter: str) -> int:
-        """Return the micros that a meter can still take."""
+        """Return the micros that can be added to a meter before it reaches its payout limit."""
         limit_cents = self._books.terms[meter].limit_cents
         room = limit_cents * MICROS_PER_CENT - self.holds(meter_account(meter))
         return max(0, room) if limit_cents else 2**63
 
 
 def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Return the meter that each wager fed in an entry, from the accounts that it moved to.
+    """Return, by wager, the meter that the wager fed, from the transfers of a ledger entry.
 
-    The table's present meters are no evidence: the table may have left the floor since, and a
-    parameter may have changed.
+    The table's meters in the present floor file do not show this. Since the entry, the table can
+    have left the floor, and a parameter can have changed.
     """
     targets = {one.target for one in moved}
     return {
@@ -193,7 +205,7 @@ def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
 
 
 def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
-    """Return the transfers of accepted wagers, by the rates.
+    """Return the transfers of accepted wagers, according to the incrementation rates.
 
     The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
     """
@@ -234,7 +246,7 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
     """Return the transfers that undo a void round (649a.13, reading T28).
 
     Raises:
-        KeyError: the table has no round.
+        KeyError: the table has no open round.
     """
     draft = Draft(books)
     for added in books.rounds.pop(table):
@@ -254,19 +266,20 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 def result_moved(
     books: ExpectedBooks, table: str, reply: Reply, moved: Sequence[Transfer] = ()
 ) -> Draft:
-    """Return the transfers of a result.
+    """Return the transfers of a round's result.
 
-    Each line has its turn. A percentage is of the meter balance at that turn.
+    Settlement lines are calculated in their order. A percentage is calculated from the meter
+    balance after the lines before it.
 
     Args:
         books: the books before the result.
         table: the table.
-        reply: the reply to the result.
-        moved: the transfers of the entry; they show where Envy Bonuses of hands without a waiting
-            win went.
+        reply: the service's reply to the result.
+        moved: the transfers of the ledger entry. They show to which accounts Envy Bonuses went if
+            no win of the hand waits for a floorperson.
 
     Raises:
-        KeyError: the table has no round, or a line is of a meter that it did not feed.
+        KeyError: the table has no open round, or the round did not contribute to a line's meter.
     """
     meters = {books.terms[added.meter].kind: added.meter for added in books.rounds.pop(table)}
     lines = [line for line in reply.lines or () if line.paid or line.percent]
@@ -310,7 +323,10 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return the Envy Bonuses, by claim, that the table's last replayed result left owed."""
+    """Return, by claim, the Envy Bonuses that are owed from a table's last replayed result.
+
+    `seq` is the event number of this result.
+    """
     own = f"{table}-{seq}"
     return {
         claim: held
@@ -320,13 +336,13 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 
 
 class _EnvyPayees:
-    """The accounts to which a result's Envy Bonuses go.
+    """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before the third schema booked them as paid immediately. A ledger that has ever owed an
-    Envy Bonus is newer.
+    Releases before schema version 3 booked Envy Bonuses as paid immediately. If a ledger has an
+    entry with an owed Envy Bonus, its later entries are of a later release.
 
     Attributes:
-        held: the Envy Bonuses that are owed from now on, by claim.
+        held: the Envy Bonuses of this result that are owed, by claim.
     """
 
     def __init__(
@@ -346,7 +362,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that an Envy Bonus goes to."""
+        """Return the account to which an Envy Bonus goes. Add an owed bonus to `held`."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -358,9 +374,9 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """Return the claim under which a bonus is owed, and its first state.
+        """Return the claim under which an Envy Bonus is owed, and the bonus's first state.
 
-        Both are empty if the bonus is paid immediately.
+        Both texts are empty if the bonus is paid immediately.
         """
         cause = cause_of(line, self._claims)
         if cause is not None:
@@ -383,10 +399,12 @@ def decision_moved(
     envy_back_cents: int = 0,
     envy_paid_cents: int = 0,
 ) -> Draft:
-    """Return the transfers of a floorperson's decision. The validator may not pay (duty D4).
+    """Return the transfers of a floorperson's decision on a claim.
+
+    The person who validated a win must not pay it (duty D4).
 
     Raises:
-        KeyError: there is no such claim, or it was finally decided.
+        KeyError: the claim does not exist, or was finally decided before.
     """
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):
@@ -412,7 +430,7 @@ def decision_moved(
         _decide_envy(books, draft, claim_id, by, envy_back_cents, envy_paid_cents)
         return draft
     if act == "reject":
-        # Envy Bonuses of a win from before they were owed are already paid.
+        # A release before schema version 3 booked the Envy Bonuses of this win as paid immediately.
         draft.move(PAID, HOUSE, envy_back_cents * MICROS_PER_CENT, cycle)
         tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
     if envy_paid_cents:
@@ -423,7 +441,7 @@ def decision_moved(
 def _decide_envy(  # noqa: PLR0917
     books: ExpectedBooks, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
 ) -> None:
-    """Apply the decision on a win to its Envy Bonuses."""
+    """Apply the decision on a win to the Envy Bonuses that are owed under the same claim."""
     envy = books.envy[claim_id]
     if not (back_cents or paid_cents):
         if envy.state == "pending":
@@ -437,10 +455,10 @@ def _decide_envy(  # noqa: PLR0917
 
 
 def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
-    """Return the transfers for Envy Bonuses that were paid, or found not to be due.
+    """Return the transfers of a decision on owed Envy Bonuses: they were paid, or are not due.
 
     Raises:
-        KeyError: none is owed under the claim.
+        KeyError: no Envy Bonus is owed under the claim.
     """
     draft = Draft(books)
     if (state := books.envy[claim_id].state) != "validated":
@@ -463,7 +481,7 @@ def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: boo
 
 
 def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
-    """Return the transfers of a correction of a meter (duty D15)."""
+    """Return the transfers of an adjustment, with which people correct a meter (duty D15)."""
     draft, micros, cycle = Draft(books), abs(cents) * MICROS_PER_CENT, books.cycles[meter]
     if cents < 0:
         draft.move(meter_account(meter), HOUSE, micros, cycle)
@@ -485,9 +503,10 @@ _KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
 def _take_of(line: Line) -> str:
-    """Return the name that identifies one percentage of a meter in a result; empty if none.
+    """Return a name for the percentage of a meter that a settlement line pays.
 
-    Percentages on the dealer's hand are shares of one percentage (reading T17).
+    The name is empty if the line pays no percentage. Lines for the dealer's hand share one
+    percentage, so they have the same name (reading T17).
     """
     if not line.percent:
         return ""
@@ -498,7 +517,10 @@ def _take_of(line: Line) -> str:
 def _take_off(
     books: ExpectedBooks, draft: Draft, meter: str, percent: int, payees: Sequence[str]
 ) -> int:  # fmt: skip
-    """Take a percentage off a meter, reseed it after 100%, and return the cents of one share."""
+    """Subtract a percentage from a meter, and return the cents of one share.
+
+    After 100%, reseed the meter.
+    """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)
     for payee in payees:

@@ -1,4 +1,4 @@
-"""The hand pays that hold their tables, from the books of a link."""
+"""The hand pays that hold tables, read from the books of a link."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +13,7 @@ _DONE: Final = frozenset({"paid", "rejected"})
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """The fields of a claim's record that decide whether it holds its table."""
+    """The fields of a claim's record that decide whether the claim holds the table."""
 
     claim: str
     table: str
@@ -27,7 +27,7 @@ _RECORD: Final = msgspec.json.Decoder(_Record)
 
 
 class TableHold(msgspec.Struct, frozen=True):
-    """A claim that holds its table. `asset` is the facility's number for the table."""
+    """A claim that holds its table. `asset` is the facility's asset number of the table."""
 
     table: str
     asset: str

@@ -1,9 +1,9 @@
-"""The mark: what was last seen of a link's ledger, kept outside the store.
+"""The ledger mark: a file outside Redis that says what was last seen of a link's ledger.
 
-A store that is behind its mark has lost entries. Without the mark an emptied store would look like
-a new one, and each meter would go back to its seed (duties D10, D15). The mark has the digest of
-the last entry, and the seal over all audited entries. They show if somebody rewrote the ledger from
-some entry on (duty D17).
+If Redis has fewer ledger entries than the mark says, Redis has lost entries. Without the mark, an
+emptied Redis would look like a new one, and each meter would return to its seed (duties D10, D15).
+The mark has the digest of the last entry, and the seal over all audited entries. The digest and the
+seal show if somebody rewrote a part of the ledger (duty D17).
 """
 
 import fcntl
@@ -31,14 +31,14 @@ class MarkError(OSError):
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a ledger's mark.
+    """The content of a ledger mark.
 
     Attributes:
-        link: the link of the ledger.
-        entries: the number of the last entry that was seen in the store.
-        chain: the digest of that entry.
-        sealed: the number of the last entry at which an audit found no problem.
-        seal: the seal over the entries up to that one.
+        link: the link to which the ledger belongs.
+        entries: the number of the last ledger entry that was seen in Redis.
+        chain: the digest of entry `entries`.
+        sealed: the number of the last entry up to which an audit found no problem.
+        seal: the seal over all entries up to entry `sealed`.
     """
 
     link: str
@@ -49,13 +49,13 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def marked_links(data: Path) -> frozenset[str]:
-    """Return the links for whose ledgers a data directory has marks."""
+    """Return the links whose ledger marks are in a data directory."""
     names = (path.name for path in (data / "marks").glob(f"*.{_FILE}"))
     return frozenset(name.removesuffix(f".{_FILE}") for name in names)
 
 
 class LedgerMark:
-    """The mark of one link, a file in the data directory.
+    """The ledger mark of one link: a file in the data directory.
 
     Raises:
         UserError: the file exists and cannot be read.
@@ -71,15 +71,19 @@ class LedgerMark:
 
     @property
     def seen(self) -> Mark:
-        """The mark of the ledger. Read it before the store, which may get new entries meanwhile."""
+        """The present content of the mark.
+
+        Read the mark before you read the ledger in Redis. Between the two reads, the ledger can get
+        new entries.
+        """
         return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return why a store with so many entries is not the one of the mark, or None if it is.
+        """Return the reason why Redis does not match the mark, or None if it matches.
 
         Args:
-            entries: the count of entries in the store.
-            had: the entries of the mark before the store was asked.
+            entries: the count of ledger entries in Redis.
+            had: the count of entries in the mark, read before `entries`.
         """
         if entries >= had:
             return None
@@ -90,7 +94,7 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Note the count of entries in the store and the digest of the last.
+        """Write the count of ledger entries and the digest of the last entry into the mark.
 
         Raises:
             MarkError: the file cannot be written.
@@ -99,7 +103,7 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
-        """Note that an audit found no problem up to an entry, and the seal up to that entry.
+        """Write the seal up to a ledger entry into the mark, after an audit without a problem.
 
         Raises:
             MarkError: the file cannot be written.
@@ -108,9 +112,10 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def begin_anew(self, entries: int, chain: str, seal: str) -> None:
-        """Begin a new mark with a ledger that was restored, audited without a problem, and sealed.
+        """Replace the mark after a restore and an audit of the restored ledger without a problem.
 
-        Only a restore may do this, and no service may run: the mark before is forgotten.
+        Only a restore is allowed to call this, and all services must be stopped. The content of the
+        earlier mark is lost.
 
         Raises:
             MarkError: the file cannot be written.
@@ -131,10 +136,12 @@ class LedgerMark:
             raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
     def _replace(self, mark: Mark) -> None:
-        """Replace the mark in one step. The new mark includes what others noted meanwhile.
+        """Replace the mark's file in one step.
 
-        Services that share the directory take turns. So do the heartbeat and the audit of one
-        service.
+        The new file includes what other processes have written.
+
+        Services that share the directory lock the file in turn. The heartbeat and the audit of one
+        service do so too.
         """
         make_private_directory(self.path.parent)
         temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
@@ -143,8 +150,8 @@ class LedgerMark:
             with write_private_file(temporary) as file:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
-                    # Not each write is synced. After a power cut the mark may be old or empty, but
-                    # it is never wrong.
+                    # Only a write with a new seal is synced to disk. After a power failure the mark
+                    # can be old or empty, but it is never wrong.
                     file.flush()
                     os.fsync(file.fileno())
             temporary.replace(self.path)
@@ -152,9 +159,10 @@ class LedgerMark:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Hold the lock on the file.
+        """Lock the mark during a `with` block.
 
-        The wait is bounded, since a process that holds the lock may have been stopped.
+        The wait for the lock is bounded, because the process that holds the lock can be suspended.
+        If the wait ends without the lock, the block runs without it.
         """
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -187,7 +195,7 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """Return the later entry and the later seal of two marks."""
+    """Return a mark with the later entry and the later seal of two marks."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)

@@ -1,4 +1,4 @@
-"""Replay of a link's ledger: repeats each transfer on separate books."""
+"""Replay of a link's ledger. It repeats each transfer on books outside Redis."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ from meters.books.table_evidence import TableEvidence
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
-"""Problems after which no more are collected. More would not help to find the cause."""
+"""The most problems that are collected. More problems would not help to find the cause."""
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
@@ -48,7 +48,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The fields of a floorperson's decision that a replay needs."""
+    """The fields that a replay needs of a floorperson's decision."""
 
     claim: str
     act: str
@@ -57,7 +57,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The fields of a change of a meter that a replay needs."""
+    """The fields that a replay needs of the change of a meter."""
 
     meter: str
     by: str
@@ -77,23 +77,22 @@ _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 
 @dataclass
 class Replay:
-    """The books of one link as its ledger alone makes them.
+    """The books of one link, calculated only from the link's ledger.
 
     Attributes:
-        entries: the number of the last entry replayed.
-        chain: the digest of that entry.
-        seal: the seal over all entries so far, empty before the first.
+        entries: the number of the last replayed ledger entry.
+        chain: the digest of entry `entries`.
+        seal: the seal over all entries so far, empty before the first entry.
         problems: the problems found, as texts.
         variances: differences between readings at the close of a gaming day and the ledger, as
             texts.
         archived: the gaming days that the entries record as archived.
-        expired_to: the last entry whose file was deleted, according to the entries.
-        closed_day: the last gaming day that was closed, empty before the first.
-        begins_after: the last entry that was not replayed; the replay began with the books after
-            it.
-        evidence: each claim as the replayed entries have it.
-        tables: each table as they have it.
-        link: the link itself as they have it.
+        expired_to: the last ledger entry whose archive file was deleted, as the ledger records it.
+        closed_day: the last gaming day that was closed, empty if there is none.
+        begins_after: the number of the last entry before the first replayed one.
+        evidence: the claims according to the replayed entries.
+        tables: the tables according to the replayed entries.
+        link: the state of the link itself according to the replayed entries.
     """
 
     entries: int = 0
@@ -116,7 +115,7 @@ class Replay:
 
     @classmethod
     def after(cls, checkpoint: Checkpoint) -> Self:
-        """Make a replay that continues from the books at the close of a gaming day."""
+        """Make a replay that continues from the checkpoint of a closed gaming day."""
         evidence, link = Evidence(), LinkEvidence()
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
@@ -139,7 +138,7 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """Everything that the replay knows now, from which a later replay can continue."""
+        """The present state of the replay, from which a later replay can continue."""
         books = self._books
         return Checkpoint(
             entries=self.entries,
@@ -161,13 +160,13 @@ class Replay:
 
     @property
     def books(self) -> ExpectedBooks:
-        """The books as the entries so far have made them."""
+        """The books after the replayed entries."""
         return self._books
 
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        """Replay one entry, and compare it with the transfers that its event requires."""
+        """Replay a ledger entry, and compare its transfers with those that its event requires."""
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number
@@ -198,7 +197,7 @@ class Replay:
             self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
-        """Compare the last entry with the mark (duty D17)."""
+        """Compare the last replayed entry with the ledger mark (duty D17)."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
@@ -206,14 +205,15 @@ class Replay:
 
     @property
     def totals(self) -> Totals:
-        """The counts of the ledger."""
+        """The totals of the ledger over all meters."""
         return Totals.of(self._books.tallies, self._contributed_micros)
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
-        """Return the meters whose terms differ between store and ledger, as texts (duty D12).
+        """Return the differences between the terms in Redis and in the ledger, as texts (duty D12).
 
         Args:
-            meters: the store's fields of the meters, with ``terms:{meter}`` among them.
+            meters: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the
+                terms of a meter.
         """
         return [
             f"meter {meter} has other terms in the store than in the ledger: {stored}"
@@ -222,12 +222,12 @@ class Replay:
         ]
 
     def state_difference(self, meters: Mapping[str, str]) -> list[str]:
-        """Return the differences between store and ledger in the state of the link, as texts.
+        """Return the differences between the link's state in Redis and in the ledger, as texts.
 
         Args:
-            meters: the store's fields of the link: the last entry's digest, whether the link is
-                closed, the last closed gaming day, the count of open rounds, each meter's
-                cycle.
+            meters: the fields of the link's Redis hash of meters. These are compared: the digest of
+                the last entry, the closed state, the last closed gaming day, the count of open
+                rounds, and the cycle of each meter.
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
@@ -258,7 +258,7 @@ class Replay:
         ]
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
-        """Return the differences between the balances of store and ledger, as texts."""
+        """Return the differences between the balances in Redis and in the ledger, as texts."""
         own = self._books.balances
         found = [
             f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
@@ -275,9 +275,10 @@ class Replay:
             self.problems.append(what)
 
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Compare an entry with its digest.
+        """Check the digest of a ledger entry.
 
-        The next entry is compared with the digest that this entry has, even if it is wrong.
+        The check of the next entry uses the digest that this entry has, even if this digest is
+        wrong.
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
@@ -310,10 +311,10 @@ class Replay:
             )
 
     def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
-        """Return the transfers that an entry must have.
+        """Return the transfers that a ledger entry must have.
 
         Raises:
-            KeyError, ValueError: the entry is not possible at all.
+            KeyError, ValueError: such an entry is not possible.
         """
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
@@ -370,9 +371,9 @@ class Replay:
         )
 
     def _hold_reading(self, reading: CloseReading) -> None:
-        """Compare the reading at a day's close with the books.
+        """Compare the reading at the close of a gaming day with the replayed books.
 
-        Each difference remains a variance forever (duty D19).
+        Each difference is a variance, which no later act removes (duty D19).
         """
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
         problems = (f"at the close of {reading.day}: {one}" for one in found)
@@ -380,7 +381,7 @@ class Replay:
         self.closed_day = reading.day.isoformat()
 
     def _hold_archived(self, archived: Archived) -> None:
-        """Compare the checkpoint with which a day was archived with the books at its close."""
+        """Compare an archived gaming day's checkpoint with the replayed books at its close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
@@ -425,10 +426,10 @@ def _text_of(transfers: Counter[Transfer]) -> str:
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:
-    """Return the meter that a seed filled.
+    """Return the meter that received a seed, from the transfers of a ledger entry.
 
     Raises:
-        ValueError: it filled none.
+        ValueError: no meter received the seed.
     """
     (target,) = (one.target for one in transfers)
     meter = target.removeprefix(meter_account(""))

@@ -1,4 +1,4 @@
-"""Counts of a ledger over all its meters."""
+"""Totals of a link's ledger over all meters."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass
 class Totals:
-    """The counts of a ledger. Wagers and contributions do not include voided rounds."""
+    """The totals of a ledger. Wagers and contributions do not include voided rounds."""
 
     rounds: int = 0
     voids: int = 0
@@ -19,7 +19,10 @@ class Totals:
 
     @classmethod
     def of(cls, tallies: Counter[str], contributed_micros: int) -> Self:
-        """Sum the accounting meters. `contributed_micros` is what wagers added to all meters."""
+        """Make the totals from the accounting meters.
+
+        `contributed_micros` is the sum that wagers contributed to all meters.
+        """
 
         def net(laid: str, voided: str) -> int:
             laid_sum = sum(of for name, of in tallies.items() if name.startswith(laid))

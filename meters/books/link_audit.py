@@ -1,4 +1,4 @@
-"""Comparison of a link's own state in the store with its ledger."""
+"""Comparison of a link's state in Redis with the link's ledger."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -10,22 +10,22 @@ from meters.books.money_terms import terms_as_text, terms_digest
 from meters.books.store import LinkStore
 
 _AT_ONCE: Final = 100
-"""Count of proposals read in one call. It delays Redis by less than a millisecond."""
+"""Count of proposals that one call reads. Such a call delays Redis by less than a millisecond."""
 
 
 class LinkStateAudit:
-    """The comparison of a link's state apart from its accounts, tables and claims."""
+    """The comparison of a link's state, without accounts, tables and claims."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
     async def problems(self, replay: Replay, snapshot: Snapshot, *, whole: bool) -> list[str]:
-        """Return the differences from the ledger, as texts.
+        """Return the differences between the link's state in Redis and in the ledger, as texts.
 
         Args:
-            replay: the replay of the ledger up to the last entry of the snapshot.
-            snapshot: the books with the indexes.
-            whole: whether to check decided proposals and the approval too.
+            replay: the replay of the ledger up to the last entry of `snapshot`.
+            snapshot: the books at one moment, with the indexes.
+            whole: True to check decided proposals and the approval too.
 
         Raises:
             RedisError: the store failed.
@@ -44,7 +44,8 @@ class LinkStateAudit:
             some = due[begin : begin + _AT_ONCE]
             entries, rows = await self._store.proposals_at(some)
             if entries != replay.entries:
-                # One of them may have been decided since. The next audit checks them.
+                # Somebody can have decided one of these proposals since the replay. The next audit
+                # checks them.
                 break
             for proposal, held in zip(some, rows, strict=True):
                 differences = _differences(link.proposals[proposal], held)
@@ -69,9 +70,9 @@ def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str
 
 
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
-    """Report versions that were set back.
+    """Report meters whose version in Redis is too low: somebody set it back.
 
-    Displays would ignore the meters' values until the versions are higher again.
+    Displays ignore a meter's values until its version is higher than before.
     """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")
@@ -87,7 +88,7 @@ def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
 
 
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
-    """Yield proposals that wait only in the store or only in the ledger, or in another place."""
+    """Yield the differences in the list of undecided proposals, as texts."""
     due = replay.link.open
     for proposal in sorted(due.keys() - held.keys()):
         yield f"proposal {proposal} waits, and is not in the store's list"
@@ -97,7 +98,10 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
-    """Yield the fields that differ. A field that is not known is not compared."""
+    """Yield a text for each field that differs between Redis and the ledger.
+
+    Fields that the replayed entries do not determine are not compared.
+    """
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):
         if held.get(name) != due.get(name):

@@ -1,4 +1,4 @@
-"""Closing and opening of a link, and proposals that another person confirms, in its books."""
+"""Changes of a link in its books: closing, opening, and proposals that two people decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,16 @@ Verdict = Literal["confirm", "withdraw"]
 
 @dataclass(frozen=True, slots=True)
 class NewTerms:
-    """A meter's present terms and its new ones.
+    """The present terms of a meter and the new terms.
 
     Attributes:
         before: the present terms.
         after: the new terms.
-        digest: the digest of all terms of the link from then on.
-        seed_micros: the least balance of the meter in its first cycle if its wager changes; 0 if
+        digest: the digest of the terms of all the link's meters after the change.
+        seed_micros: the least balance for the new wager if the meter is in its first cycle. 0 if
             the wager stays the same.
-        reseed_micros: the same for a later cycle.
+        reseed_micros: the least balance for the new wager if the meter is in a later cycle. 0 if
+            the wager stays the same.
     """
 
     before: str
@@ -35,7 +36,7 @@ class NewTerms:
 
 
 class ChangeBook:
-    """The acts of supervisors and administrators on one link."""
+    """The writer of supervisors' and administrators' acts on one link."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -48,8 +49,9 @@ class ChangeBook:
         """Close the link or open it again.
 
         Raises:
-            BooksError: ``wrong_state``, with the person who closed it.
-            TermsError: the link's terms changed.
+            BooksError: ``wrong_state`` if the link is closed or open already, with the person who
+                closed it.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         store = self._store
         rows = await self._switch(
@@ -62,8 +64,9 @@ class ChangeBook:
         """Store a proposal.
 
         Raises:
-            BooksError: ``not_closed``, or ``rounds_open`` with the count of rounds.
-            TermsError: the link's terms changed.
+            BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of
+                open rounds.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         store = self._store
         rows = await self._propose(
@@ -86,17 +89,18 @@ class ChangeBook:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
     ) -> None:
-        """Carry out a proposal, or withdraw it.
+        """Carry out a proposal or withdraw it.
 
-        `amount_cents` is added to the meter, or taken off it if it is negative. `cycle` is the
-        meter's cycle at the time of the proposal: after a win it is another. `limit_cents` is the
-        limit from then on, 0 for none.
+        `amount_cents` is added to the meter. A negative amount is subtracted. `cycle` is the
+        meter's cycle at the time of the proposal. If the whole meter was won after the proposal,
+        the cycle has changed. `limit_cents` is the meter's payout limit after the change, 0 for no
+        limit.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
                 ``rounds_open``, ``stale``, ``below_seed``, ``limit_too_low``, ``meter_short``,
                 ``above_limit`` or ``meter_full``.
-            TermsError: the link's terms changed.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         store = self._store
         changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")

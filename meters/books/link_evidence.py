@@ -1,7 +1,8 @@
-"""The state of the link itself as its ledger has it: closed or open, approvals and proposals.
+"""The state of a link according to its ledger: closed or open, approvals and proposals.
 
-It also shows the least version that each meter must have. Each step of the service raises the
-version of the meters that it touches by one, and all entries of a step have the same time.
+The ledger also shows the lowest version that each meter can have. A script call of the service
+raises the version of each meter that the call affects by one. All entries of one script call have
+the same time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +19,20 @@ _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
 
 
 class _Switched(msgspec.Struct, frozen=True):
-    """The needed field of an entry that closes a link."""
+    """The reason in the ledger entry that closes a link."""
 
     reason: str = ""
 
 
 class _Approved(msgspec.Struct, frozen=True):
-    """An approval."""
+    """The digest and the approved text in the ledger entry of an approval."""
 
     digest: str
     text: str
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The proposal of an entry, its kind and its meter."""
+    """The proposal that a ledger entry makes or decides, with its kind and meter."""
 
     proposal: str
     kind: str = ""
@@ -39,13 +40,13 @@ class _Proposed(msgspec.Struct, frozen=True):
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The claim of a decision."""
+    """The claim that the ledger entry of a decision names."""
 
     claim: str
 
 
 class _Outage(msgspec.Struct, frozen=True):
-    """The outage of an entry."""
+    """The id of the outage that a ledger entry records."""
 
     id: str
 
@@ -59,17 +60,17 @@ _OUTAGE: Final = msgspec.json.Decoder(_Outage)
 
 @dataclass
 class LinkEvidence:
-    """The state of the link as the entries so far have it.
+    """The state of a link according to the replayed ledger entries.
 
     Attributes:
-        standing: fields of the hash of the meters, None for a field that must not exist; only those
-            that the entries determine.
-        approved: fields of the last approved configuration.
-        proposals: fields of each proposal that the entries made or decided.
-        open: the entries of the proposals that are not decided.
-        versions: the least version that each meter must have.
-        upgraded: whether an earlier release wrote some of the store.
-        restored: whether the store was ever restored.
+        standing: the fields that the link's Redis hash of meters must have, as far as the entries
+            determine them. None for a field that must not exist.
+        approved: the fields of the last approved configuration.
+        proposals: the fields of each proposal that the entries made or decided.
+        open: the number of the entry that made each undecided proposal.
+        versions: the lowest version that each meter can have.
+        upgraded: True if an earlier release wrote a part of the data in Redis.
+        restored: True if the link's data was ever restored.
     """
 
     standing: dict[str, str | None] = field(default_factory=dict)
@@ -84,7 +85,7 @@ class LinkEvidence:
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
-        """Note that an entry approved a floor file.
+        """Note the approval of a floor file by a ledger entry.
 
         Raises:
             msgspec.DecodeError: the event is not an approval.
@@ -97,10 +98,10 @@ class LinkEvidence:
     def add_entry(
         self, number: int, fields: Mapping[str, bytes], moved: Sequence[Transfer]
     ) -> None:
-        """Process an entry that was replayed.
+        """Add the data of a replayed ledger entry. `moved` are the transfers of the entry.
 
         Raises:
-            ValueError, msgspec.DecodeError: it cannot be read.
+            ValueError, msgspec.DecodeError: the entry cannot be read.
         """
         kind, event, at, by = fields["kind"], fields["event"], fields["at"].decode(), _by(fields)
         self._raise_versions(fields, moved)
@@ -134,7 +135,7 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
-        """Count a step for each meter that it touched, even if nothing moved."""
+        """Raise the lowest version of each meter that an entry affects, even if no money moved."""
         kind = fields["kind"]
         parts = [(one.source.split(":"), one.target.split(":")) for one in moved]
         touched = {name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER}

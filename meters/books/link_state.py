@@ -12,9 +12,11 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """The state of a table: its last seq, its open round, the claims of its last results.
+    """The state of a table in Redis.
 
-    `fed` are the meters that the open round added to.
+    `last_seq` is the number of the last event. `basis` is the number of the open round's wagers
+    event. `fed` are the meters to which the open round contributed. `claims` are the claims whose
+    state is reported to the table again.
     """
 
     last_seq: int
@@ -28,9 +30,10 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class LedgerHead:
-    """The number of a ledger's last entry, 0 for none, and its digest.
+    """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Both are kept outside the ledger. `in_ledger` says whether the ledger's last entry is that one.
+    Redis keeps both values outside the ledger too. `in_ledger` is True if the ledger itself ends
+    with the same entry.
     """
 
     entry: int
@@ -40,7 +43,10 @@ class LedgerHead:
 
 @dataclass(frozen=True, slots=True)
 class OpenDay:
-    """The open gaming day, and the last one that was closed, as dates; empty if there is none."""
+    """The open gaming day and the last closed one, as dates.
+
+    A date is empty if there is no such day.
+    """
 
     open: str
     closed: str
@@ -48,7 +54,10 @@ class OpenDay:
 
 @dataclass(frozen=True, slots=True)
 class MeterState:
-    """A meter as the store has it; the amount in whole cents."""
+    """The state of a meter in Redis. The amount is in whole cents.
+
+    `pending` is True if a percentage of the meter waits for a floorperson.
+    """
 
     meter: str
     amount_cents: int
@@ -71,12 +80,12 @@ class LinkState:
     """A link at one moment.
 
     Attributes:
-        meters: its meters, in the order of the floor file.
-        closure: the reason why it is closed, or None while it is open.
-        rounds_open: the count of rounds that have wagers and no result yet.
+        meters: the link's meters, in the order of the floor file.
+        closure: the reason why the link is closed, or None while the link is open.
+        rounds_open: the count of rounds that have wagers and no result or void yet.
         desk: a count that rises with each change that floorpersons see.
         head: the last ledger entry.
-        day: the gaming day that is open.
+        day: the open gaming day and the last closed one.
     """
 
     meters: tuple[MeterState, ...]
@@ -89,12 +98,13 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A link's accounts in micros and its counts, all of one moment.
+    """A link's accounts in micros and its counts, read at one moment.
 
-    If the indexes were asked for, `waiting`, `wins` and `slips` are those of its claims, and `acts`
-    is the index of what people did. `misplaced` counts the wins that are out of their order.
-    `proposals` are those that wait for a decision, with the entry that made them. `approved` is the
-    last approved configuration.
+    The fields from `waiting` on are empty if the indexes were not read. `waiting` has the undecided
+    claims, each with the number of its ledger entry. `wins` and `acts` are the indexes of wins and
+    acts. `slips` has the claim of each payout slip. `misplaced` is the count of wins that are in
+    the wrong order in the index. `proposals` has the undecided proposals, each with the number of
+    its ledger entry. `approved` has the fields of the last approved configuration.
     """
 
     accounts: dict[str, int]
@@ -116,7 +126,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """The result of a decision, in cents."""
+    """The result of a decision on a claim. Amounts are in cents."""
 
     state: str
     amount_cents: int

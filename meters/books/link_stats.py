@@ -1,4 +1,4 @@
-"""Figures of a link's books for monitoring, read once a heartbeat in one step."""
+"""Figures of a link's books for monitoring. They are read in one call at each heartbeat."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,15 @@ from meters.books.store import LinkStore
 _CLAIMS_READ: Final = 1_000
 _FEW: Final = 50
 _MANY_EVERY_S: Final = 5.0
-"""The interval in which many claims are read, since that takes longer than a heartbeat may."""
+"""The least time between two reads of many claims. Such a read is too slow for each heartbeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """A count of waiting items, and the time of the oldest in seconds of the epoch; None: none."""
+    """A count of waiting items, and the time since which the oldest item waits.
+
+    `since_s` is in seconds since the epoch, or None if no item waits.
+    """
 
     count: int = 0
     since_s: float | None = None
@@ -29,20 +32,22 @@ class WaitingCount:
 
 @dataclass(frozen=True, slots=True)
 class LinkStats:
-    """The figures of a link's books apart from the meters' values.
+    """The figures of a link's books, without the values of the meters.
 
     Attributes:
         reserve_micros: the reserve of each meter.
         overflow_micros: the amount above the limit of each meter.
-        claims: wins that wait for a floorperson or for their hand pay.
-        hand_pays: the wins among them that are hand pays.
-        envy: hands whose Envy Bonuses may be paid, without a confirmation of the payment yet.
-        corrections: correction requests that wait for a floorperson.
+        claims: the wins that wait for a floorperson or for their hand pay.
+        hand_pays: the wins in `claims` that are hand pays.
+        envy: the hands whose Envy Bonuses can be paid, but whose payment nobody has confirmed yet.
+        corrections: the correction requests that wait for a floorperson.
         proposals: the count of proposals that are not decided.
-        entries_live: the count of ledger entries in the store.
+        entries_live: the count of ledger entries in Redis.
         entries_archived: the count of ledger entries in the archive.
-        archived_s: the time when the last day was archived, in seconds of the epoch; None: never.
-        read_s: the time when the meters were last read at a day's close; None: never.
+        archived_s: the time when a gaming day was last archived, in seconds since the epoch. None
+            if no day was archived.
+        read_s: the time when the meters were last read at the close of a gaming day, in seconds
+            since the epoch. None if they were never read.
     """
 
     reserve_micros: Mapping[str, int]
@@ -60,14 +65,14 @@ class LinkStats:
 
 @dataclass(frozen=True, slots=True)
 class RedisMemory:
-    """The memory of Redis in bytes; a limit of 0 is none."""
+    """The memory of Redis in bytes. A limit of 0 means no limit."""
 
     used_bytes: int
     limit_bytes: int
 
 
 class _PaidFrom(msgspec.Struct, frozen=True):
-    """The needed field of a claim's record."""
+    """The field of a claim's record that says how the win is paid."""
 
     paid_from: str
 
@@ -76,7 +81,10 @@ _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 
 
 class LinkStatsReader:
-    """Reads a link's figures. Reads claims and correction requests only after a change of them."""
+    """The reader of a link's figures.
+
+    Claims and correction requests are read only after they have changed.
+    """
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -90,10 +98,10 @@ class LinkStatsReader:
         self._not_before_s = 0.0
 
     async def read(self, desk: int) -> LinkStats:
-        """Read the figures of one moment.
+        """Read the figures of the link at one moment.
 
         Args:
-            desk: the count that rises with each change that floorpersons see.
+            desk: the link's count of the changes that floorpersons see.
 
         Raises:
             RedisError: the store failed.
@@ -137,9 +145,10 @@ class LinkStatsReader:
         )
 
     async def _read_claims(self, count: int) -> None:
-        """Read the waiting claims, and count hand pays and Envy Bonuses among them.
+        """Read the undecided claims, and count the wins, hand pays and Envy Bonuses that wait.
 
-        It reads a limited number of claims, the oldest first.
+        At most 1,000 claims are read, the oldest first. `count` is the count of all undecided
+        claims.
         """
         found = [
             (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
@@ -158,7 +167,7 @@ class LinkStatsReader:
         self._listed = count
 
     async def memory(self) -> RedisMemory | None:
-        """Read the memory of Redis; None if Redis does not report it."""
+        """Return the memory use of Redis, or None if Redis does not report it."""
         try:
             info = cast("Mapping[str, object]", await self._store.redis.info("memory"))
         except RedisError:
@@ -170,14 +179,14 @@ class LinkStatsReader:
 
 
 def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
-    """Make the count of the times, plus the count of items whose time is not known."""
+    """Count waiting items: those with a time in `since_s`, and `more` items without a time."""
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
 def _asked_s(stored: StoredAsk) -> float | None:
-    """Return the time when a table first asked; None for an altered request.
+    """Return the time when a table first sent a correction request, in seconds since the epoch.
 
-    The audit names altered requests.
+    Return None if somebody has changed the request in Redis. The audit reports such a change.
     """
     try:
         return _since_s(stored.ask.at)

@@ -1,4 +1,4 @@
-"""A link's money terms as text and digest, so no change of a parameter goes unnoticed (D12)."""
+"""The terms of a link's meters as text and digest, to notice each changed term (duty D12)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from meters.floor.floor_file import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """The terms of a meter that may not change while its link operates; cents and basis points.
+    """The terms of a meter: the parameters that must not change while the meter's link operates.
 
-    Values that follow from the chapter are included too, so another edition of the chapter cannot
-    come into force unnoticed.
+    Amounts are in cents, and rates in basis points. The terms include values from the chapter of
+    the law. So another edition of the chapter cannot come into force unnoticed.
     """
 
     kind: str
@@ -35,7 +35,10 @@ _TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
-    """Return a meter's terms as text, always written in the same way."""
+    """Return a meter's terms in the floor file as text.
+
+    The same terms always have the same text.
+    """
     terms = meter.terms
     return msgspec.json.encode(
         TermsText(
@@ -55,12 +58,12 @@ def terms_text(meter: Meter) -> str:
 
 
 def terms_as_text(terms: TermsText) -> str:
-    """Return terms as the store and the ledger have them."""
+    """Return the terms of a meter as text, in the form that Redis and the ledger have."""
     return msgspec.json.encode(terms).decode()
 
 
 def read_terms(text: str | bytes) -> TermsText:
-    """Read terms.
+    """Decode the terms of a meter from their text.
 
     Raises:
         msgspec.DecodeError: the text is not a meter's terms.
@@ -69,18 +72,22 @@ def read_terms(text: str | bytes) -> TermsText:
 
 
 def terms_digest(texts: Mapping[str, str]) -> str:
-    """Return a digest of the terms of all meters of a link, by the meters' ids."""
+    """Return one digest over the terms of all meters of a link.
+
+    `texts` has the text of the terms by meter id.
+    """
     lines = sorted(f"{meter}={text}" for meter, text in texts.items())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
 def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
-    """Return the link with the parameters that a proposal changed since the floor file was read.
+    """Return the link of the floor file with the parameters that a proposal changed later.
 
     Args:
-        approved: the link as the floor file has it.
-        stored: the books' fields of its meters: ``terms:{meter}``, the terms in force, and
-            ``file:{meter}``, the terms in the floor file when the link was last opened.
+        approved: the link in the floor file.
+        stored: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the terms
+            in force. Field ``file:{meter}`` has the terms in the floor file when the link was last
+            opened.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)
@@ -111,5 +118,5 @@ class LinkTerms:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of all terms, by which each script checks that it works under the same terms."""
+        """The digest of all terms. A Lua script changes nothing if Redis has another digest."""
         return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

@@ -1,4 +1,4 @@
-"""The open gaming day in a link's books, under any terms of its meters."""
+"""The open gaming day in a link's books, read without a check of the meters' terms."""
 
 from datetime import date
 from typing import cast
@@ -7,10 +7,10 @@ from meters.books.store import LinkStore
 
 
 async def day_open(store: LinkStore) -> date | None:
-    """Return the gaming day that is open; None if no service has begun one.
+    """Return the open gaming day, or None if no service has begun a day.
 
     Raises:
-        ValueError: the store's value is not a day.
+        ValueError: the value in Redis is not a date.
         RedisError: the store failed.
     """
     day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))

@@ -1,4 +1,4 @@
-"""Ledger entries of times in which a link was inoperable (duty D17)."""
+"""Ledger entries about outages, the times in which a link was inoperable (duty D17)."""
 
 from typing import Final
 
@@ -10,14 +10,14 @@ from meters.wire.clock import now_text
 
 
 class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A time in which a link did not operate, or several such times close together.
+    """A time in which a link did not operate, or several such times in a short period.
 
     Attributes:
         id: the id of the outage.
-        since: its beginning, RFC 3339 in UTC.
-        reasons: the first different reasons.
+        since: the beginning of the outage, RFC 3339 in UTC.
+        reasons: the first few different reasons for the outage.
         times: how often the link stopped operating.
-        until: its end, empty while it lasts.
+        until: the end of the outage, empty while the outage lasts.
     """
 
     id: str
@@ -39,11 +39,13 @@ class OutageBook:
         self._script = store.redis.register_script(load_script("note_outage"))
 
     async def note(self, outage: Outage) -> None:
-        """Write an entry about an outage that is over; the last one is not written a second time.
+        """Write a ledger entry about an outage that is over.
+
+        Write nothing if the last written outage has the same id.
 
         Raises:
             RedisError: the store failed.
-            TermsError: the link's terms changed.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         at = now_text()
         event = msgspec.json.encode(msgspec.structs.replace(outage, until=at))

@@ -1,4 +1,4 @@
-"""Reasons for refusing an event: one code each, with its plain message."""
+"""Reasons for the refusal of a table's event. Each has a code and a message for people."""
 
 from typing import Final
 
@@ -13,12 +13,13 @@ _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
 class EventRefusal(Exception):  # noqa: N818  (the contract's word)
-    """The refusal of an event; nothing changes.
+    """The refusal of a table's event. The refused event changes nothing.
 
     Attributes:
-        code: for programs.
-        message: for people.
-        field: the place in the event, such as ``positions[2].wagers.progressive``, if there is one.
+        code: the reason, for programs.
+        message: the reason, for people.
+        field: the wrong field of the event, such as ``positions[2].wagers.progressive``. None if no
+            single field is wrong.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -56,10 +57,11 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 
 
 def refusal_texts() -> str:
-    """Return the replies to script refusals, by code: the part after the event's number.
+    """Return the replies for the refusals that a Lua script makes, by code, as JSON.
 
-    The script puts the event's number before them. It puts the claims between the first brackets
-    and the first parentheses of ``held``.
+    Each reply lacks its beginning, which has the event's number. The script adds this beginning. In
+    the reply ``held``, the script adds the claims between the first brackets, and the claims' names
+    between the first parentheses.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -72,11 +74,11 @@ def refusal_texts() -> str:
 
 
 def refused_for_hold(seq: int, holding: bytes) -> bytes:
-    """Return the reply to wagers of a held table, with the claims that hold it.
+    """Return the reply to wagers of a held table, with the claims that hold the table.
 
     Args:
         seq: the event's number.
-        holding: the claims, a line each, as the table received them when they were opened.
+        holding: the claims, one on each line, in the form in which the table first received them.
     """
     claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
     error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))
@@ -84,11 +86,14 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """Return the reply to a correction that a person refused: the part after the number."""
+    """Return the reply to a correction that a person refused.
+
+    The reply lacks its beginning, which has the event's number.
+    """
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:
-    """Return the reply to an event that came before the one with the expected number."""
+    """Return the reply to an event that came too early: event `expected` must come first."""
     return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

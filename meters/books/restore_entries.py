@@ -1,4 +1,4 @@
-"""Ledger entries of a restore of a link's store (duty D17)."""
+"""Ledger entries about restores of a link's data in Redis (duty D17)."""
 
 from typing import Final
 
@@ -9,23 +9,26 @@ from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.wire.clock import now_text
 
 VERSIONS_RAISED: Final = 1_000_000_000
-"""More versions than the displays of a link were shown between a copy of its store and its loss."""
+"""The number by which a restore raises the version of each meter.
+
+Between a copy of Redis and the loss of Redis, displays receive fewer versions than this.
+"""
 
 
 class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sources of a restored store.
+    """The sources from which a link's data in Redis was restored.
 
     Attributes:
-        seen: the count of ledger entries before, according to the mark; 0 without a mark.
-        chain: the digest of the last of these.
-        held: the last of these that the store, or the copy of its ledger, still had.
-        copied: whether they were written from a copy of the ledger.
-        events: the count of events from tables' outboxes that were applied again.
-        differing: those of them whose reply differs from the first one, as ``TABLE SEQ``.
+        seen: the count of ledger entries before the loss, according to the mark. 0 without a mark.
+        chain: the digest of the last entry before the loss, according to the mark.
+        held: the number of the last entry that Redis, or a copy of the ledger, still had.
+        copied: True if the entries were written from a copy of the ledger.
+        events: the count of events in tables' outboxes that were applied again.
+        differing: the applied events whose reply differs from their first reply, as ``TABLE SEQ``.
         without: the tables that had no outbox.
-        versions_raised: the number by which the meters' versions rose.
-        kept: the numbers of payout slips that stay used although the books have no payment with
-            them, each with its claim.
+        versions_raised: the number by which the versions of the meters rose.
+        kept: by slip number, the claim for which the number stays used. The books have no payment
+            with these numbers.
     """
 
     seen: int
@@ -50,11 +53,11 @@ class RestoreEntries:
         self._script = store.redis.register_script(load_script("note_restore"))
 
     async def note(self, restoring: RestoreEntry, by: str) -> int:
-        """Write the entry and return its number.
+        """Write the ledger entry of a restore, and return the number of the entry.
 
         Raises:
             RedisError: the store failed.
-            TermsError: the link's terms are not those that it opened with.
+            TermsError: the meters' terms in Redis changed after the link was opened.
         """
         store = self._store
         match texts(

@@ -1,17 +1,18 @@
-"""The version of the layout of data in Redis. A release works only on its own version.
+"""The schema version: the version of the layout of data in Redis.
 
-The version of a link is in its books. The version of the users is at the head of the operators'
-log. Data from before there were versions has version 1.
+A release works only with its own schema version. The version of a link's data is in the link's
+books. The version of the users' data is at the head of the operators' log. Data from a release
+without schema versions has version 1.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 SCHEMA: Final = 3
-"""The version that this release writes and works on."""
+"""The schema version with which this release works."""
 
 FIELD: Final = "schema"
-"""The field of the version in a link's hash of meters and in the head of the operators' log."""
+"""The field of the version in a link's hash of meters and at the operators' log's head."""
 
 STEPS: Final[Mapping[int, str]] = {
     1: "its schema version is noted",
@@ -23,7 +24,7 @@ _UNNOTED: Final = "1"
 
 
 def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
-    """Return the version of some books, or None if they have not begun.
+    """Return the schema version of some data in Redis, or None if there is no data yet.
 
     >>> version_of(b"2", begun=True), version_of(None, begun=True), version_of(None, begun=False)
     (2, 1, None)
@@ -40,7 +41,10 @@ def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
 
 
 def schema_problem(what: str, version: int | None) -> str | None:
-    """Return why this release may not work on some books, or None if it may (duty D10)."""
+    """Return the reason why this release must not use some data in Redis (duty D10).
+
+    Return None if the release can use the data.
+    """
     if version is None or version == SCHEMA:
         return None
     problem = f"{what} of schema version {version}, this release works with version {SCHEMA}"

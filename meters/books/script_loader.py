@@ -13,17 +13,17 @@ _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
 
 
 class ScriptError(Exception):
-    """A script that the package cannot put together."""
+    """A Lua script cannot be put together from its files."""
 
 
 @cache
 def load_script(name: str, package: str = "meters.books") -> str:
-    """Load a script with the fragments that it includes.
+    """Load a Lua script with the fragments that it includes.
 
-    The text begins with the version of the layout that the script works on.
+    The returned text begins with the schema version with which the script works.
 
     Raises:
-        ScriptError: a file is missing, or a fragment is included twice or by itself.
+        ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.
     """
     return f"local SCHEMA = '{SCHEMA}'\n{_flatten(package, _read(package, name), seen=set())}"
 

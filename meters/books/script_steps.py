@@ -1,4 +1,4 @@
-"""The packed arrays that scripts receive, one per event, and the answers of `apply_events`."""
+"""The msgpack arrays that Lua scripts receive, and the answers of the script `apply_events`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Kind(StrEnum):
-    """The kind of a step."""
+    """The kind of a table's event, as the script `apply_events` distinguishes it."""
 
     WAGERS = "wagers"
     RESULT = "result"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
     """The amount that one event's wagers add to one meter.
 
-    `limit_micros` is the limit up to which the meter rises, 0 for none.
+    `limit_micros` is the payout limit of the meter, 0 for no limit.
     """
 
     meter: str
@@ -33,9 +33,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
-    """A percentage of a meter in equal shares, and the meter's reseed after 100%.
+    """A percentage of a meter that is paid in equal shares, and the meter's reseed after 100%.
 
-    `limit_micros` is the limit of the reseed, 0 for none.
+    The reseed fills the meter up to the payout limit `limit_micros`, 0 for no limit.
     """
 
     meter: str
@@ -47,12 +47,13 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
-    """The amount due to one winner: a share of a take (counted from 1), or fixed cents.
+    """The amount that is due to one winner: a share of a percentage of a meter, or fixed cents.
 
-    `claim_key` is the place of the claim's key among the script's keys, or 0 if the win needs no
-    validation. `holds` is the beginning, up to the amount, of the text about a claim that holds its
-    table; it is empty for any other claim. `envy` is the claim under which an Envy Bonus is owed;
-    it is empty for anything else.
+    `take` is the number of the percentage (`PercentStep`) in the result, from 1, or 0 for fixed
+    cents. `claim_key` is the position of the claim's key among the script's keys, or 0 if the win
+    needs no validation. If the claim holds its table, `holds` is the text about the claim, up to
+    the amount. `holds` is empty for all other claims. `envy` is the claim under which an Envy Bonus
+    is owed, empty for other wins.
     """
 
     take: int
@@ -68,8 +69,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses that are owed under one claim.
 
-    `record` is the record of a claim for Envy Bonuses only. It is empty if a win of the result
-    opens the claim.
+    `record` is the record of a claim for Envy Bonuses only. `record` is empty if a win of the
+    result opens the claim.
     """
 
     claim_key: int
@@ -81,8 +82,8 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
     """A correction that needs a floorperson's confirmation.
 
-    `digest` is the digest of the request. `ask` is its id and `text` is what people are shown, both
-    used only for a new request.
+    `digest` is the digest of the correction. `ask` is the id of the request, and `text` is the
+    request as it is shown to people. Only a new request uses `ask` and `text`.
     """
 
     digest: str
@@ -91,16 +92,16 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a void, a withdrawal or a refusal: only the reply."""
+    """The data of a void, a withdrawal or a refusal for the script `apply_events`: only a reply."""
 
     reply: str
 
 
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of accepted wagers.
+    """The data that the script `apply_events` needs for accepted wagers.
 
-    `despite_hold` is for wagers that were accepted before and are applied again in a restored
-    store. Their table was not held at that time.
+    `despite_hold` is True for wagers that a restore applies again. Their table was not held when
+    the service first accepted the wagers.
     """
 
     reply: str
@@ -110,9 +111,11 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
-    """The work of a result. A number in the reply is replaced by the cents of that due, from 1.
+    """The data that the script `apply_events` needs for a result.
 
-    `dealt` is the digest of its round id and cards, empty if there is none.
+    `reply` has texts and numbers. The script replaces the number 1 with the cents of the first
+    element of `dues`, and so on. `dealt` is the digest of the round id and the cards, empty if
+    there is none.
     """
 
     reply: tuple[str | int, ...]
@@ -126,10 +129,11 @@ Work = ReplyWork | WagersWork | ResultWork
 
 
 class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
-    """One validated event for `apply_events`.
+    """One validated event for the script `apply_events`.
 
-    `basis` is the seq of the wagers that a result is based on. `act` says that its entry is among
-    the acts. `ask` is set if a floorperson must confirm it.
+    `basis` is the number (seq) of the wagers event on which a result is based. `act` is True if the
+    event's ledger entry is put into the index of acts. `ask` is set if a floorperson must confirm
+    the event.
     """
 
     table_key: int
@@ -146,7 +150,10 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RoundContribution(NamedTuple):
-    """The amounts of an open round for one meter, kept by `apply_events` and undone by a void."""
+    """The contribution of an open round to one meter.
+
+    The script `apply_events` keeps this contribution, so a void can undo it.
+    """
 
     meter: str
     wagers: int
@@ -158,14 +165,18 @@ class RoundContribution(NamedTuple):
 
 
 class EnvyCents(NamedTuple):
-    """The cents of Envy Bonuses owed under a claim, by meter."""
+    """The sum of the Envy Bonuses that are owed under a claim and belong to one meter."""
 
     meter: str
     cents: int
 
 
 class HeldTable(NamedTuple):
-    """A table held by wins, for `upgrade_link`: its key's position, and the wins, a line each."""
+    """A table that wins hold, for the script `upgrade_link`.
+
+    `table_key` is the position of the table's key among the script's keys. `wins` has one win on
+    each line.
+    """
 
     table_key: int
     wins: str
@@ -185,11 +196,11 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "OWED": EnvyCents,
     "HELD_TABLE": HeldTable,
 }
-"""The arrays whose positions have names in the scripts, by the prefix of the names."""
+"""The arrays whose elements have names in the Lua scripts. Each key is a prefix of names."""
 
 
 def position_names() -> str:
-    """Write the Lua locals that name the positions of these arrays, such as ``EVENT_SEQ``."""
+    """Return Lua code that names the elements of the packed arrays, such as ``EVENT_SEQ``."""
     return "\n".join(
         f"local {prefix}_{name.upper()} = {position}"
         for prefix, array in PACKED_ARRAYS.items()
@@ -198,7 +209,7 @@ def position_names() -> str:
 
 
 class Status(StrEnum):
-    """The status of a step that `apply_events` answers, in the order of its header."""
+    """The status of an event in the script `apply_events`, in the order of the script's header."""
 
     AGAIN = "again"
     SEQ_REUSED = "seq_reused"
@@ -222,7 +233,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaidDue:
-    """The cents of a due, the meter balance after it in cents, and the ledger entry."""
+    """The cents due to one winner, the meter balance in cents after them, and the ledger entry."""
 
     amount_cents: int
     meter_after_cents: int
@@ -231,12 +242,13 @@ class PaidDue:
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """The script's answer to one step.
+    """The answer of the script `apply_events` to one event.
 
-    `text` is the reply, or the expected seq of a gap. `entry` is the ledger entry of the event.
-    `confirmed_by` is the person who confirmed its correction. `asked` says that a floorperson is
-    asked for the first time. `elsewhere` is another table and its entry, of a result with the same
-    round id and cards.
+    `text` is the reply. If an earlier event is missing, `text` is the number (seq) of the missing
+    event. `entry` is the number of the event's ledger entry. `confirmed_by` is the person who
+    confirmed the correction in the event. `asked` is True if a floorperson is asked about the
+    correction for the first time. `elsewhere` is set if another table has a result with the same
+    round id and cards. `elsewhere` has the other table and the number of that table's ledger entry.
     """
 
     status: Status
@@ -249,7 +261,7 @@ class ScriptAnswer:
 
 
 def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> ScriptAnswer:
-    """Read the script's answer to a step.
+    """Decode the answer of the script `apply_events` to one event.
 
     Raises:
         TypeError: the answer has no known form.

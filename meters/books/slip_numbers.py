@@ -1,33 +1,37 @@
-"""The numbers of payout slips, and the claim of the facility for which each is reserved.
+"""The numbers of payout slips, each reserved for one claim of the facility.
 
-One number pays one claim, on any link. In a Redis Cluster the links are in different slots, and no
-script can read two of them. So a payment has two steps. First the number is reserved for its claim
-in a hash of the whole facility. Then the link's own script pays and keeps the number.
+One number pays only one claim, on any link. In a Redis Cluster the links are in different slots,
+and no script can read two slots. So a payment has two steps. First, a script reserves the number
+for the claim, in one Redis hash of the whole facility. Second, a script of the link pays the claim
+and stores the number in the link's books.
 
-A number is never used twice, and no claim is blocked forever, even if either step is interrupted:
+No number pays two claims, and no claim is blocked forever, even if a step is interrupted:
 
-- A payment runs its script only while the number is reserved for its claim. A reservation is one
-  atomic step, and only one claim gets the number. So the other of two claims is refused before it
-  is paid.
-- The reservation remains after the payment. It also remains if nobody knows whether the payment was
-  done: the store did not answer, or the process died between the steps. No other claim can then get
-  the number. The same claim can be paid with it again, since a second reservation for the same
-  claim is allowed.
-- A reservation is released only by a payment whose script answered that it did nothing. Each try is
-  counted, so a release does not affect another try that is in progress or has paid.
-- The reservation of a process that died is replaced by another claim only if it cannot be used any
-  more: the claim was finally decided, with another number or none, and its link does not have this
-  number. Only an operable link is asked, since books that were lost do not know what paid.
-- Restored books may lack a payment that was made. So a restore keeps each number that is reserved
-  for a claim of its link and that no payment in the books has. The link has such a number from then
-  on, with the claim and the entry of the restore (`kept_for`). It can pay this claim if the books
-  have the claim, and nothing else. A claim that a table opens later is another win, even if it gets
-  the id of a lost one.
+- The second step runs only while the number is reserved for the claim. A reservation is one atomic
+  step, so only one claim gets the number. Payments of all other claims with this number are
+  refused.
+- The reservation remains after the payment. It also remains if the result of the payment is not
+  known: the store did not answer, or the process died between the two steps. No other claim can get
+  a reserved number. The same claim can be paid with the number in a later try, because a number can
+  be reserved for the same claim several times.
+- A reservation is released only if the script of the second step answered that it did nothing. Each
+  try of a payment is counted. So the release of one try does not affect another try that is in
+  progress or has paid.
+- If a process died after it reserved a number, another claim can replace the reservation. Two
+  conditions must be true. The first claim was finally decided, with another number or without one.
+  The books of the first claim's link do not have the number. Only the books of an operable link are
+  read, because damaged or lost books do not show what was paid.
+- Restored books can lack a payment that was made. So a restore looks for numbers that are reserved
+  for claims of its link, but that no payment in the books has. The restore stores each such number
+  in the link's books, with the claim and the number of the restore's ledger entry (`kept_for`).
+  Such a number can pay only this claim, and only if the restored books have the claim. A claim that
+  a table opens later is another win, even if it has the id of a lost claim.
 
-The ledger remains the truth. An audit compares it with the reservations. A number may have paid a
-claim and be reserved for none, since an earlier release paid it or the hash was lost. The service
-reserves it again (`meters/books/claim_audit.py`). Until then a payment also reads the numbers of
-all links.
+The ledger decides which number paid which claim, and an audit compares the reservations with the
+ledger. A number that paid a claim can lack a reservation: an earlier release made the payment, or
+the hash of reservations was lost. The service reserves such a number again
+(`meters/books/claim_audit.py`). Until then, a payment finds the number in the books, because each
+payment also reads the numbers of all links.
 """
 
 import contextlib
@@ -45,10 +49,14 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, every_redis, redis_of
 
 SLIPS_TAG: Final = "@slips"
-"""The hash tag of the reservations. No link can have this id."""
+"""The hash tag of the Redis key of reservations. No link can have this id."""
 
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
-"""Hash: a slip's folded number to the count of tries to pay with it, a blank, and the claim."""
+"""The Redis hash of reservations.
+
+Each field is a folded slip number. The value has the count of tries to pay with the number, a
+blank, and the claim.
+"""
 
 SLIP_LENGTH_MAX: Final = 100
 _SLIP: Final = re.compile(rf"[A-Za-z0-9-]{{1,{SLIP_LENGTH_MAX}}}")
@@ -56,17 +64,14 @@ _ALIKE: Final = str.maketrans(
     "авеікмнорстухѕјαβεζηικμνορτυχ\u02d7\u2043\u2212\u2796",
     "abeikmhopctyxsjabezhikmnoptyx----",
 )
-"""Letters of other alphabets whose capitals look like Latin ones, and signs that look like hyphens.
-"""
+"""Letters of other alphabets whose capitals look like Latin ones, and signs like hyphens."""
 _UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
-"""Characters that earlier releases accepted in a number and that nobody can see, with variation
-selectors.
-"""
+"""Invisible characters, and variation selectors, that earlier releases accepted in a number."""
 _AT_ONCE: Final = 500
 
 
 def kept_for(claim: str, entry: int) -> str:
-    """Return how a link's own hash notes the claim of a number that a restore keeps.
+    """Return the text with which a link's books keep a slip number for a claim after a restore.
 
     >>> kept_for("main.TCP-01-42-1", 7)
     'main.TCP-01-42-1:7'
@@ -75,7 +80,7 @@ def kept_for(claim: str, entry: int) -> str:
 
 
 def claim_of(noted: str) -> str:
-    """Return the claim of a number that paid, or that a restore keeps.
+    """Return the claim from the text that a link's books have for a slip number.
 
     >>> claim_of("main.TCP-01-42-1:7"), claim_of("main.TCP-01-42-1")
     ('main.TCP-01-42-1', 'main.TCP-01-42-1')
@@ -84,17 +89,18 @@ def claim_of(noted: str) -> str:
 
 
 class SlipError(ValueError):
-    """Text that is not the number of a slip; with the error and what to do."""
+    """A text that is not a slip number. The message says what is wrong and what to do."""
 
 
 def clean_slip(text: str) -> str:
-    """Return a slip's number as it is kept, without blanks around it.
+    """Check a slip number, and return it without blanks around it.
 
     >>> clean_slip(" A-1001 ")
     'A-1001'
 
     Raises:
-        SlipError: it has a character that a number cannot have, even if it looks the same.
+        SlipError: the text is empty or too long, or a character is not allowed. Characters that
+            only look like allowed ones are refused too.
     """
     slip = text.strip(" ")
     if _SLIP.fullmatch(slip):
@@ -112,9 +118,10 @@ def clean_slip(text: str) -> str:
 
 
 def fold_slip(slip: str) -> str:
-    r"""Return a slip's number in the form in which the facility compares numbers.
+    r"""Return a slip number in the folded form, in which the facility compares numbers.
 
-    A number that an earlier release accepted may only look like a number that a slip has now.
+    Numbers that look the same have the same folded form. Earlier releases accepted characters that
+    only look like those of a present slip number.
 
     >>> fold_slip("A-1001"), fold_slip("\uff21-1001"), fold_slip("\u0410\u200b\u20111001")
     ('a-1001', 'a-1001', 'a-1001')
@@ -126,17 +133,18 @@ def fold_slip(slip: str) -> str:
 
 
 def fold_in_link(slip: str) -> str:
-    """Return a slip's number in the form of a link's own hash.
+    """Return a slip number in the form that the link's own Redis hash has.
 
-    Earlier releases accepted any text as a number.
+    This form allows any text, because earlier releases accepted any text as a number.
     """
     return " ".join(slip.casefold().split())
 
 
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
-    """Return the links that have numbers of payout slips, if Redis allows the search.
+    """Return the links that have numbers of payout slips, if Redis allows a search of its keys.
 
-    The Redis ACL does not allow a service to list keys. The links of such a Redis are left out.
+    The Redis ACL does not allow a service to list keys. The links of a Redis with such an ACL are
+    left out.
 
     Raises:
         RedisError: the store failed.
@@ -158,18 +166,18 @@ class Reservation:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read a reservation from its text."""
+        """Decode a reservation from its text."""
         tries, blank, claim = text.partition(" ")
         return cls(claim if blank and tries.isdecimal() else text, text)
 
     @property
     def link(self) -> str:
-        """The claim's link."""
+        """The link of the claim."""
         return self.claim.partition(".")[0]
 
 
 class SlipRegister:
-    """The reservations of a facility."""
+    """The register of slip numbers that are reserved in a facility."""
 
     def __init__(self, redis: AnyRedis) -> None:
         self._everywhere = redis
@@ -178,17 +186,18 @@ class SlipRegister:
         self._release = self._redis.register_script(load_script("release_slip"))
 
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
-        """Reserve a number for a claim. If another claim has it, return that reservation.
+        """Reserve a slip number for a claim, or return the reservation of another claim.
 
-        A number that is reserved for the same claim is reserved once more.
+        Return None if the number is now reserved. A number that is already reserved for the same
+        claim is reserved once more.
 
         Args:
-            slip: the number.
-            claim: the claim to be paid with it, or for which a restore keeps it.
-            instead_of: the text of a reservation that cannot be used any more.
+            slip: the slip number.
+            claim: the claim to be paid with the number, or for which a restore keeps the number.
+            instead_of: the text of an old reservation that can be replaced.
 
         Raises:
-            RedisError: the store failed: the number may be reserved.
+            RedisError: the store failed. It is not known whether the number is reserved.
         """
         answer = await self._reserve(
             keys=[SLIPS_KEY], args=[fold_slip(slip), claim_of(claim), instead_of]
@@ -197,7 +206,9 @@ class SlipRegister:
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Release one try to pay a claim with a number. That try paid nothing.
+        """Remove one try, which paid nothing, from the reservation of a number for a claim.
+
+        After the last try is removed, the number is free.
 
         Raises:
             RedisError: the store failed.
@@ -205,7 +216,7 @@ class SlipRegister:
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the reservations of those of the numbers that are reserved, by the folded number.
+        """Return the existing reservations of some slip numbers, by folded number.
 
         Raises:
             RedisError: the store failed.
@@ -219,7 +230,7 @@ class SlipRegister:
         return found
 
     async def every(self) -> Mapping[str, Reservation]:
-        """Return all reservations, by the number.
+        """Return all reservations, by folded number.
 
         Raises:
             RedisError: the store failed.
@@ -228,7 +239,9 @@ class SlipRegister:
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def unpaid_of(self, link: str) -> dict[str, str]:
-        """Return the numbers reserved for claims of a link that it does not have, with the claims.
+        """Return numbers that are reserved for a link's claims but missing in the link's books.
+
+        Each number has its claim.
 
         Raises:
             RedisError: the store failed.
@@ -244,20 +257,23 @@ class SlipRegister:
         }
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve the numbers that a link has, and return how many were free.
+        """Reserve all slip numbers in a link's books, and return how many were not reserved before.
 
         Raises:
-            RedisError: the store failed; some may be reserved.
+            RedisError: the store failed. Some of the numbers can be reserved already.
         """
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         paid = cast("dict[bytes, bytes]", rows)
         return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
 
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
-        """Reserve numbers, each for the claim that has it, and return how many were free.
+        """Reserve numbers for their claims, and return how many were not reserved before.
+
+        `paid` has the claim of each number. The number paid this claim, or a restore keeps the
+        number for it.
 
         Raises:
-            RedisError: the store failed; some may be reserved.
+            RedisError: the store failed. Some of the numbers can be reserved already.
         """
         held = await self.held([*paid])
         free = {slip: claim for slip, claim in paid.items() if fold_slip(slip) not in held}
@@ -266,7 +282,7 @@ class SlipRegister:
         return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Check in the link's own hash whether a claim has paid with a number, or keeps it.
+        """Check in the link's books whether a number paid a claim, or is kept for it by a restore.
 
         Raises:
             RedisError: the store failed.
@@ -274,7 +290,9 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return a claim of some links that has a number: it was paid with it, or keeps it.
+        """Return the claim that has a slip number on one of some links, or None.
+
+        The number paid this claim, or a restore keeps the number for it.
 
         Raises:
             RedisError: the store failed.

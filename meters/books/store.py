@@ -1,4 +1,4 @@
-"""One link's books in Redis. Each change of money is made by one atomic script."""
+"""Access to one link's books in Redis. One atomic Lua script makes each change of money."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
@@ -45,13 +45,13 @@ from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
 REPLIES_KEPT: Final = 32
-"""A table repeats only its last event. More replies are kept for delays of the broker."""
+"""Count of kept replies. A table repeats only its last event, but the broker can be late."""
 
 FIXED_KEYS: Final = 7
-"""Count of the keys that every script receives first."""
+"""Count of the Redis keys that every script of a link's books receives first."""
 
 CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
-"""The contributions of a round's wagers, meter by meter, as `apply_events` keeps them."""
+"""Decoder of a round's contributions to each meter, in the form that `apply_events` keeps."""
 
 _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
@@ -61,16 +61,16 @@ TERMS_CHANGED: Final = "the link's terms in the store are no longer those it ope
 
 
 class TermsError(Exception):
-    """The link's terms in the store are not those of the floor file, or are missing (duty D10)."""
+    """The terms of a link's meters in Redis are missing or not the expected ones (duty D10)."""
 
 
 class BooksError(Exception):
-    """A refusal of a script; nothing was done.
+    """A refusal by a Lua script. The script changed nothing.
 
     Attributes:
-        status: its answer, such as ``same_person``.
-        detail: the rest of its answer, if anything.
-        setter: with ``same_person``: the person who set a PIN, empty if it is the same name.
+        status: the reason in the script's answer, such as ``same_person``.
+        detail: the rest of the script's answer, empty if there is no more.
+        setter: for ``same_person``, the person who set a PIN. Empty if one name did both acts.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -81,11 +81,13 @@ class BooksError(Exception):
 
 
 class WrongStateError(Exception):
-    """A claim has been decided already, or is not yet in the state that the act needs.
+    """A claim or correction request is not in the state that the act needs.
+
+    For example, another person has decided it already.
 
     Attributes:
-        state: its state, or empty if there is no such claim.
-        by: the person who set that state, if there is one.
+        state: the state of the claim or request, empty if it does not exist.
+        by: the person who set this state, empty if nobody did.
     """
 
     def __init__(self, state: str, by: str) -> None:
@@ -95,18 +97,18 @@ class WrongStateError(Exception):
 
 
 class LinkStore:
-    """The books of one link.
+    """The reader and writer of one link's books in Redis.
 
     Attributes:
-        link: the link in operation: as in the floor file, except for parameters that a proposal
-            changed since.
-        terms: the terms of its meters.
-        redis: the Redis that has the books.
-        fixed_keys: the keys that every script receives first.
-        slip_register: the reserved numbers of payout slips, over all links.
-        must_keep: whether a batch is answered only if Redis syncs every write; a service sets it.
-        head: the latest ledger entry in the answers to batches. Batches run in parallel, and their
-            answers may come in any order.
+        link: the link as in the floor file, with the parameters that proposals changed later.
+        terms: the terms of the link's meters.
+        redis: the client of the Redis that has the books.
+        fixed_keys: the Redis keys that every script of the books receives first.
+        slip_register: the reserved numbers of payout slips, for all links.
+        must_keep: True if Redis must sync all writes to disk before a batch is answered. A service
+            sets this.
+        head: the latest ledger entry that an answer to a batch has named. Batches run in parallel,
+            so the answers can arrive in any order.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -135,13 +137,14 @@ class LinkStore:
         self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     async def open(self, by: str) -> None:
-        """Seed new meters, and check that the other meters kept their terms.
+        """Seed new meters, and check that the terms of all other meters are unchanged.
 
-        A proposal may have changed a meter's terms since the floor file was read. The meter keeps
-        these terms if the floor file has the old terms still, or has the same terms.
+        A proposal can change the terms of a meter after the floor file was read. These terms stay
+        in force if the floor file did not change, or if the floor file now has the same terms.
 
         Raises:
-            TermsError: they did not (duties D10, D12).
+            TermsError: the meters or terms in Redis differ from the floor file, or the books have
+                another schema version (duties D10, D12).
         """
         stored = (await self.snapshot()).meters
         link = adopted(self._filed, stored)
@@ -178,10 +181,10 @@ class LinkStore:
                 )
 
     async def schema(self) -> int | None:
-        """Return the version of the books' layout; None if the link was never opened.
+        """Return the schema version of the books, or None if the link was never opened.
 
         Raises:
-            ValueError: the value is not a version.
+            ValueError: the value in Redis is not a version.
             RedisError: the store failed.
         """
         fields = [FIELD, "terms", "entries"]
@@ -189,10 +192,10 @@ class LinkStore:
         return version_of(noted, begun=any(others))
 
     async def schema_problem(self) -> str | None:
-        """Return why this release may not work on the books, or None if it may (duty D10).
+        """Return the reason why this release must not use the books, or None (duty D10).
 
         Raises:
-            ValueError: the value there is not a version.
+            ValueError: the version in Redis is not valid.
             RedisError: the store failed.
         """
         return self._other_schema(await self.schema())
@@ -201,11 +204,14 @@ class LinkStore:
         return schema_problem(f"the store of link {self.link.id} is", version)
 
     async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
-        """Apply a batch in one atomic step. `keys` are the keys that the steps' places refer to.
+        """Apply a batch of table events in one atomic script call.
+
+        `steps` are the events. `keys` are the Redis keys of tables and claims. The events refer to
+        these keys by position.
 
         Raises:
-            TermsError: the link's terms are not those that were opened; nothing was done.
-            NotSyncedError: Redis may lose the changes: the replies must not be sent.
+            TermsError: the meters' terms in Redis have changed; nothing was done.
+            NotSyncedError: Redis can still lose the changes. The caller must not send the replies.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
@@ -240,16 +246,18 @@ class LinkStore:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
     ) -> DecisionResult:
-        """Apply one decision on a claim, once.
+        """Apply a floorperson's decision on a claim, exactly once.
 
-        `owed` are the cents of its Envy Bonuses by meter. `envy_cents` is their sum if a rejection
-        finds that they are not due, or if they were paid together with the win. Otherwise it is 0.
+        `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
+        these bonuses in two cases: a rejection says that they are not due, or they were paid
+        together with the win. In all other cases `envy_cents` is 0.
 
         Raises:
-            TermsError: the link's terms changed.
+            TermsError: the meters' terms in Redis changed after the link was opened.
             WrongStateError: the claim is not in the state that this act needs.
-            BooksError: ``same_person`` with the validator and the person who set a PIN,
-                ``slip_used`` with the claim, ``envy_decided``, ``books_differ`` or ``books_full``.
+            BooksError: the script refused: ``same_person`` (with the validator and the person who
+                set a PIN), ``slip_used`` (with the claim), ``envy_decided``, ``books_differ`` or
+                ``books_full``.
         """
         rows = await self._decide(
             keys=[
@@ -293,12 +301,14 @@ class LinkStore:
         hand_pay: bool,
         owed: Sequence[EnvyCents],
     ) -> int:
-        """Settle the Envy Bonuses that are owed under a claim, once; return the ledger entry.
+        """Pay or reject the owed Envy Bonuses of a claim, exactly once.
+
+        Return the number of the decision's ledger entry.
 
         Raises:
-            TermsError: the link's terms changed.
-            WrongStateError: they are not owed.
-            BooksError: ``books_differ`` or ``books_full``.
+            TermsError: the meters' terms in Redis changed after the link was opened.
+            WrongStateError: the claim's Envy Bonuses are not owed, or not any more.
+            BooksError: the script refused: ``books_differ`` or ``books_full``.
         """
         rows = await self._decide_envy(
             keys=[*self.fixed_keys, self.keys.claim(claim)],
@@ -322,13 +332,15 @@ class LinkStore:
     async def decide_ask(
         self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
     ) -> int:
-        """Confirm or refuse a correction request, once; return the ledger entry.
+        """Confirm or refuse a correction request, exactly once.
 
-        `refusal` is the part after the number of the reply to the table's next try.
+        Return the number of the decision's ledger entry. If the request is refused, the table's
+        next try gets `refusal` as its reply. `refusal` lacks the beginning of this reply, which has
+        the event's number.
 
         Raises:
-            TermsError: the link's terms changed.
-            WrongStateError: the table asks for it no longer, or it was decided already.
+            TermsError: the meters' terms in Redis changed after the link was opened.
+            WrongStateError: the table no longer has this request, or it was decided already.
         """
         rows = await self._decide_ask(
             keys=[*self.fixed_keys, self.keys.asks],
@@ -349,12 +361,12 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return the correction requests by table, and their decisions, as the store keeps them."""
+        """Return the hash of correction requests, field ``TABLE``, and decisions, ``TABLE!``."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """Return the same, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and the correction requests at that moment."""
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
@@ -381,11 +393,11 @@ class LinkStore:
         ]
 
     async def state(self) -> LinkState:
-        """Return the link and all its meters at one moment.
+        """Return the state of the link and of all its meters at one moment.
 
         Raises:
-            TermsError: the terms in the store are not those that the link opened with, or the
-                layout is no longer the one that this release works on (duty D10).
+            TermsError: the meters' terms in Redis changed after the link was opened, or the books
+                have another schema version (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
         names = (*_LINK_FIELDS, FIELD)
@@ -424,7 +436,7 @@ class LinkStore:
         )
 
     async def snapshot(self, *, indexes: bool = False) -> Snapshot:
-        """Return all accounts and counts of one moment. With `indexes`, return the indexes too."""
+        """Return all accounts and counts at one moment. If `indexes` is true, add the indexes."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
@@ -457,7 +469,7 @@ class LinkStore:
         )
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Read some hashes, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and some Redis hashes at that moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for key in keys:
@@ -466,19 +478,19 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the fields of some claims, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and some claims' fields at that moment."""
         entries, rows = await self._hashes_at(map(self.keys.claim, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the fields of some proposals, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and some proposals' fields at that moment."""
         entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], fields: Sequence[str]
     ) -> tuple[int, list[list[bytes | None]]]:
-        """Return some fields of some tables, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and some of the tables' fields at that moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for table in tables:
@@ -487,14 +499,14 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
-        """Return all fields of some tables, and the last ledger entry of that moment."""
+        """Return the last ledger entry's number, and all fields of the tables at that moment."""
         entries, rows = await self._hashes_at(map(self.keys.table, tables))
         return entries, [
             {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
         ]
 
     async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
-        """Return up to `count` ledger entries that follow entry `after`, with their numbers."""
+        """Return up to `count` ledger entries after entry `after`, each with its number."""
         rows = cast(
             "list[tuple[bytes, dict[bytes, bytes]]]",
             await self.redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
@@ -508,24 +520,25 @@ class LinkStore:
         ]
 
     async def last_entry(self) -> int:
-        """Return the number of the ledger's last entry, or of the checkpoint's if it is empty."""
+        """Return the last ledger entry's number, or the checkpoint's if Redis has no entries."""
         rows = cast(
             "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
         )
         return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
 
     async def checkpoint(self) -> Checkpoint:
-        """Return the checkpoint from which a replay of the store's entries continues (duty D17).
+        """Return the checkpoint from which a replay of the ledger in Redis begins (duty D17).
 
         Raises:
-            CheckpointError: it is not the one with which the day was archived.
+            CheckpointError: the checkpoint differs from the one that the ledger records for the
+                last trimmed gaming day.
             RedisError: the store failed.
         """
         held = await self._held_over()
         while held:
             text, by = held
             noted = await self.entries(by - 1, 1)
-            # The entry may have been trimmed between the two reads. Then there is another
+            # Between the two reads, another process can trim the entry. In that case there is a new
             # checkpoint.
             was, held = held, await self._held_over()
             if held == was:
@@ -539,7 +552,7 @@ class LinkStore:
         return None if text is None else (text, int(by or 0))
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
-        """Return the fields of some claims, empty if there is no such claim."""
+        """Return the fields of each of some claims. A claim that does not exist has no fields."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
@@ -547,13 +560,13 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return the waiting claims, oldest first; up to `limit`, or all of them."""
+        """Return at most `limit` undecided claims, oldest first. If `limit` is 0, return all."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
 
 def _decided(rows: Sequence[bytes]) -> list[str]:
-    """Return the answer of a decision's script after ``done``; raise its refusal."""
+    """Return a decision script's answer after ``done``. Raise an error if the script refused."""
     match texts(rows):
         case ["done", *result]:
             return result
@@ -573,13 +586,13 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def texts(row: Sequence[bytes]) -> list[str]:
-    """Return a script's answer as texts."""
+    """Return the answer of a Lua script as decoded texts."""
     return [text.decode() for text in row]
 
 
 def _head(
     entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
 ) -> LedgerHead:
-    """Make the head from its fields, and check that the ledger's last entry is that one."""
+    """Return the ledger's head, and whether it is the last entry of the ledger itself."""
     had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

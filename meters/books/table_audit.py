@@ -1,4 +1,4 @@
-"""Comparison of the tables in a store with its ledger: rounds, and the wins that hold tables."""
+"""Comparison of tables in Redis with the ledger: rounds, replies, and wins that hold tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -18,15 +18,15 @@ from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100
-"""Count of tables read in one call. It delays Redis by less than a millisecond."""
+"""Count of tables that one call reads. Such a call delays Redis by less than a millisecond."""
 _WHOLE_AT_ONCE: Final = 10
-"""The same if all fields of a table are read, some dozens of kilobytes."""
+"""Count of tables that one call reads with all their fields, dozens of kilobytes for each."""
 _FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held", "over")
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _KEPT: Final = "reply:"
 _DIGEST: Final = 32
-"""Length of the digest of the event before a kept reply."""
+"""Length of the event's digest, which Redis keeps in front of the reply."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
@@ -37,10 +37,11 @@ _Row = Mapping[str, bytes]
 
 
 class TableAudit:
-    """The comparison of one link's tables with its ledger.
+    """The comparison of one link's tables in Redis with the link's ledger.
 
-    If somebody changes an open round in the store, its result is settled with wrong wagers or a
-    wrong draw. If somebody removes a table's hold, the table plays on before a hand pay is paid.
+    The comparison finds changes that somebody makes in Redis. After a change of an open round, the
+    round's result would be settled with wrong wagers or a wrong draw. After the removal of a hold,
+    the table would play on before its hand pay is paid.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -52,9 +53,9 @@ class TableAudit:
         """Return the differences between the tables and the ledger, as texts.
 
         Args:
-            replay: the replay of the ledger up to the last entry of the snapshot.
-            snapshot: the books.
-            whole: whether to check the kept replies and all other fields of a table too.
+            replay: the replay of the ledger up to the last entry of `snapshot`.
+            snapshot: the books at one moment.
+            whole: True to check the kept replies and all other fields of the tables too.
 
         Raises:
             RedisError: the store failed.
@@ -62,7 +63,7 @@ class TableAudit:
         holding = _holding(replay)
         known = {table.id for table in self._store.link.table}
         tables = sorted({*known, *replay.books.rounds, *replay.tables.last, *holding})
-        # Before the third schema no table named the wins that hold it.
+        # Before schema version 3, no table named the wins that hold it.
         holds = snapshot.meters.get(FIELD) == str(SCHEMA)
         found: list[str] = []
         at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
@@ -111,7 +112,7 @@ class TableAudit:
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
-        """Return the tables of entries that were written while the audit ran."""
+        """Return the tables for which ledger entries were written while the audit ran."""
         moved: set[str] = set()
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -130,9 +131,10 @@ def _holding(replay: Replay) -> dict[str, list[str]]:
 
 
 def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report an event that the store would accept a second time.
+    """Report a table whose last event number in Redis is too low.
 
-    The ledger does not have refused events, but they count in the store.
+    With such a number, the service would accept an event a second time. The number in Redis can be
+    higher than in the ledger, because the ledger does not have refused events.
     """
     text, due = row.get("last", b"0"), replay.tables.last.get(table, 0)
     if not text.isdigit() or int(text) < due:
@@ -140,7 +142,7 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report kept replies that are not the first replies to their events.
+    """Report replies in Redis that differ from the first replies to their events.
 
     The ledger does not have the reply to a refused event or to a withdrawal.
     """
@@ -166,14 +168,14 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return the number after which all accepted events of a table have been replayed."""
+    """Return the event number after which all accepted events of a table were replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Check whether it is the reply to an event without an entry: a refused one or a withdrawal."""
+    """Check whether a reply is for a refused event or a withdrawal, which have no ledger entry."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -183,13 +185,13 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
 
 
 def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report differences in the last ended round and the repeated claims, and extra fields."""
+    """Report differences in a table's last finished round and claims, and unknown fields."""
     over = replay.tables.over.get(table)
     if over is not None or replay.begins_after == 0:
         due = None if over is None else over.encode()
         if row.get("over") != due:
             yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
-    # Earlier releases repeated other claims.
+    # Earlier releases reported other claims to the tables again.
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.retold.get(table, ())).encode()
         if row.get("claims", b"") != claims:
@@ -200,7 +202,7 @@ def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report an open round that is not the one whose wagers were counted."""
+    """Report an open round in Redis that differs from the open round in the ledger."""
     added = replay.books.rounds.get(table)
     if added is None:
         names = ", ".join(name for name in _ROUND if name in row)
@@ -238,7 +240,7 @@ def _contributed(held: bytes | None) -> list[RoundContribution] | None:
 
 
 def stored_contribution(one: Added) -> RoundContribution:
-    """Make the contribution of a round to one meter as `apply_events` keeps it."""
+    """Make the contribution of a round to one meter, in the form that `apply_events` keeps."""
     return RoundContribution(
         meter=one.meter,
         wagers=one.wagers,
@@ -251,7 +253,7 @@ def stored_contribution(one: Added) -> RoundContribution:
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str]:
-    """Report wins that hold the table in only one of store and ledger, or with other data."""
+    """Report differences between Redis and the ledger in the wins that hold a table."""
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

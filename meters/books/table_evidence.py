@@ -1,4 +1,4 @@
-"""Each table as the ledger has it: the last event that it counted, and the open round."""
+"""The state of each table according to the ledger, such as its last event and its open round."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ from meters.books.store import REPLIES_KEPT
 from meters.wire.messages import Reply, Wagers
 
 CLAIMS_RETOLD: Final = 64
-"""Count of claims of a table that are kept to be reported again, as in the scripts."""
+"""The most claims of a table that are reported again. The Lua scripts have the same number."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
 _RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The claim of a decision."""
+    """The claim that the ledger entry of a decision names."""
 
     claim: str
 
@@ -41,7 +41,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 @dataclass(frozen=True, slots=True)
 class OpenedRound:
-    """The wagers of a table's open round: their number, their event and the reply to them."""
+    """The wagers event of a table's open round: its number, its text, and the reply to it."""
 
     seq: int
     round: str
@@ -61,15 +61,14 @@ class DecidedAsk:
 
 @dataclass
 class TableEvidence:
-    """The state of the tables after the entries replayed so far.
+    """The state of a link's tables according to the replayed ledger entries.
 
     Attributes:
-        last: the number of the last event that was counted, by table.
-        rounds: the open rounds, by table; only those whose wagers were replayed.
-        decided: the last decision on a correction of the open round, by table.
+        last: the number of the last event of each table.
+        rounds: the open round of each table, if the wagers of the round were replayed.
+        decided: the last decision on a correction of each table's open round.
         over: the last finished round of each table.
-        retold: the claims whose state the service reports to each table again, oldest first, as the
-            scripts keep them.
+        retold: the claims whose state the service reports to each table again, the oldest first.
         replies: digests of the replies to the last events of each table, by event number. The
             table's hash in Redis must have these replies.
     """
@@ -82,15 +81,15 @@ class TableEvidence:
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
     def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
-        """Process an entry that was replayed, and return the faults of its event, as texts.
+        """Add the data of a replayed ledger entry, and return the faults of its event, as texts.
 
         Args:
-            fields: the entry.
-            books: the books after it.
+            fields: the fields of the entry.
+            books: the books after the entry.
 
         Raises:
-            ValueError: it has no number.
-            msgspec.DecodeError: it cannot be read.
+            ValueError: the event has no number.
+            msgspec.DecodeError: the entry cannot be read.
         """
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
@@ -131,7 +130,7 @@ class TableEvidence:
         return _other_lines(opened, reply)
 
     def _retell(self, table: str, claims: Sequence[str]) -> None:
-        """Note claims whose state is reported to a table again, each once."""
+        """Add claims whose state is reported to a table again. Each claim is kept once."""
         known = [claim for claim in self.retold.get(table, ()) if claim not in claims]
         self.retold[table] = [*known, *claims][-CLAIMS_RETOLD:]
 
@@ -152,7 +151,7 @@ class TableEvidence:
         )
 
     def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
-        """Return a fault if an entry names who confirmed it and no entry before it does."""
+        """Return a fault if a correction names a confirmer, but no earlier entry confirms it."""
         who = confirmed_by(fields["by"].decode())
         # If the round began before the first replayed entry, its confirmation is not known.
         if not who or table not in self.rounds:
@@ -166,9 +165,9 @@ class TableEvidence:
 
 
 def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
-    """Return the faults of a result that was settled with other wagers or another draw.
+    """Return the faults of a result that was settled with wrong wagers or a wrong draw.
 
-    The ledger has the right ones. Each wager has one line.
+    The ledger has the right wagers and the right draw. Each wager has one settlement line.
     """
     lines, draw = _REPLY.decode(reply).lines or (), _REPLY.decode(opened.reply).draw
     due = sorted(
@@ -188,5 +187,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
 
 
 def stored_reply_digest(stored: bytes) -> bytes:
-    """Return a digest of the reply to an event as a table's hash has it."""
+    """Return a digest of a reply in the form in which the table's Redis hash has the reply."""
     return hashlib.blake2b(stored, digest_size=16).digest()

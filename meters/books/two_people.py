@@ -1,20 +1,22 @@
-"""The rule of two people: one person must not do both acts, by PINs that they set (duty D4).
+"""The rule of two people: one person must not do both acts under two names (duty D4).
 
-The argument, which is valid for all parallel requests:
+For example, one person validates a hand pay and another person pays it. A person who sets the PIN
+of another user could do both acts. The following argument is valid for all parallel requests:
 
-- A session ends when its user gets another PIN. One script finds a session together with the PINs
-  that were set in the last 24 hours. To act under another name, a person needs a PIN that they, or
-  an administrator who helps them, set in that time. Such a session began after the PIN was set. So
-  the request of this session has the setter's name.
-- A person who sets an administrator's PIN can set other PINs under that name. So all setters are
-  followed, from PIN to PIN. The order of the times does not matter: if a PIN was set twice, only
-  the last time is known.
-- The script that carries out a first act stores, in the same step, the names of those who set the
-  PINs of its session. The script that carries out the second act reads them there, with the name of
-  the person who did the first. It refuses if the two acts have a name in common. It decides on the
-  data of that moment, because no other request can come in between.
-- A PIN that is set after a request was admitted opens a later session, never the admitted one. So
-  a PIN that the second act cannot know of cannot have been used for the first.
+- A session ends when its user gets another PIN. To act under another name, a person needs a PIN of
+  that name that was set in the last 24 hours. They set this PIN themselves, or an administrator who
+  helps them sets it. The session under that name began after the PIN was set. One script finds a
+  session together with the PINs that were set in the last 24 hours. So each request of the session
+  has the setter's name.
+- A person who sets an administrator's PIN can set more PINs under the administrator's name. So the
+  rule follows all setters, from PIN to PIN. The order of the times does not matter, because only
+  the last time is known if a PIN was set twice.
+- The script of the first act stores, in the same atomic step, the names of those who set the PINs
+  of that act's session. The script of the second act reads these names, and the name of the person
+  who did the first act. The script refuses the second act if the two acts have a name in common. No
+  other request can change the data while a script runs.
+- A PIN that is set after a request was admitted can open only a later session. So if a PIN was set
+  too late for the second act to see, nobody used it for the first act.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,18 +25,18 @@ from typing import Final, Self
 import msgspec
 
 COMMAND: Final = "command line"
-"""The beginning of the name under which a command does an act."""
+"""The beginning of the actor's name if a command did the act."""
 
 
 class PinSetters(msgspec.Struct, frozen=True):
-    """The setters of PINs in the last 24 hours, as far as they concern one user.
+    """The people who set PINs in the last 24 hours, as far as this concerns one user.
 
     Attributes:
-        own: the other people who set the user's own PIN, and those who set the PINs of these
-            people.
-        shared: everybody who does not count as a second person for the user at present. Each has
-            the name of the person who set the PIN of one of the two, or of both, directly or
-            through others.
+        own: the people who set the user's PIN, and those who set the PINs of these people, and so
+            on. The user is not among them.
+        shared: all people who do not count as a second person for the user at present. With each of
+            them is the name of a person who set that person's PIN, the user's PIN, or both. This
+            person set the PINs directly or through others.
     """
 
     own: tuple[str, ...] = ()
@@ -42,7 +44,7 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, name: str, pins_set: Iterable[tuple[str, str]]) -> Self:
-        """Select the setters that concern a user, from all PINs set in the last 24 hours.
+        """Select the setters that concern a user from all PINs that were set in the last 24 hours.
 
         >>> PinSetters.of("Flo", [("Flo", "Ada"), ("Finn", "Ada"), ("Sue", "Al")])
         PinSetters(own=('Ada',), shared={'Ada': 'Ada', 'Finn': 'Ada'})
@@ -60,7 +62,7 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @property
     def by_command(self) -> str | None:
-        """The account of the machine that set the user's PIN by a command, if there is one."""
+        """The account on a machine that set the user's PIN with a command, or None."""
         return next((setter for setter in self.own if setter.startswith(COMMAND)), None)
 
     @property
@@ -70,11 +72,11 @@ class PinSetters(msgspec.Struct, frozen=True):
 
 
 NO_SETTERS: Final = PinSetters()
-"""The setters of a user whose PIN nobody set lately, and who set no other PIN."""
+"""The setters of a user whose PIN nobody else set, and who set no other PIN, in 24 hours."""
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return all names that can be reached from one by steps, the nearest first."""
+    """Return all names that can be reached from `start` through pairs of names, nearest first."""
     following: dict[str, list[str]] = {}
     for name, other in sorted(steps):
         following.setdefault(name, []).append(other)
@@ -86,12 +88,12 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def why_one_person(first: str, second: str, setter: str, *, did: str, does: str) -> str:
-    """Return why a user is not the second person of an act, as text for that user.
+    """Return the reason why a user does not count as the second person, as text for this user.
 
     Args:
-        first: the person who did the first half.
+        first: the person who did the first act.
         second: the user who reads the text.
-        setter: the person who set a PIN, as the script found; empty if both names are the same.
+        setter: the person who set a PIN, as the script found. Empty if one name did both acts.
         did: the first person's act, such as "validated this win".
         does: the second person's act, such as "pays it".
     """

@@ -1,4 +1,4 @@
-"""Upgrade of a link's books to the layout of this release, with a ledger entry."""
+"""Upgrade of a link's books to the schema version of this release, with ledger entries."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from meters.wire.clock import now_text
 
 
 class Upgrade(msgspec.Struct, frozen=True):
-    """An upgrade as the ledger keeps it: the two versions, and the release that made it."""
+    """An upgrade in the ledger: the two schema versions, and the release that made the upgrade."""
 
     before: int
     after: int
@@ -26,19 +26,20 @@ UPGRADE: Final = msgspec.json.Decoder(Upgrade)
 
 
 async def upgrade_link(store: LinkStore, by: str) -> None:
-    """Upgrade a link's books to the present layout, one version per step.
+    """Upgrade a link's books to this release's schema version, one version after the other.
 
-    It changes nothing if they have it already. Each step is atomic. It is carried out once even if
-    several services start it.
+    Nothing changes if the books have this version already. Each step is atomic. Even if several
+    services start the upgrade, each step is done only once.
 
     Raises:
-        RedisError: the store failed; the steps done so far remain.
+        RedisError: the store failed. The steps that are done remain.
     """
     script = store.redis.register_script(load_script("upgrade_link"))
     had = await store.schema()
     while had is not None and had < SCHEMA:
         step = Upgrade(had, had + 1, version("pitlink"))
-        # This is read before the claims. If an entry is added meanwhile, everything is read again.
+        # The last entry is read before the claims. If another entry is added after this read,
+        # everything is read again.
         last = (await store.snapshot()).last_entry
         held = await _held(store) if had == _BEFORE_HOLDS else {}
         keys = [store.keys.table(table) for table in held]
@@ -61,11 +62,11 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
 
 
 _BEFORE_HOLDS: Final = 2
-"""The version whose tables do not name the claims that hold them."""
+"""The schema version in which tables do not name the claims that hold them yet."""
 
 
 async def _held(store: LinkStore) -> Mapping[str, str]:
-    """Return the claims that hold each table, a line each, the oldest first."""
+    """Return, by table, the claims that hold the table, one on each line, the oldest first."""
     held: dict[str, str] = {}
     for holding in await holding_claims(store):
         line = msgspec.json.encode(holding.claim).decode()

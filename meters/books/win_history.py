@@ -1,4 +1,4 @@
-"""Pages of past wins, meter by meter, latest first (duty D16)."""
+"""Pages of the past wins of a meter, the latest first (duty D16)."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -11,7 +11,7 @@ _METER_AWARD: Final = "!"
 
 
 class WinIndex:
-    """The wins of one link that waited, or wait, for a floorperson."""
+    """The index of one link's wins that wait, or have waited, for a floorperson."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -19,10 +19,11 @@ class WinIndex:
     async def page(
         self, meter: str, before: int | None, count: int, *, meter_awards: bool
     ) -> Sequence[tuple[int, str]]:
-        """Return wins of a meter with their orders, latest first.
+        """Return up to `count` wins of a meter, each with its order, the latest first.
 
-        All have an order below `before`. If it is None, the page begins with the latest win. With
-        `meter_awards` only percentages of the meter are returned.
+        The order of a win is the number of its ledger entry. All orders are lower than `before`. If
+        `before` is None, the page begins with the latest win. If `meter_awards` is true, only
+        percentages of the meter are returned.
 
         Raises:
             RedisError: the store failed.
