@@ -65,7 +65,7 @@ def wager_text(wager_cents: int) -> str:
 
 
 def item_words(item: str) -> str:
-    """Return the name for people of a wager, or of a bonus that is paid with a wager.
+    """Return a readable name of a wager, or of a bonus that is paid with a wager.
 
     >>> item_words("five_of_six_progressive"), item_words("magic_card")
     ('5 of 6 Progressive', 'Magic Card')
@@ -76,7 +76,7 @@ def item_words(item: str) -> str:
 
 
 def hand_words(hand: str) -> str:
-    """Return the name for people of a hand of any ranking.
+    """Return a readable name of a hand, from the name of the hand in any ranking.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')

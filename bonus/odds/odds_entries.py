@@ -5,9 +5,9 @@ wager. For a main game, the edge is a fraction of the Ante and includes the resu
 after the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
 cents.
 
-If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The meter and
-the wager are in cents. ``other players`` is the number of other players whose hands can bring an
-Envy Bonus:
+If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The
+following formula uses the meter and the wager in cents. ``other players`` is the number of other
+players whose hands can bring an Envy Bonus:
 
     house_edge = house_edge_at_empty_meter
                  - meter_return x meter / wager

@@ -46,7 +46,7 @@ class RoundPosition:
         patron: the patron who plays the position. If it is None, the position counts as a separate
             player.
         cards: the hand; None if the hand was folded and collected, or if the round is void.
-        folded: true if the player folded: they did not follow the Ante, which ended their
+        folded: true if the player folded. They did not follow the Ante, and so ended their
             participation.
         wagers: the amount of each wager, in cents.
         kept: true if the cards stayed on the table after a fold, because of a wager that is not in

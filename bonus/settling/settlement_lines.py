@@ -36,7 +36,10 @@ METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
         Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The kind of meter of each item: of a wager that feeds it, or of a bonus paid with that wager."""
+"""The kind of meter to which each item belongs.
+
+An item is a wager that feeds the meter, or a bonus that is paid with such a wager.
+"""
 
 
 class Outcome(StrEnum):
@@ -90,7 +93,7 @@ class PercentWon:
 
     Attributes:
         meter: the kind of meter.
-        percent: the percentage, 1 to 100, of the balance when this percentage is subtracted.
+        percent: the percentage (1 to 100) of the meter's balance at the moment of the subtraction.
         shares: the number of equal shares into which the amount is divided (reading T17).
     """
 

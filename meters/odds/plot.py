@@ -1,4 +1,4 @@
-"""Plots of the house edge against the meter."""
+"""Plots of the house edge of a wager against the balance of its meter."""
 
 from collections.abc import Sequence
 from fractions import Fraction
