@@ -100,7 +100,7 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 def _not_as_noted(
     archive: ArchiveFiles, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Return texts about archive files that are missing, or that the ledger records differently.
+    """Return texts about archive files that are missing, or that differ from the ledger's records.
 
     Args:
         archive: the archive of a link.

@@ -27,8 +27,9 @@ WINS_KEPT: Final = 25
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""Number of ledger entries that one call deletes. The tables wait during a call, for some
-milliseconds."""
+"""Number of ledger entries that one call deletes. A call takes some milliseconds, and the tables
+wait
+for it."""
 
 Advance = Callable[[int, int], None]
 
@@ -125,7 +126,7 @@ class Archiver:
         return known[-1].day.closing
 
     async def _hold_against_note(self, file: DayFile) -> None:
-        """Compare a file that was written a second time with the entry about its first version."""
+        """Check a file that was written a second time against the ledger entry about the first."""
         try:
             await self._noted_by(file)
         except ArchiveError:
@@ -138,7 +139,7 @@ class Archiver:
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
-        """Write the next closed gaming day. An existing file of it must have the same content."""
+        """Write the file of the next closed day. An existing file must have the same content."""
         opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
@@ -233,7 +234,7 @@ class Archiver:
             )
 
     async def _give_up(self, files: Sequence[DayFile]) -> int:
-        """Delete days from Redis that were kept long enough, and return the last deleted entry."""
+        """Delete old archived days from Redis. Return the number of the last deleted entry."""
         store = self._store
         held = await store.checkpoint()
         # `state` is not used here: it works only with books that were opened under the present
@@ -254,7 +255,10 @@ class Archiver:
         return held.entries
 
     async def _noted_by(self, file: DayFile) -> int:
-        """Return the number of the ledger entry that records a day's file with its content."""
+        """Return the number of the ledger entry that records the archiving of a day's file.
+
+        The entry must have the digests of the file.
+        """
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)
             if recorded == (file.head.last, file.digest, file.head.closing):
@@ -262,7 +266,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """Return the digest of the archived day that ends with an entry; empty if none does."""
+        """Return the digest of the archived day with last entry `last`; empty if no day has it."""
         for file in files:
             if file.head.last == last:
                 return file.digest
@@ -304,7 +308,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins that can be deleted from Redis: finally decided up to the checkpoint.
+        """Return the decided wins that can be deleted from Redis, up to the checkpoint.
 
         Two kinds of decided wins stay in Redis: the last wins of each progressive, and the wins
         whose state a table can request again.

@@ -1,9 +1,9 @@
-"""The archive file of one gaming day of one link: its ledger entries, and the books around them.
+"""The archive file of one gaming day of one link, with the day's ledger entries and books.
 
 The file is an SQLite database. Such a database is one file and needs no server. All programming
-languages can read it, and people can read it with the program `sqlite3`. Archives accept the format
-for decades. The file is written under a temporary name, synced, and completely read back. Only then
-it is renamed. After the renaming, nobody writes to the file.
+languages can read the format, and people can read it with the program `sqlite3`. Archives keep the
+format for decades. The file is written under a temporary name, synced, read back completely, and
+then renamed. After the renaming, nobody writes to the file.
 
 The digest of a file covers three kinds of data: the digest of the day before, the books at the
 opening and close of the day, and the day's decided wins. The seal in the closing books covers the

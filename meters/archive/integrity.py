@@ -1,9 +1,9 @@
 """Integrity check of the files of an archive: all are opened, and some are read completely.
 
 Each night, each file is opened and compared with the files before and after it, and with the ledger
-in Redis. The last file is read to its end. So are a few more files, which are the next ones each
-night. So the work of one night is limited, and even a long archive is read completely within
-months. `pitlink audit` reads all files in one run.
+in Redis. The last file and a few other files are read completely. Each night, the other files are
+the next ones in order. So the work of one night is limited, and even a long archive is read
+completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ async def check_archive_files(
             that were damaged at the last check are read.
 
     Returns:
-        The new state, and texts about the problems with advice.
+        The new state, and texts about the problems, with advice.
 
     Raises:
         RedisError: the store failed.
@@ -100,10 +100,10 @@ async def check_archive_files(
 def _read(
     files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
-    """Read some files completely: the next ones, the last one, and those that were damaged.
+    """Read three kinds of files completely: the next ones in order, the last one, damaged ones.
 
     Returns:
-        The gaming day at which the next check continues, and the problems by gaming day.
+        The last gaming day that was read in order, and the problems by gaming day.
     """
     by_day = {file.head.day.isoformat(): file for file in files}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
@@ -120,7 +120,7 @@ def _read(
 
 
 def _is_whole(file: DayFile) -> bool:
-    """Check if the length of an archive file is the number of pages in its SQLite header."""
+    """Check if an archive file is as long as the number of pages in its SQLite header says."""
     try:
         with file.path.open("rb") as opened:
             header = opened.read(_HEADER_BYTES)
@@ -137,8 +137,8 @@ async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
     """Return what the ledger entries in Redis say about the archive.
 
     Returns:
-        The archived days, by the number of their last entry; and the last entry whose archive file
-            was deleted after the retention, or 0.
+        The archived days, by the number of their last entry; and the last entry in a file that was
+        deleted after its time, or 0.
     """
     archived: dict[int, Archived] = {}
     expired_to = 0

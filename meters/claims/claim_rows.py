@@ -23,9 +23,9 @@ class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         by: the person who decided.
         reason: the reason of a rejection, or None.
         slip: the number of the payout slip, or None.
-        envy_back: the sum of the Envy Bonuses that are not due because of a rejection, in cents.
+        envy_back: the sum in cents of the Envy Bonuses that are not due because of a rejection.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
-        envy_paid: the sum of the Envy Bonuses that were paid together with the win, in cents.
+        envy_paid: the sum in cents of the Envy Bonuses that were paid together with the win.
     """
 
     claim: str
@@ -125,8 +125,8 @@ def _envy_state(
 ) -> ClaimState | None:
     """Return the state of a claim's Envy Bonuses, or None if the claim has none.
 
-    An early release booked Envy Bonuses as paid immediately. A claim of that release has no stored
-    state of its Envy Bonuses.
+    An early release booked Envy Bonuses as paid immediately. For a claim of such a release, Redis
+    has no state of the Envy Bonuses.
     """
     if not record.envy:
         return None
@@ -137,6 +137,6 @@ def _envy_state(
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Return the reason why a floorperson decided that owed Envy Bonuses are not due, or None."""
+    """Return a floorperson's reason for refusing owed Envy Bonuses; None if there is no reason."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

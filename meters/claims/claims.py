@@ -62,10 +62,10 @@ class Claims:
 
     Args:
         floor: the floor file.
-        stores: the books of each link, by link.
+        stores: the books of each link, by the id of the link.
         problem: a function that returns why a link is inoperable, or None if it is operable. On an
             inoperable link, no claim can be decided.
-        tell: a function that receives the message about each decision, with the claim's record.
+        tell: a function that is called with the claim's record and the message about each decision.
         keep_mark: a function that writes a link's ledger mark. It is called after each decision,
             before anybody learns of the decision.
     """
@@ -87,7 +87,9 @@ class Claims:
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims whose win or Envy Bonuses wait for a decision or payment, oldest first.
+        """Return the claims that wait for a decision or payment, oldest first.
+
+        These include claims of which only the Envy Bonuses still wait.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -130,7 +132,7 @@ class Claims:
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Carry out a floorperson's decision on a claim, once only, and return the changed claim.
+        """Carry out a floorperson's decision on a claim once only. Return the changed claim.
 
         Args:
             claim: the claim.
@@ -185,11 +187,11 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Decide on the Envy Bonuses owed for a hand, once only, and return the changed claim.
+        """Decide once only on the Envy Bonuses that are owed for a hand. Return the changed claim.
 
         Args:
             claim: the claim with the Envy Bonuses.
-            act: whether the table has paid the Envy Bonuses, or they are not due.
+            act: the decision: the table has paid the Envy Bonuses, or the Envy Bonuses are not due.
             actor: the person who decides; the ledger stores the name.
             reason: the reason why the Envy Bonuses are not due.
             setters: the people who set PINs in the last 24 hours, as far as this actor's acts
@@ -270,7 +272,7 @@ class Claims:
             raise ActError(error.status, message) from None
 
     async def retell(self, link: str, claims: Sequence[str]) -> None:
-        """Send the decisions on claims a second time, to a table that possibly missed them.
+        """Send decisions on claims a second time, because the table possibly missed them.
 
         Raises:
             RedisError: the store cannot be read.
@@ -304,7 +306,7 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return a claim, and the books of the link that store it.
+        """Return a claim, and the books that store the claim.
 
         All links are searched, because the claim's table can have been removed from the floor file.
         """
@@ -329,8 +331,8 @@ def _envy_decision(
 ) -> Jackpot:
     """Make the message about one Envy Bonus.
 
-    The message's `position` is the position that gets the bonus. Its `hand` is the winning hand of
-    another position, which brings the bonus.
+    In the message, `position` is the position that gets the bonus. `hand` is the winning hand of
+    another position, for which the bonus is paid.
     """
     return msgspec.structs.replace(
         _jackpot(event, record, owed.amount, after_cents),

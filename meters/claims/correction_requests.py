@@ -21,7 +21,7 @@ class Asks:
 
     Args:
         floor: the floor file.
-        stores: the books of each link, by link.
+        stores: the books of each link, by the id of the link.
         problem: a function that returns why a link is inoperable, or None if it is operable.
         keep_mark: a function that writes a link's ledger mark after a decision.
         ring: a function that signals to the pages that a request has changed.
@@ -64,7 +64,7 @@ class Asks:
         return sorted(rows, key=lambda row: (row.at, row.ask))
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
-        """Confirm or refuse a table's correction request, once only, and return the request.
+        """Confirm or refuse a table's correction request once only. Return the request.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_ask`` if the table no longer has

@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""The name of a second simulated person. One person must not validate and pay the same win (duty
+"""The name of the simulated person who pays. The person who validates a win must not pay it (duty
 D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
@@ -26,9 +26,9 @@ _LOOK_EVERY_S: Final = 0.1
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
     """Decide all claims and correction requests that have waited for `after_s` seconds.
 
-    The task runs until it is canceled. The Redis client can lose a cancellation if an answer
-    arrives at the same moment, and a task group cancels each task only once. Therefore the loop
-    checks if the task was canceled.
+    The task runs until it is canceled. A task group cancels a task only once. The Redis client can
+    lose this cancellation if an answer arrives at the same moment. Therefore the loop checks if the
+    task was canceled.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()

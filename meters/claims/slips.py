@@ -33,7 +33,7 @@ class SlipNumbers:
     """The slip numbers of all links.
 
     Args:
-        stores: the books of each link, by link.
+        stores: the books of each link, by the id of the link.
         problem: a function that returns why a link is inoperable, or None if it is operable.
     """
 
@@ -81,7 +81,7 @@ class SlipNumbers:
             raise _used(str(paid))
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
-        """Check if the other claim with this slip number can no longer be paid with the number."""
+        """Check if the other claim with a reserved slip number can no longer be paid with it."""
         theirs = self._stores.get(other.link)
         if theirs is None or self._problem(other.link):
             # If books are lost, or were replaced by an older copy, they do not show which slips

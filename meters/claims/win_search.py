@@ -66,7 +66,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """Yield the wins of a link that come after the end of the last page, latest first."""
+        """Yield the wins of a link, latest first. Begin after the last win of the page before."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
@@ -100,9 +100,9 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if all further rows, which are older, are before the start of the search.
+        """Check if a win, and so all older wins, are before the start time of the search.
 
-        One day is allowed for clocks that were set to another time.
+        The check allows for a difference of one day, because a clock can be set to another time.
         """
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
@@ -132,8 +132,8 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win among the wins of its link, latest first. The place is from the order of the
-ledger, because a clock can be set to another time.
+"""The place of a win among the wins of its link, latest first. The order is that of the ledger, not
+that of the times, because a clock can be set to another time.
 """
 
 
@@ -146,7 +146,7 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """Return the last win that was read of each link, from the text of a search's cursor.
+    """Return the last win of each link on the page before, from the text of the search's cursor.
 
     Raises:
         ActError: ``bad_value``.

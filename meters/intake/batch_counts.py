@@ -1,7 +1,7 @@
 """Counts of a batch of events for the metrics.
 
-They are collected first and then written together, because one metric takes more time than one
-wager.
+The counts are first collected and then added to the metrics, because a change of one metric takes
+more time than one wager.
 """
 
 from meters.books.script_steps import Contribution, DueStep
@@ -46,7 +46,7 @@ class BatchCounts:
         self._dues.append((due, won_cents))
 
     def void_after_cards(self, table: str) -> None:
-        """Count the void of a round of which cards had already been entered."""
+        """Count the void of a round for which cards had already been entered."""
         self._voids[table] = self._voids.get(table, 0) + 1
 
     def reentered(self, table: str, hands: int) -> None:

@@ -87,7 +87,7 @@ class BatchResult:
     Attributes:
         replies: the reply to each event, with the address of the table.
         hits: the claims that the batch opened, each with the amount of its win.
-        hellos: the tables that said hello, each with the claims whose state it must learn.
+        hellos: the tables that sent a hello, each with the claims whose states are sent to it.
         counts: the counts for the metrics.
         changed: whether an event was accepted, so the books have changed.
         asked: whether a table made or withdrew a correction request.
@@ -119,8 +119,7 @@ class _Judged:
         step: the work for the Lua script.
         opened: the round that the event opens, if the event is wagers.
         result: the settled result, if the event is a result that was settled.
-        entered: for a void or a result, the cards that the dealer entered earlier in the round, as
-            the event names them.
+        entered: the cards that were entered before a void or a result. The event names them.
     """
 
     known: CatalogTable
@@ -168,7 +167,7 @@ class LinkIntake:
     def _follows(self) -> bool:
         """True if each event is logged (level debug).
 
-        Callers check this first, so they build no log fields in vain.
+        The intake checks this first. So it builds no log fields if they are not needed.
         """
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
@@ -325,7 +324,7 @@ class LinkIntake:
         return _Judged(known, "result", step, None, judged, entered)
 
     def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
-        """Add a correction request to a step, if a floorperson must confirm the correction."""
+        """Add a correction request to an event's script step, if a floorperson must confirm it."""
         if self._replays or not (event.confirm or known.confirm_corrections):
             return step
         correction = Correction.of(event)
@@ -349,7 +348,7 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Return the script steps with the positions of their keys, and the list of these keys.
+        """Return the script steps, in which the positions of the keys are set, and all the keys.
 
         The keys of the tables are first in the list, then the keys of the claims.
         """
@@ -455,8 +454,8 @@ class LinkIntake:
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log two unusual cases of a void or a result.
 
-        In one, cards of the round had been entered earlier. In the other, another table has the
-        same cards.
+        In the first case, cards of the round had been entered earlier. In the second case, a result
+        of another table has the same cards.
         """
         table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
         if not hands and answer.elsewhere is None:
@@ -518,8 +517,8 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
 def _again(seq: int, reply: bytes) -> bytes:
     """Return the stored reply to a repeated event as exact bytes.
 
-    For a refusal, an earlier release stored only its code. If the table was held, the code is
-    followed by the claims that held it.
+    For a refusal, an earlier release stored only the code. If the refusal was for a hold, the
+    claims that held the table follow the code.
     """
     if reply.startswith(b"{"):
         return reply
@@ -531,7 +530,10 @@ def _again(seq: int, reply: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _StepMaker:
-    """Maker of the script step of one event. The position of the table's key is set later."""
+    """Maker of a script step, which is the work of the Lua script for one event.
+
+    The position of the table's key is set later, when all events of the batch are known.
+    """
 
     table: str
     seq: int
@@ -540,7 +542,7 @@ class _StepMaker:
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
     ) -> ScriptStep:
-        """Make the script step. If `act` is true, the entry is listed among the acts of people."""
+        """Make the event's script step. If `act` is true, the entry is listed as an act."""
         return ScriptStep(
             table_key=0,
             table=self.table,

@@ -13,7 +13,10 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-    """Return the event in a payload, or its refusal, with the event's number (`seq`) or None."""
+    """Return the event in a payload, or a refusal of the payload. Also return the event's `seq`.
+
+    `seq` is the number of the event; None if the payload has no number.
+    """
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
         return EventRefusal("too_long", message), seq_of(payload)

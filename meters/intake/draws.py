@@ -11,7 +11,7 @@ _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 
 
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
-    """Make the bonus draws of a round. Each draw is made only in a configured fraction of rounds.
+    """Make the bonus draws of a round. Each draw happens only in a configured fraction of rounds.
 
     Return None if the table offers no draws, or if nobody made a Five Card Hand Bonus wager. See
     readings T19 and T20.

@@ -44,7 +44,7 @@ class OpenedClaim:
 
     Attributes:
         record: the record of the claim.
-        due: the position of the claim's amount in the list of amounts due, from 0.
+        due: the index of the claim's amount in the list of amounts due, from 0.
     """
 
     record: ClaimRecord
@@ -154,9 +154,9 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
-        """Return the reply as a list of texts and of numbers of amounts due.
+        """Return the reply in parts: texts, and between them the numbers of amounts due.
 
-        The script replaces each number by the amount in cents.
+        The Lua script puts the amounts in cents in the places of these numbers.
         """
         return tuple(
             _joined(
@@ -188,7 +188,7 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a record's text in parts, with the number of an amount due instead of a field's 0.
+    """Return a record's text in parts. The 0 of one field becomes the number of an amount due.
 
     The name of the field with its quotes appears only once in the text. All other strings in the
     record are names from this program, and none of them contains quotes.

@@ -47,7 +47,7 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, with the data that its events are validated with."""
+    """A table of the floor, and the data with which the table's events are validated."""
 
     link: str
     table: Table
@@ -81,8 +81,8 @@ class CatalogTable:
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return the table with the meters that an open round fed when its wagers were accepted.
 
-        The table can feed other meters now. The wagers that the table offers are not changed,
-        because they are for the next round.
+        The table can feed other meters now. The wagers that the table offers are not changed here,
+        because these wagers are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
@@ -92,7 +92,7 @@ class CatalogTable:
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
-    """Return all tables of a running link, by the table address in their MQTT topics."""
+    """Return all tables of a running link, by their address in MQTT topics."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

@@ -188,8 +188,8 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 else None,
                 folded=dealt.folded,
                 wagers=bet.wagers if bet else {},
-                # Collected cards are left out of the result. These cards were not collected
-                # (reading T8).
+                # A result does not show cards that were collected. So folded cards in a result were
+                # not collected (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
             )
         )

@@ -23,7 +23,7 @@ from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record of the closing or opening of a link, as the ledger stores it."""
+    """The ledger's record about the closing or opening of a link."""
 
     act: str
     by: str
@@ -31,7 +31,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The record of the withdrawal of a proposal, as the ledger stores it."""
+    """The ledger's record about the withdrawal of a proposal."""
 
     proposal: str
     by: str
@@ -54,7 +54,10 @@ def _decision(event: str) -> Told:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text with the people who set a user's PIN in the 24 hours before an act; or ''."""
+    """Return a text with the people who set the actor's PIN in the 24 hours before an act.
+
+    The text is empty if nobody did.
+    """
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
@@ -145,7 +148,7 @@ def _restored(event: str) -> Told:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """Return as text the cards that were entered earlier than the void or the result of a round."""
+    """Return as text the cards that were entered before the void or the result of a round."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 
@@ -158,7 +161,7 @@ def _entered_words(entered: EnteredCards) -> str:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """The fields of a round's result that a row needs."""
+    """The fields of a round's result that are needed to describe the result."""
 
     round: str
     positions: list[DealtPosition]
@@ -172,7 +175,7 @@ def _void(event: str) -> Told:
 
 
 def _result(event: str) -> Told:
-    """Describe the hands whose first entry was changed: the entered cards and the settled cards."""
+    """Describe the changed hands of a result: the cards entered first, and the settled cards."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], Sequence[str] | None] = {
         ("dealer", None): result.dealer,

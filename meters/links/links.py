@@ -1,7 +1,7 @@
 """Acts on links by two people: open, close, change parameters, correct meters.
 
-A change of a meter needs two people: the person who proposes it must not confirm it (duty D4). A
-parameter can change only while the link is closed and has no open round (duty D12). A
+A change of a meter needs two people: the person who proposes the change must not confirm it (duty
+D4). A parameter can change only while the link is closed and has no open round (duty D12). A
 correction of a meter is always recorded in the ledger (duty D15).
 """
 
@@ -54,7 +54,7 @@ _NOT_APPROVED: Final = {
 
 
 class RunningLink(Protocol):
-    """A running link, with the parts that acts of people on the link need."""
+    """A running link, with the parts that are needed when people act on it."""
 
     store: LinkStore
     configuration: Configuration
@@ -113,10 +113,10 @@ class Links:
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        """Approve the part of the floor file about one link, as it was shown (duties D10, D12).
+        """Approve the part of the floor file about one link, as people saw it (duties D10, D12).
 
-        A link can be inoperable only because this approval is missing. The approval is then
-        allowed.
+        The approval is allowed even if the link is inoperable, but only if the missing approval is
+        the reason.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or if
@@ -239,7 +239,7 @@ class Links:
 
         Args:
             link: the link.
-            before: return only entries with a lower number than this; None for no such limit.
+            before: an entry's number: return only acts with lower numbers; None for no such limit.
             limit: the largest number of acts to return.
 
         Raises:

@@ -65,10 +65,10 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Return a warning if a meter's draws of bonuses pay back more than the wagers.
+    """Return a warning if the bonus draws make a meter pay back more than the wagers.
 
-    The warning is for the person who confirms the change (reading T19). It is empty if the draws
-    pay back no more than the wagers.
+    The warning is for the person who confirms the change (reading T19). It is empty if the meter
+    pays back no more than the wagers.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

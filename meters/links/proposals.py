@@ -1,4 +1,4 @@
-"""Proposals of changes, which another person confirms: their ledger records and rows for people."""
+"""Proposals of changes, which another person must confirm: ledger records, and rows for people."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -66,8 +66,7 @@ def parameter_change(
 ) -> Change:
     """Make the record of a proposed change of a parameter.
 
-    `positions` is the number of positions of the table that has the fewest, among the tables with
-    this meter.
+    `positions` is the smallest number of positions at any table with this meter.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.

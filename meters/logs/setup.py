@@ -97,7 +97,7 @@ def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventD
 
 
 def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Move a library's message to a field of its own: `event` has only names of our own events."""
+    """Move a library's message to the field `message`: `event` has only names of our own events."""
     record: logging.LogRecord = fields["_record"]
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 

@@ -18,7 +18,7 @@ class _Logged:
 
 
 class ThrottledLog:
-    """Limit on warnings: in each minute, the first few of a kind are logged, and no others.
+    """Limit on repeated warnings. In each minute, only the first few of each kind are logged.
 
     So a table that sends too many events cannot fill the disk or the log. The metrics count all
     events.

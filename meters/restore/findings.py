@@ -20,7 +20,7 @@ class StoreCondition(StrEnum):
 
     Attributes:
         EMPTY: the store contains nothing.
-        HALF: the store contains what an interrupted restore wrote before it stopped.
+        HALF: the store contains the unfinished work of an interrupted restore.
         THERE: the store contains books.
     """
 
@@ -36,10 +36,9 @@ class StoreFindings:
     Attributes:
         standing: whether the store is empty, half-written or has books.
         entries: the number of the last ledger entry in the store.
-        other_than_seen: whether the entry with the number in the ledger mark differs from the entry
-            that the mark has seen.
-        restored_from: if the last entry records a restore, the ledger mark in that entry; None for
-            other entries.
+        other_than_seen: whether the entry that the ledger mark names by number has another digest
+            than in the mark.
+        restored_from: the ledger mark in the last entry, if this entry records a restore; or None.
         interrupted: whether an earlier restore began and did not finish.
     """
 
@@ -50,7 +49,7 @@ class StoreFindings:
     interrupted: bool = False
 
     def lost_some(self, mark: Mark) -> bool:
-        """Check if the store lacks an entry that the ledger mark has seen."""
+        """Check if the store has lost an entry that is recorded in the ledger mark."""
         return self.entries < mark.entries or self.other_than_seen
 
 
@@ -121,7 +120,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Check that a store and a copy of the store's ledger have the same entry at one number.
+    """Check that a ledger entry in the store is the same as in the copy of the ledger.
 
     Raises:
         RestoreError: the two entries differ.

@@ -52,8 +52,8 @@ class RestoreOptions:
             directory.
         without: the tables whose missing events remain lost.
         by: the person who runs the restore.
-        listens: whether to find out from the broker if a service runs.
-        asks: whether to ask the person before any change.
+        listens: whether the restore listens at the broker for heartbeats of running services.
+        asks: whether the restore asks the person before any change.
     """
 
     archive: Path | None
@@ -65,7 +65,7 @@ class RestoreOptions:
 
 
 async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
-    """Restore several links, one after the other, and return True if no problem remains.
+    """Restore links, one after the other. Return True if no link has a problem afterward.
 
     Raises:
         UserError: nothing was done, or the restore did not finish. The message has the reason.
@@ -154,9 +154,9 @@ async def _restore(
 
 
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
-    """Open the archive of a link; return None if the directory in the floor file does not exist.
+    """Open the archive of a link. Return None if the directory in the floor file does not exist.
 
-    A directory that the person names must exist.
+    A directory that is named in the command must exist.
     """
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
@@ -186,7 +186,7 @@ async def _agreed() -> bool:
 
 @contextmanager
 def _bar() -> Iterator[Advance]:
-    """Yield a function that shows progress, if standard error is a terminal."""
+    """Yield a function that shows progress. It shows nothing if standard error is no terminal."""
     with progress_bar() as progress:
         tasks: dict[str, TaskID] = {}
 

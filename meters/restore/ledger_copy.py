@@ -37,7 +37,7 @@ class LedgerCopy(Protocol):
         ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries that follow one, in order."""
+        """Yield the entries of the copy after a given number, in order."""
         ...
 
 
@@ -55,7 +55,7 @@ class ArchivedLedger:
         self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries that follow one, in order.
+        """Yield the entries of the archive after a given number, in order.
 
         Raises:
             ArchiveError: a file of the archive was changed.

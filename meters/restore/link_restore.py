@@ -60,8 +60,9 @@ class RestorePlan:
             mark.
         copied: the number of the last entry in the copy of the ledger.
         writes: whether to write the store from the copy of the ledger.
-        tables: for each table, the events in its outbox that are later than the books.
-        kept: the reserved slip numbers of claims that the store has lost: the claim by slip number.
+        tables: a comparison of each table's outbox with the books.
+        kept: the slip numbers that are reserved for claims that the store has lost, each with its
+            claim.
     """
 
     held: StoreFindings
@@ -82,14 +83,14 @@ class RestoreResult:
     """The result of a restore.
 
     Attributes:
-        found: the plan of the restore, with the state before.
+        found: the plan of the restore, with the state before it.
         replayed: the events from outboxes that were applied again.
         entries: the number of ledger entries after the restore, without the entry about the restore
             itself.
         waiting: the claims that wait for people, with their states.
         finding: the result of the final audit.
-        kept: the slip numbers that stay used, although no payment in the books has them: the claim
-            by slip number.
+        kept: the slip numbers that stay used, although no payment in the books has them. Each has
+            its claim.
     """
 
     found: RestorePlan
@@ -166,7 +167,7 @@ class LinkRestore:
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables), kept)
 
     def is_due(self, found: RestorePlan) -> bool:
-        """Check if there is anything to restore, according to the result of `inspect`."""
+        """Check if the result of `inspect` shows anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0 or bool(found.kept)
@@ -246,10 +247,10 @@ class LinkRestore:
         await writer.write_keys(image)
 
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
-        """Find the last entry that stays in the archive only, under the rule of `pitlink archive`.
+        """Find the last gaming day that stays only in the archive, as `pitlink archive` does.
 
-        Return the books at this entry, and the number of the entry that records the archiving of
-        their gaming day. Return None if all entries are written into the store.
+        Return the books at the close of this day, and the number of the entry that records its
+        archiving. Return None if all entries are written into the store.
         """
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)

@@ -6,9 +6,9 @@ event changes nothing, and its reply remains the same.
 Accepted wagers are applied even if their table is held in the restored books. The table was not
 held when the wagers were accepted. The act that released the table is among the lost entries.
 
-Each new reply is compared with the reply that the table has, byte for byte. The two can differ, for
-example if two tables won percentages of a meter in another order. Then the books have the new
-reply, the table has the old one, and the restore shows both to people.
+Each new reply is compared with the reply that the table has, byte for byte. The replies can differ,
+for example if two tables won percentages of a meter in another order. In this case, the books have
+the new reply and the table has the old reply. The restore shows both replies to people.
 """
 
 import heapq
@@ -144,9 +144,9 @@ def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
 
 
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
-    """Yield each event of a table with the latest time of the events up to this one.
+    """Yield each event of a table with a time for sorting: the latest time of the events so far.
 
-    The time of the event alone is not enough, because a table's clock can be set back.
+    An event's own time can be earlier than this, because a table's clock can be set back.
     """
     latest: datetime | None = None
     for answered in events:

@@ -1,4 +1,4 @@
-"""The tables' outboxes: each event that a table sent, and the reply to it, both as exact bytes.
+"""The tables' outboxes: the events that the tables sent, with the replies, all as exact bytes.
 
 The restore reads copies of the outboxes. An outbox is evidence and must not change. If an agent was
 killed, even opening its outbox would change the file.

@@ -24,7 +24,7 @@ def plain_console() -> PlainConsole:
 
 
 def tell_found(say: Say, link: str, found: RestorePlan) -> None:
-    """Print what `pitlink restore` found in the sources of a link."""
+    """Print what `pitlink restore` found in Redis, the ledger mark and the archive of a link."""
     held = {
         StoreCondition.EMPTY: "nothing",
         StoreCondition.HALF: "the rest of an interrupted restore",

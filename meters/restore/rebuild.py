@@ -6,8 +6,8 @@ these, the rebuild uses safe values:
 - The version of a meter and the count of changes for floorpersons rise with each entry in the
   rebuild. In the store they rise with each script call, which can write several entries. So the
   rebuilt numbers are equal or higher.
-- A refused event uses up its number, but makes no entry. So the last number of a table is that of
-  the table's last accepted event, until the outbox supplies a later number.
+- A refused event uses up its number, but makes no entry. So the last number of a table here is that
+  of the table's last accepted event. The outbox can have a later number.
 - A correction request is in no entry. The table sends its request again. The count of changes for
   floorpersons does not include the request.
 - A field that is zero in the store can be missing in the rebuild.
@@ -72,7 +72,7 @@ class _Before:
     Attributes:
         wagers: the wagers of the open round at the entry's table, or None.
         fed: the meters to which this round contributed.
-        claims: the claims that wait, by id.
+        claims: the wins that are not finally decided, by claim.
         envy: the Envy Bonuses that are owed, by claim.
     """
 
@@ -94,7 +94,7 @@ class Rebuild:
             older than the first approval of a floor file.
         days: the gaming days of the facility.
         checkpoint: the books after an earlier entry, if the rebuild continues from there.
-        rows: the result of the method `rows` at that earlier entry.
+        rows: the result of the method `rows` after this earlier entry.
     """
 
     def __init__(
@@ -326,8 +326,8 @@ class Rebuild:
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
         """Open the gaming day that the service would open after an entry.
 
-        If the entry is the reading at the end of a day (`closes`), this is the day that is due
-        next.
+        `closes` is true if the entry is the reading that closes a day. If so, the next day that is
+        due is opened.
         """
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
@@ -372,7 +372,7 @@ class Rebuild:
         )
 
     def _apply_floor_file(self, text: str) -> None:
-        """Use the meters, and the asset numbers of the tables, from an approved floor file."""
+        """Use the meters and the tables' asset numbers of an approved floor file."""
         self._filed, assets = approved_terms(text)
         self._assets |= assets
 

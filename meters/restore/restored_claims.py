@@ -96,8 +96,8 @@ class ClaimSnapshot:
     ) -> None:
         """Apply a floorperson's decision on a claim.
 
-        `held` is the win before the decision. `envy` is the state of the claim's Envy Bonuses
-        before the decision and after it.
+        `held` is the win before the decision. `envy` has two values: the claim's Envy Bonuses
+        before the decision, and after the decision.
         """
         image, keys, act = self._snapshot, self._keys, decision.act
         if held.percent and act != "pay":

@@ -22,7 +22,7 @@ _WAGERS: Final = msgspec.json.Decoder(Wagers)
 
 
 def digest_of(event: bytes) -> bytes:
-    """Return the digest of an event, by which the store recognizes a repetition of the event."""
+    """Return an event's digest, by which the Lua scripts recognize a repetition of the event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
@@ -90,7 +90,7 @@ class TableSnapshot:
             self._snapshot.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
-        """Store the latest reply to a table, and remove the oldest, as the Lua scripts do."""
+        """Store the latest reply to a table, and remove old replies, as the Lua scripts do."""
         key, seq = self._keys.table(table), int(entry["seq"])
         self._snapshot.put(
             key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}

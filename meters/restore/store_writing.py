@@ -17,8 +17,9 @@ from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
-"""Largest number of commands in one pipeline. They are some hundred kilobytes, so neither Redis nor
-this program needs much memory."""
+"""Largest number of commands in one pipeline. So many commands are some hundred kilobytes, which
+need
+little memory in Redis and in this program."""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")

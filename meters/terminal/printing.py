@@ -1,4 +1,4 @@
-"""The functions with which commands print. They let no text control the terminal.
+"""The functions with which commands print. No printed text can control the terminal.
 
 Stored text can be older than the checks that refuse control characters. It can also come from
 altered data in Redis. Therefore all printed text is escaped here or in `console.py`, and commands

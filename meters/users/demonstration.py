@@ -17,7 +17,7 @@ _US: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add a demonstration's users, unless an earlier run or another service has added them.
 
-    The PIN of these users is public and permanent: none of them has to choose a PIN of their own.
+    These users never have to choose a PIN of their own, because their public PIN is permanent.
     """
     try:
         present = {row.name: row for row in await users.rows()}

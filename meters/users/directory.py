@@ -15,7 +15,7 @@ from meters.users.users import Users
 
 @dataclass(frozen=True, slots=True)
 class UserDirectory:
-    """Access of the web pages and the commands to users, sessions and the operators' log.
+    """Users, sessions and operators' log of a facility, for the web pages and the commands.
 
     Attributes:
         users: the users.
@@ -49,13 +49,13 @@ class UserDirectory:
         secret: bytes = b"",
         log_secrets: LogSecrets | None = None,
     ) -> Self:
-        """Return the directory of the users in a Redis.
+        """Return the user directory for the users that a Redis stores.
 
         Args:
             redis: the facility's Redis.
             idle_minutes: the longest time without an act of a signed-in user.
             pins: the hashing of PINs; None for the default.
-            secret: the secret that seals sessions; empty if they are not sealed.
+            secret: the secret that seals sessions; empty if sessions are not sealed.
             log_secrets: the secrets for the MACs of the operators' log; None if there are no
                 secrets.
         """

@@ -34,8 +34,8 @@ class ExpectedUser:
         enabled: whether the user can sign in.
         role: the role; None if an earlier release did not log the role.
         pin: the digest of the stored PIN hash; None if no digest was logged.
-        choose_by: the end of the time in which a user with a PIN set by another person must choose
-            their own PIN; empty if the PIN is the user's own; None if no time was logged.
+        choose_by: the time by which the user must choose their own PIN, because another person set
+            the PIN; empty if the PIN is the user's own; None if no time was logged.
         generation: 1 plus the number of acts that ended the user's sessions; None if an earlier
             release added the user.
         signed_in_at: the time of the last sign-in; empty if the user never signed in.
@@ -55,11 +55,11 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """The users that result from those entries of the operators' log that were applied so far.
+    """The users as they result from the applied entries of the operators' log.
 
     Attributes:
         users: the users, by folded name (lower case).
-        setters: for each pair of a user and a person who set the user's PIN, the last time in ms.
+        setters: the last time in ms at which a person set a user's PIN, by user and person.
         accounts: the numbers of the log entries about each user, by folded name. They begin with
             the first entry of a release that stores these numbers in Redis.
     """
@@ -111,8 +111,9 @@ class ExpectedUsers:
     def _impossible(self, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
-        The check finds an attacker who changes a user in Redis for a moment, so that a service acts
-        with the wrong data. Entries of an earlier release do not have enough data for this check.
+        An attacker can change a user in Redis for a moment, until a service has used the wrong
+        data. This check finds such an act. Entries of an earlier release do not have enough data
+        for the check.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in" and "pin" in entry:
@@ -155,7 +156,7 @@ class ExpectedUsers:
     def unnoted(self) -> list[str]:
         """The folded (lower-case) names of users whose role or PIN digest is not in the log.
 
-        An earlier release did not log these data.
+        These users were added by an earlier release, which did not log roles and PIN digests.
         """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
@@ -186,8 +187,8 @@ class ExpectedUsers:
         """Return texts about differences between the log and the stored index of entries by user.
 
         Args:
-            stored: the index in Redis: the numbers of the entries about each user, each number with
-                its sort value, by folded name.
+            stored: the index in Redis: for each user, by folded name, the numbers of the entries.
+                Each number has its sort value.
         """
         found: list[str] = []
         if not self._accounts_since:
@@ -252,8 +253,8 @@ class ExpectedUsers:
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
         """Return texts about recently set PINs for which Redis does not store who set them.
 
-        A person who set another user's PIN can act as that user. If Redis has lost this record, the
-        services treat the acts of one such person as the acts of two.
+        A person who set another user's PIN can act as this user. If Redis has lost the record of
+        this, the services can count one person as two different persons.
 
         Args:
             stored: the records in Redis: a user and the person who set the user's PIN, with the
@@ -269,7 +270,10 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if Redis must store who set the PIN of a log entry; not if a command added the user."""
+    """Check if a log entry is about a PIN for which Redis must store who set it.
+
+    If a command added the user, Redis does not store who set the PIN.
+    """
     if entry.get("pin_by", entry.get("about")) == entry.get("about"):
         return False
     what = entry.get("what")
@@ -309,5 +313,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """Return the digest that the log has for a stored PIN hash, which is salted already."""
+    """Return the digest of a stored PIN hash, as the log has it. The PIN hash is already salted."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

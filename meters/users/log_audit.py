@@ -1,8 +1,10 @@
 """Audit of the operators' log and the users (duty D17).
 
-The audit checks two facts. Every log entry is unchanged, and agrees with the log's mark, a file
-outside Redis. The users in Redis are those that result from the log entries, which add, enable and
-disable users and set PINs.
+The audit makes two checks:
+
+- Every log entry is unchanged, and agrees with the mark of the log, which is a file outside Redis.
+- The users in Redis are those that result from the log entries. Entries add, enable and disable
+  users, and set PINs.
 """
 
 import time
@@ -67,7 +69,7 @@ class _Walk:
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def check_entry(self, entry: Entry, seen: Mark | None) -> None:
-        """Compare one log entry with the entry before it, and with the mark of the log."""
+        """Check one log entry against the entry before it and against the mark of the log."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
@@ -101,7 +103,7 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        """Compare the last entry that was read with the log's mark, which is kept outside Redis."""
+        """Check the last entry that was read against the mark of the log, a file outside Redis."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
@@ -128,7 +130,7 @@ class _Users:
 
 
 class LogAudit:
-    """Audit of the operators' log that continues after the entry that it read last.
+    """Audit of the operators' log. Each run continues after the last entry of the run before.
 
     So a running service can repeat the audit often.
 
@@ -148,8 +150,7 @@ class LogAudit:
 
         Three kinds of entries are accepted with fewer checks:
 
-        - the first entries, if a release wrote them that did not chain entries: without a chain
-          check
+        - first entries without a chain digest, which an early release wrote: without a chain check
         - entries before the first entry with a MAC: without a MAC check
         - entries that an earlier audit has sealed: without a MAC check
 
@@ -298,10 +299,10 @@ async def check_log(
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Report a Redis key of an unexpected data type as altered data, not as a failure of Redis.
+    """Convert Redis's error about the data type of a key into a ValueError about altered data.
 
     Raises:
-        ValueError: a key has the wrong data type. The error of Redis is replaced.
+        ValueError: a key has the wrong data type.
     """
     try:
         yield
@@ -312,7 +313,10 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """Return an entry's number from the index of the log; for other text, the largest number."""
+    """Return a member of the log's index as an entry number.
+
+    For text that is no number, return a number above all entries.
+    """
     return int(member) if member.isdigit() else 2**63
 
 

@@ -1,9 +1,10 @@
 """MACs of the operators' log. A MAC proves that the writer of an entry has a service's key bundle.
 
 Duty D17. Anybody can calculate the digests that chain the entries. Therefore each entry also has an
-HMAC. The service derives the HMAC's key from a secret and from the head of the log. This key is
-valid only for the next entries after that head. Redis receives the key, and never the secret. The
-Lua script refuses to write if the log has another head by then.
+HMAC. The service derives the key of the HMAC from a secret and from the head of the log, which is
+its last entry. This key is valid only for the next entries after this head. Redis receives the key,
+but never the secret. If another process has added an entry in the meantime, the Lua script refuses
+to write.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from meters.floor.facility import Service
 from meters.redis_client.credentials import log_secrets
 
 MAC: Final = b"mac"
-"""The field of a log entry that contains its MAC. The chain digest is the field after it."""
+"""The name of the field with the MAC of a log entry. The next field is the chain digest."""
 
 _ID_DIGITS: Final = 16
 _READ_AGAIN_S: Final = 1.0
@@ -47,14 +48,14 @@ class LogHead:
 
 @dataclass(frozen=True, slots=True)
 class _Secret:
-    """A secret for MACs. `age` is the position in order of creation: 0 for the oldest secret."""
+    """A secret for MACs. `age` is 0 for the oldest secret, 1 for the next one, and so on."""
 
     id: str
     age: int
     text: bytes
 
     def key_after(self, head: LogHead) -> bytes:
-        """Derive the key for the entries that one script call adds after a head of the log."""
+        """Derive the HMAC key for the entries that one script call adds after the given head."""
         return hmac.digest(self.text, f"{head.entries}:{head.chain}".encode(), "sha256")
 
 
@@ -103,7 +104,7 @@ class LogSecrets:
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Return the last arguments for a Lua script that adds entries after a head of the log."""
+        """Return the last arguments for a Lua script that adds entries after a given head."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]
@@ -129,7 +130,7 @@ class MacCheck:
     before it.
 
     Attributes:
-        secrets: the secrets that check the MACs.
+        secrets: the secrets with which the MACs are checked.
         last: the name of the secret with which the last accepted MAC was made.
     """
 

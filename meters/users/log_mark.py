@@ -7,8 +7,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.users.operators_log import LogSeal
 
 _NAME: Final = "@people"
-"""The text in the mark file where the mark of a ledger has the link's id. No link can have this
-id."""
+"""The text that the mark file has instead of a link's id. No link can have this id."""
 
 
 class LogMark(LedgerMark):
@@ -27,7 +26,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return why a log is wrong that is shorter than before, or None if it is not shorter."""
+        """Return a text about the problem if the log is shorter than before; None if it is not."""
         if entries >= had:
             return None
         return (

@@ -10,7 +10,8 @@ _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""First words of the names under which programs act in the ledger and the log. No user has one."""
+"""First words of the names of programs in the ledger and the log. No user's name begins with
+them."""
 
 
 def clean_name(text: str) -> str:

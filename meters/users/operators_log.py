@@ -36,8 +36,8 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         at: the time, RFC 3339 in UTC.
         what: the act, or the refused act.
         by: the person or program that acted; empty if nobody had signed in.
-        about: the user, the claim of a printed slip, or the version of the service; empty if no
-            such user exists.
+        about: the user, the claim of a printed slip, or the version of the service; empty if the
+            act names an unknown user.
         client: the network address of the actor; empty for a command.
     """
 
@@ -83,7 +83,7 @@ class OperatorsLog:
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        These are the changes of the user and their PIN, and the changes that this user made to
+        They are about changes of this user or their PIN, and about changes that this user made to
         others.
 
         Raises:

@@ -28,7 +28,7 @@ def ask_new_pin() -> str:
 
 
 def ask_pin() -> str:
-    """Ask for a PIN on a terminal. If there is no terminal, read it from standard input.
+    """Ask for a PIN on a terminal. Without a terminal, read the PIN from standard input.
 
     Raises:
         UserError: there is no input.

@@ -101,7 +101,7 @@ class PinHashing:
 
 
 class _HashingSlots:
-    """Limit on the hashes that are calculated at the same time, with a queue of limited length."""
+    """Limit on the hashes that are calculated at the same time, and on the callers that wait."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_AT_ONCE)

@@ -18,7 +18,7 @@ from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""The time in ms after the last sign-in for which a device stays known."""
+"""The time in ms for which a device stays known after the last sign-in on it."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -33,8 +33,8 @@ class SignedIn:
         name: the name as it is shown everywhere.
         role: the role of the user.
         csrf: the token that the user's page sends with every act.
-        must_choose: another person set the user's PIN. So the user is only allowed to choose their
-            own PIN.
+        must_choose: true if another person set the user's PIN. The user is then only allowed to
+            choose their own PIN.
         setters: the people who set PINs recently, as far as this user's acts depend on it; empty if
             the user only reads.
     """
@@ -125,7 +125,7 @@ class Sessions:
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
     ) -> None:
-        """Set the PIN that a signed-in user chooses for themselves, and end their other sessions.
+        """Set the PIN that a signed-in user chooses for themselves. End the user's other sessions.
 
         Wrong guesses of the current PIN are limited, as at the sign-in.
 
@@ -172,14 +172,14 @@ class Sessions:
     async def find(
         self, token: str | None, *, keep_alive: bool, acts: bool = False
     ) -> SignedIn | None:
-        """Return the user of a token's session, or None if no session is valid for it.
+        """Return the user of a session, or None if the session's token is not valid.
 
         Args:
             token: the token as the browser sent it.
-            keep_alive: whether the user does something. It is false if only the page sends the
-                request.
-            acts: whether the user changes something. If so, the same script call also reads who set
-                PINs recently (`two_people.py` says why).
+            keep_alive: true if the user did something; false if the page sent the request by
+                itself.
+            acts: true if the user changes something. The same script call then also reads who set
+                PINs recently (`two_people.py` explains the reason).
 
         Raises:
             UsersError: ``store_failed``.

@@ -63,7 +63,8 @@ class Caller:
 
     Attributes:
         client: the network address.
-        device: the token that the browser received at an earlier sign-in; empty if it has none.
+        device: the token that the browser received at an earlier sign-in; empty if the browser has
+            no token.
     """
 
     client: str
@@ -77,7 +78,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A sign-in attempt that is below all limits, so its PIN is allowed to be checked.
+    """A sign-in attempt that is below all limits, so the service can check its PIN.
 
     Attributes:
         number: the unique number of the attempt.
@@ -111,7 +112,7 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin a sign-in attempt. The caller checks the PIN and reports the result.
+        """Begin a sign-in attempt. The caller then checks the PIN and records the result.
 
         A limit allows a number of further failures. Only so many attempts are checked in parallel.
         Further attempts are refused as ``busy``, and not as failures.
@@ -190,7 +191,7 @@ def new_device() -> str:
 
 
 def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
-    """Return the Redis keys of the attempts and locks of a name, for the labels of its limits."""
+    """Return the Redis keys of a name's sign-in attempts and locks, by the labels of limits."""
     return [
         key
         for label in labels

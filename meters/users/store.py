@@ -79,7 +79,7 @@ class UserStore:
             self._fits = True
 
     async def schema(self) -> int | None:
-        """Return the version of the layout of the users' keys; None if the log was never begun.
+        """Return the version of the layout of the users' keys; None if there is no log yet.
 
         Raises:
             UsersError: ``store_failed``; ``other_schema`` if the stored value is not a version.
@@ -92,7 +92,7 @@ class UserStore:
             raise UsersError("other_schema", f"{PEOPLE} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
-        """Upgrade the users' keys to the current layout, one version at a time, if they are older.
+        """Upgrade older users' keys to the current layout, one version at a time.
 
         Raises:
             UsersError: ``store_failed``.
@@ -106,10 +106,11 @@ class UserStore:
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds entries after the head of the log that this process knows.
+        """Run a Lua script that adds log entries after the head of the log that this process knows.
 
-        If another process has moved the head, the script writes nothing and returns the new head.
-        The script then runs once more. So one round trip is enough if no other process writes.
+        If another process has added an entry, the script writes nothing and returns the new head.
+        The script is then run with the new head. So one round trip is enough if no other process
+        writes.
         """
         for _ in range(_TRIES):
             by = self._secrets.newest
@@ -148,7 +149,7 @@ class UserStore:
         return {name.decode(): value.decode() for name, value in found.items()}
 
     async def has_signed_in(self, device: str, folded: str) -> bool:
-        """Check if a user has signed in on a device, by the user's name in lower case.
+        """Check if a user has signed in on a device. The user's name is in lower case.
 
         Raises:
             UsersError: ``store_failed``.
@@ -186,7 +187,9 @@ class UserStore:
         return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return the log entries with a number below a given one, the latest first.
+        """Return log entries, the latest first.
+
+        If `before` is not None, only entries with a lower number are returned.
 
         Raises:
             UsersError: ``store_failed``.

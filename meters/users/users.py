@@ -29,8 +29,8 @@ class SignInLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A lock that prevents the sign-in of a user for a time.
 
     Attributes:
-        where: ``name``: the user at one address; ``address``: everybody at one address;
-            ``new_devices``: the user on all devices on which they have never signed in.
+        where: what is locked. ``name``: the user at one address. ``address``: everybody at one
+            address. ``new_devices``: the user on all devices on which they have never signed in.
         address: the network address; empty for ``new_devices``.
         until: the end of the lock, RFC 3339 in UTC.
     """
@@ -55,9 +55,8 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         added_at: the time at which the user was added, RFC 3339 in UTC.
         added_by: the person or command that added the user.
         pin_by: the person who set the PIN and so knows it: the user or another person.
-        choose_by: the end of the time in which the user must choose their own PIN, if another
-            person set the PIN; null if the PIN is the user's own, or if an earlier release stored
-            it.
+        choose_by: the time by which the user must choose their own PIN, if another person set the
+            PIN; null if the PIN is the user's own, or if an earlier release stored the PIN.
         locked: the locks that prevent the sign-in of the user now, after too many failed attempts.
         signed_in_at: the time of the last sign-in; null if the user never signed in.
     """
@@ -109,8 +108,8 @@ class Users:
     ) -> UserRow:
         """Add a user with a first PIN.
 
-        The first PIN is valid for one day, and only to choose a PIN of their own. If `own` is true,
-        the PIN is public and permanent, for a demonstration.
+        For one day, the user can sign in with the first PIN, but only to choose a PIN of their own.
+        If `own` is true, the first PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
@@ -163,7 +162,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Remove the sign-in locks of a user, which too many failed attempts set.
+        """Remove the sign-in locks of a user. Such locks are set after too many failed attempts.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -173,8 +172,8 @@ class Users:
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
         """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
-        The new PIN is valid for one day, and only to choose a PIN of their own. `own` is as in
-        `add`.
+        For one day, the user can sign in with the new PIN, but only to choose a PIN of their own.
+        If `own` is true, the new PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
@@ -212,7 +211,7 @@ class Users:
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
-        """Return the keys of the two log indexes of an act: the changed user's and the actor's."""
+        """Return the keys of two log indexes: about the changed user, and about the actor."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
@@ -260,7 +259,7 @@ def _pin_by(fields: dict[str, str]) -> str:
 
 
 def _moment(at_ms: str | None) -> str | None:
-    """Return a time in ms as text, RFC 3339 in UTC; None for None."""
+    """Return a time in ms as text, RFC 3339 in UTC. Return None for None."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
