@@ -43,9 +43,10 @@ def approve(
 
     Until the approval, the link is inoperable. The settings are those that concern money: the
     link's meters, its tables, and the facility's amounts in cents. The command shows the changes,
-    then asks for the PIN of the user who approves. If standard input is not a terminal, the PIN is
-    its first line. A running service opens the link within seconds. If a service has a different
-    floor file, it keeps the link inoperable until it is restarted.
+    then asks for the PIN of the user who approves. If standard input is not a terminal, the command
+    reads the PIN from the first line of standard input. A running service opens the link within
+    seconds. A service with a different floor file keeps the link inoperable until that service is
+    restarted.
 
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
@@ -97,13 +98,13 @@ async def _show(configuration: Configuration) -> None:
 
 
 async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
-    """Return the user if their PIN is correct and their role allows the approval.
+    """Return the user if the PIN is correct and the user's role allows the approval.
 
     The user is signed in and signed out. So the operators' log records the sign-in, and wrong PINs
     are counted.
 
     Raises:
-        UserError: the user's role does not allow it, or they must choose their own PIN first.
+        UserError: the user's role does not allow it, or the user must choose their own PIN first.
         UsersError: the sign-in failed.
     """
     opened = await people.sessions.sign_in(name, pin, Caller(""), None)

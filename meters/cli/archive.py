@@ -37,8 +37,8 @@ from meters.terminal.progress import progress_bar
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Seconds between two complete reads of archive files: once a night, even if the command runs more
-often."""
+"""Shortest time in seconds between two complete reads of archive files. So the files are read once
+a night, even if the command runs more often."""
 
 
 def archive(
@@ -62,16 +62,16 @@ def archive(
     """Write closed gaming days to files, and delete days from Redis after `live_days`.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. The file is an SQLite database. The command reads it back completely before it uses the
-    file. The digest of each file includes the digest of the day before, and is noted in the ledger.
-    Then the entries and decided wins of days older than `live_days` are deleted from Redis.
-    `pitlink audit` and `pitlink report` read them from the files.
+    file. The file is an SQLite database. The command reads each new file back completely. The
+    digest of each file includes the digest of the day before, and is noted in the ledger. Then the
+    command deletes the entries and decided wins of days older than `live_days` from Redis. `pitlink
+    audit` and `pitlink report` read these days from the files.
 
     Run the command once a day, some time after the gaming day begins. The service can run or not.
     The command can be stopped at any moment and run again.
 
-    At the end, the command checks every file. It reads the last file completely, and seven others,
-    in turn. It notes the result with the files, for `pitlink check` and the alerts.
+    At the end, the command checks every file. It reads the last file and seven other files, in
+    turn, completely. It notes the result with the files, for `pitlink check` and the alerts.
 
     The exit status is 1 if the ledger has a problem. It is also 1 if a file cannot be written, is
     missing or is altered. The output names the file and says what to do.

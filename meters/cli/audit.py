@@ -16,7 +16,8 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""A file in the data directory. Its time is the end of the last `pitlink audit --daily`."""
+"""A file in the data directory. The time of this file is the end of the last `pitlink audit
+--daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -76,9 +77,9 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Check if work was done at `done`, after the last gaming day closed.
+    """Check if work was done after the last gaming day closed. `done` is the time of the work.
 
-    A time in the future was noted by a wrong clock, so it does not count.
+    If `done` is in the future, it was noted by a wrong clock and does not count.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))

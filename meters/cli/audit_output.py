@@ -38,7 +38,8 @@ _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 LAST: Final = date.max
-"""A date that means the last archived day up to which an audit found a link correct."""
+"""A date with a special meaning: the last archived day up to which an audit found a link correct.
+"""
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
@@ -92,7 +93,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
     """Return the first day to audit, or None for the whole ledger.
 
-    `LAST` is replaced by the last archived day that the note of an audit names for this link.
+    If `since` is `LAST`, return the last archived day that the note of an audit has for this link.
     """
     if since == LAST and before and (noted := before.through.get(link)):
         return date.fromisoformat(noted)
@@ -107,7 +108,10 @@ def _note(
     *,
     whole: bool,
 ) -> None:
-    """Write the note of the audit. If this fails, report it; the audit's result is still valid."""
+    """Write the note of the audit.
+
+    If the note cannot be written, report that. The result of the audit is valid nevertheless.
+    """
     try:
         note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
     except OSError as error:

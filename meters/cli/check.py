@@ -11,9 +11,9 @@ from meters.floor.config_option import ConfigOption
 def check(config: ConfigOption) -> None:
     """Check the programs, the floor file and the parts that it names, one line each.
 
-    The command compares the programs with the digests that the wheel recorded, the floor file with
-    its last approval, and the ledger with the balances. `pitlink serve` makes the same checks
-    before a link operates.
+    The command compares the programs with the digests that the wheel recorded. It compares the
+    floor file with the last approved one, and the ledger with the balances. `pitlink serve` makes
+    the same checks before a link operates.
 
     The exit status is 1 if something must be fixed before the floor can operate.
     """

@@ -80,8 +80,8 @@ def keys(
     passwords, and TLS settings. A table has the right to publish only its own events.
 
     Run the command again when tables are added. Missing keys are made, existing keys are kept, and
-    the lists for mosquitto and Redis are written again. Then copy to every machine its own part of
-    the directory, and no other part:
+    the access lists of mosquitto and Redis are written again. Then copy to every machine its own
+    part of the directory, and no other part:
 
     - broker/ to the broker
     - redis/ to Redis
@@ -90,11 +90,11 @@ def keys(
     - tables/LINK.TABLE/ to the table
     - display/ to any other reader
 
-    Keep authority/ offline: its key can make a certificate for any name. In the floor file, under
-    [service], set `keys = "DIRECTORY"`, set `broker` to "mqtts://HOST:8883", and set `redis` to
-    "rediss://HOST:6379/0". Restart mosquitto and Redis when their lists have changed. Check that
-    each server can read its list: a mosquitto that cannot read its list on SIGHUP gives everybody
-    all rights.
+    Keep authority/ offline: its key can make a certificate for any name. Then add `keys =
+    "DIRECTORY"` to the section [service] of the floor file. In the same section, set `broker` to
+    "mqtts://HOST:8883" and `redis` to "rediss://HOST:6379/0". Restart mosquitto and Redis when
+    their access lists have changed. Check that each server can read its access list: a mosquitto
+    that cannot read it on SIGHUP gives everybody all rights.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
@@ -118,7 +118,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
     """Return the user names of the holders whose keys are to be replaced.
 
     Raises:
-        UserError: there is no holder with one of the names.
+        UserError: one of the names is the name of no holder.
     """
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())

@@ -1,9 +1,9 @@
 """The ``pitlink`` command, built from the subcommands of all rooms.
 
 A room (package) lists its subcommands in the entry-point group ``pitlink.commands``. A subcommand
-is a function with parameters annotated for typer. If it has further subcommands, it is a typer
-application. So this module need not import the rooms, and ``pitlink settle`` starts without a
-broker or a web server.
+is a function with parameters annotated for typer. A group of subcommands is a typer application. A
+subcommand is imported only when it is named. So ``pitlink settle`` starts without a broker or a web
+server, and the lowest rooms import nothing from the rooms above them.
 """
 
 import os
@@ -26,8 +26,12 @@ _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": Tru
 def run() -> None:
     """Run the command line and end the process with its exit status.
 
-    The status is 0 for success, and 2 for wrong usage. It is 1 if a check failed or input was
-    refused, and 130 if the command was interrupted.
+    The exit status is one of these:
+
+    - 0: success
+    - 1: a check failed, or input was refused
+    - 2: wrong usage
+    - 130: interrupted
     """
     hear_signals()
     sys.excepthook = print_defect
@@ -47,8 +51,8 @@ def run() -> None:
 def command_line(arguments: Sequence[str]) -> typer.Typer:
     """Return the application with the subcommand that ``arguments`` name, or with all of them.
 
-    Only the named subcommand is imported. If the import of a subcommand fails, the others still
-    work.
+    Only the named subcommand is imported. If the import of a subcommand fails, the other
+    subcommands still work.
     """
     app = typer.Typer(
         name="pitlink",

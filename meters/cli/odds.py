@@ -1,4 +1,8 @@
-"""The `odds` command. It reads a floor file; the rooms with the rules must not read files."""
+"""The `odds` command, which prints exact odds.
+
+The command is not in a room of the rules, because it reads a floor file. Those rooms must not read
+files.
+"""
 
 import os
 import sys
@@ -177,8 +181,8 @@ def _config_offers(
     """Return the offers of a floor file. An offer is a wager with a paytable.
 
     Raises:
-        UserError: options give draws or mini-royals, which the floor file sets; or no table offers
-            anything.
+        UserError: options give draws or mini-royals, but the floor file already sets them; or no
+            table offers anything.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
@@ -211,7 +215,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
     """Yield the offers of one table. An offer is a wager with a paytable.
 
-    If a wager has several paytables and the table has not chosen one, the wager is not offered.
+    If a wager has several paytables and the table has chosen none, the table does not offer it.
     """
     chapter = chapters()[table.game]
     chosen = table.paytables
@@ -251,16 +255,16 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return the place of an offer in the output: by chapter, then by its wager in the chapter."""
+    """Return an offer's place in the output. Offers are sorted by chapter, then by wager."""
     chapter = offer.chapter
     names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return the odds "to 1" that a mini-royal pays, for each bonus that pays it.
+    """Return what a mini-royal pays "to 1" for each bonus that pays for a mini-royal.
 
-    If no odds are given for a bonus, they are the minimum of the law.
+    If a bonus has no given value, it pays the minimum of the law.
     """
     found = {}
     for item, royal in mini_royals(chapter).items():
@@ -275,7 +279,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Calculate the entries. Show a progress bar if this lasts more than a second."""
+    """Calculate the odds of offers. If this lasts more than a second, show a progress bar."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -286,7 +290,7 @@ def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
 
 
 def _cache_directory() -> Path | None:
-    """Return the directory for counts: `pitlink` in the user's cache directory.
+    """Return the directory for kept counts: `pitlink` in the user's cache directory.
 
     Return None if the user has no home directory.
     """

@@ -96,8 +96,9 @@ def day(
     """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
     The report has contributions by table, wins, adjustments, approvals and changes. It also has the
-    times when a link was inoperable. If the ledger differs from the meters as they were read at the
-    close, the report lists each variance. An open day is reported as far as it has gone.
+    times when a link was inoperable. The meters are read at the close of the day. If this reading
+    differs from the ledger, the report lists each variance. A day that is still open is reported up
+    to now.
     """
     _ReportKind(day_document, FIGURE_COLUMNS, day_figures).give(
         _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
@@ -205,7 +206,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _ReportKind:
-    """A kind of report: the function that makes its document, and its rows for other programs."""
+    """A kind of report. `document` makes the report, and `rows` its rows for other programs."""
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
     columns: Sequence[str]

@@ -72,12 +72,13 @@ def restore(
 
     - If Redis has less data than the archive, it writes the store from the archive.
     - It applies the later events of the outboxes again, and notes the restore in the ledger.
-    - It audits everything, and writes the mark (the file with the last entry of the ledger) again.
+    - It audits everything. Then it writes the mark again, which is a file with the last entry of
+      the ledger.
 
     If the command is interrupted, run it again.
 
-    The command compares every reply with the reply that the table received. It lists replies that
-    differ, and wins that wait again, for the floorperson and the accountant.
+    The command compares every reply with the reply that the table received. For the floorperson and
+    the accountant, it lists replies that differ, and wins that wait again.
     deploy/docs/recover/restore.md has the whole procedure.
 
     The exit status is 1 if nothing was done, something is missing, or the books do not balance.

@@ -39,7 +39,7 @@ class _Part:
 
     Attributes:
         name: the name of the part.
-        told: the beginning of a sentence about the part.
+        told: the beginning of a sentence about the part, such as "the store of link L is".
         version: the schema version of the part; None if the part has no data yet.
         upgrade: a function that upgrades the part to the current version.
     """
@@ -63,10 +63,10 @@ def upgrade(
     """Upgrade the data in Redis to the layout of this release.
 
     The command shows what it will change, and asks before it starts. It changes each link in one
-    atomic step, which the link's ledger records. It changes the users in the same way. Data that
-    already has this release's version is not changed, so the command can be repeated. After the
-    upgrade, no earlier release can use the books. deploy/docs/run/upgrade.md has the order in which
-    to restart the services, and the way back.
+    atomic step, and the link's ledger records this step. It changes the users in one atomic step
+    too. Data that already has this release's version is not changed, so the command can be
+    repeated. After the upgrade, no earlier release can use the books. deploy/docs/run/upgrade.md
+    has the order in which to restart the services, and the way back.
 
     The exit status is 1 if the upgrade was not done: the store cannot be reached, a later release
     wrote the data, or the answer is no.
@@ -107,7 +107,8 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
 async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
     """Reserve the slip numbers of links that the floor file no longer names.
 
-    Such links are found in Redis, in the services' marks, or in their archives.
+    Such links are found in Redis, in the services' marks (files about the ledgers), or in the
+    archive.
     """
     named = {link.id for link in floor.link}
     found = await links_with_slips(redis, [SLIPS_TAG, *named])

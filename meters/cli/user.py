@@ -166,8 +166,8 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
 def _us() -> Actor:
     """Return the actor of a command: the name of the operating system's user.
 
-    This is not a user of pitlink. The name is not read from the environment, because anybody can
-    set any name there.
+    This person need not be a user of pitlink. The name is not read from the environment, because
+    anybody can set any name there.
     """
     try:
         who = pwd.getpwuid(os.getuid()).pw_name

@@ -1,1 +1,1 @@
-"""The state of the floor that displays show."""
+"""The data that displays show: meters, heartbeats of the links, and wins."""

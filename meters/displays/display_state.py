@@ -1,9 +1,10 @@
-"""The state that displays show, in memory: meters, heartbeats of the links, and wins.
+"""The data that displays show, in memory: meters, heartbeats of the links, and wins.
 
-The state is only for displays: accounting never uses it. The service writes to it only what it has
-just published. Displays read the state, or follow it. A follower receives the current state, not
-its history. If a value changes before the follower reads it, the new value replaces the old one. So
-a slow follower uses no more memory, and never sees an old amount after a newer one.
+This data is only for displays: accounting never uses it. It has only what the service has just
+published. A display reads the data once, or follows it. A follower receives the current data, and
+then each change. If a value changes twice before the follower reads it, the follower receives only
+the new value. So a slow follower uses no more memory, and never sees an old amount after a newer
+one.
 """
 
 import asyncio
@@ -29,7 +30,8 @@ LATE_S: Final = 5.0
 means that a clock was set back."""
 
 HITS_MAX: Final = 256
-"""Largest number of wins of one link in the state. Above this number, the oldest win is dropped."""
+"""Largest number of wins of one link that are kept. Above this number, the oldest win is dropped.
+"""
 
 HIT_NEWS_S: Final = 20.0
 """Seconds for which a win is news. A display that reconnects within this time celebrates the win.
@@ -39,22 +41,22 @@ VALIDATED_NEWS_S: Final = 60.0
 """Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""Largest number of followers that are displays. The same limit applies to the staff, separately.
-"""
+"""Largest number of displays that follow the data. The staff have a separate limit of the same
+size."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
-"""Largest number of followers at one address, or of one member of the staff."""
+"""Largest number of event streams to one address, or to one member of the staff."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class TooManyWatchersError(Exception):
-    """Too many followers of the display state.
+    """Too many event streams (followers of the display data) are open.
 
     Attributes:
-        of_one: true if one address or one person has too many followers; false if all followers
-            together are too many.
+        of_one: true if one address or one person has too many; false if there are too many in
+            total.
     """
 
     def __init__(self, *, of_one: bool) -> None:
@@ -111,7 +113,7 @@ class MeterRow(_Row, frozen=True):
 class LinkRow(_Row, frozen=True):
     """The last heartbeat of a link's controller. `reason` is empty if the link operates.
 
-    `age_ms` is the age of the heartbeat, for a reader that receives it later.
+    `age_ms` is the age of the heartbeat when the row is read.
     """
 
     link: str
@@ -152,7 +154,10 @@ class JackpotRow(_Row, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The row of a win, and the time by the state's clock until which the row is news."""
+    """The row of a win, and the time until which the win is news.
+
+    The time is in seconds of the clock of `DisplayState`.
+    """
 
     row: JackpotRow
     news_until: float
@@ -164,7 +169,7 @@ BoardRow = MeterRow | LinkRow | JackpotRow
 
 
 class DisplayState:
-    """The current state of every display, and its followers.
+    """The current data for all displays, and its followers.
 
     Args:
         clock: a clock in seconds that only increases. It measures the age of heartbeats.
@@ -183,13 +188,13 @@ class DisplayState:
         self._terms: dict[str, Link] = {}
 
     def put_terms(self, link: Link) -> None:
-        """Show the paytables of a link from now on."""
+        """Set the present terms of a link, such as its paytables."""
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its current parameters.
+        """Return a link with its present terms.
 
-        If no parameters were set, return the link as it is in the floor file.
+        If no terms were set, return the link as it is in the floor file.
         """
         return self._terms.get(approved.id, approved)
 
@@ -197,8 +202,8 @@ class DisplayState:
         """Show a meter's value unless a later value is shown; return True if it is now shown.
 
         A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs and its time is not earlier. Such a value comes from a link that lost its
-        store: it changes the state without a new version. If the old value has been shown for
+        its state differs and its time is not earlier. The reason for this rule is a link that lost
+        its store: its state changes without a new version. If the old value has been shown for
         `LATE_S`, the times are not compared.
         """
         key = (row.link, row.meter)
@@ -257,7 +262,7 @@ class DisplayState:
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
         """Return the row of a decision.
 
-        The row is news if the decision is a validation or a payment of a win that was shown.
+        The row is news if the decision is a validation or a payment, and the win was kept here.
         """
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
@@ -266,16 +271,19 @@ class DisplayState:
         return _Held(held.row, since_before)
 
     def _told(self, held: _Held) -> JackpotRow:
-        """Return the row of a win, with the time for which it remains news."""
+        """Return the row of a win with `news_ms`, the time for which the win is still news."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """Return the meters of one link or of all links, in the order of their first values."""
+        """Return the meters of one link or of all links. The meter that came first is first."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
-        """Return the controller of one link, or of all links, if its heartbeat has not stopped."""
+        """Return the last heartbeat of one link, or of all links.
+
+        A heartbeat that is older than `FRESH_S` is left out.
+        """
         now = self._clock()
         return [
             msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
@@ -297,14 +305,14 @@ class DisplayState:
                 yield from map(self._told, rows.values())
 
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
-        """Return a follower that receives the current state first, then the changes.
+        """Return a follower that receives the current data first, then the changes.
 
         Displays and staff have separate limits, so many displays cannot exclude a floorperson.
-        Without `link`, the follower receives all links. Without `by`, it counts as a display of
-        unknown address.
+        Without `link`, the follower receives all links. Without `by`, the follower counts as a
+        display of unknown address.
 
         Raises:
-            TooManyWatchersError: there are too many followers in total, or too many of this one.
+            TooManyWatchersError: there are too many followers in total, or too many of `by`.
         """
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
@@ -319,18 +327,21 @@ class DisplayState:
         return watch
 
     async def leave(self, watch: "DisplayUpdates") -> None:
-        """Remove a follower. The end of an HTTP response calls this, so it is a coroutine."""
+        """Remove a follower.
+
+        This is a coroutine, because the end of an HTTP response awaits it.
+        """
         watch.close()
         self._watches.discard(watch)
 
     def close(self) -> None:
-        """End the iteration of every follower, also of each later one."""
+        """End every follower. A follower that is made later ends immediately."""
         self._closed = True
         for watch in list(self._watches):
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """Return the number of followers that are staff, or else of those that are displays."""
+        """Return the number of staff that follow. If `staff` is false, return that of displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _watching(self, link: str) -> "list[DisplayUpdates]":
@@ -338,10 +349,10 @@ class DisplayState:
 
 
 class DisplayUpdates:
-    """One follower of the display state: an async iterator of the changes since its last read.
+    """One follower of the display data: an async iterator of the changes since the last read.
 
-    The iteration ends when the display state closes. It also ends if the reader missed too many
-    wins; a new follower then receives the whole state. A reader that stops must call
+    The iteration ends when the display data is closed. It also ends if the reader missed too many
+    wins. A new follower then receives the whole data. A reader that stops must call
     `DisplayState.leave`.
     """
 
@@ -359,17 +370,17 @@ class DisplayUpdates:
         self._open = True
 
     def put_meter(self, row: MeterRow) -> None:
-        """Replace the value of this meter that the reader has not read yet."""
+        """Keep a meter's new value until the reader reads it. An older unread value is replaced."""
         self._meters[row.link, row.meter] = row
         self._ready.set()
 
     def put_link(self, row: LinkRow) -> None:
-        """Replace the controller state of this link that the reader has not read yet."""
+        """Keep a link's heartbeat until the reader reads it. An older unread one is replaced."""
         self._links[row.link] = row
         self._ready.set()
 
     def put_jackpot(self, row: JackpotRow) -> None:
-        """Replace the state of this claim that the reader has not read yet."""
+        """Keep a win's new state until the reader reads it. An older unread state is replaced."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:
             self.close()
@@ -410,7 +421,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Add a value. Remove the oldest values if there are more than the limit."""
+    """Add a value. If there are more than `HITS_MAX` values, remove the oldest ones."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

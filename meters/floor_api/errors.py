@@ -25,7 +25,7 @@ class ActError(Exception):
 
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """Raise `ActError` ``link_inoperable`` if the store fails in the `with` block."""
+    """Raise `ActError` with the code ``link_inoperable`` if the store fails in the `with` block."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -13,7 +13,7 @@ Parameter = Literal[
 ]
 
 Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTABLE_WORDS)]
-"""Text that a person types: printable and not blank."""
+"""Text that a person types: printable, not blank, and at most 200 characters."""
 
 PAGE_MAX = 200
 """The largest number of wins or log entries in one answer."""
@@ -24,7 +24,7 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Wagered(_Row, frozen=True, kw_only=True):
-    """The wagers of one position at lock-out. `wagers` has the cents of each wager, by its name."""
+    """The wagers of one position at lock-out. `wagers` has the amount of each wager, in cents."""
 
     position: int
     patron: str | None
@@ -32,7 +32,7 @@ class Wagered(_Row, frozen=True, kw_only=True):
 
 
 class EnvyOwed(_Row, frozen=True, kw_only=True):
-    """An Envy Bonus owed to one position for the winning hand of another. `amount` is in cents."""
+    """An Envy Bonus that a position is owed because another position won. `amount` is in cents."""
 
     position: int
     patron: str | None
@@ -45,17 +45,18 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
     Attributes:
         claim: the permanent id of the claim.
-        order: the number of the win's ledger entry. It shows the order of wins at nearly the same
-            time (duty D7).
-        turn: the number of the win among the wins of its round that wait for a floorperson, from 1.
-        turns: the number of these wins.
-        link: the id of the link; `link_name` is its name for people.
-        meter: the id of the meter; `meter_name` is its name for patrons.
+        order: the number of the win's ledger entry. If wins were at nearly the same time, this
+            number shows their order (duty D7).
+        turn: the place of this win among the waiting wins of the round, from 1.
+        turns: the number of the waiting wins of the round.
+        link: the id of the link; `link_name` is the link's name for people.
+        meter: the id of the meter; `meter_name` is the meter's name for patrons.
         asset: the facility's number for the table.
-        item: the wager that won; `item_name` is its name in words.
-        hand: the hand; `hand_name` is its name in words.
-        cards: the cards of the position. If they count, `dealer` has the dealer's cards and
-            `community` the community cards.
+        item: the wager that won; `item_name` is the wager's name in words.
+        hand: the hand; `hand_name` is the hand's name in words.
+        cards: the cards of the position.
+        dealer: the dealer's cards; empty if they do not count.
+        community: the community cards; empty if they do not count.
         wagered: the amount of the wager, in cents.
         amount: the amount of the win, in cents.
         meter_after: the meter balance after the win, in cents.
@@ -67,12 +68,12 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         envy_not_due: true if the Envy Bonuses were declared as not due.
         envy_amount: the sum of the Envy Bonuses, in cents.
         envy_state: the state of the Envy Bonuses; null if the hand brings none. ``pending``: the
-            win is not decided. ``validated``: they are owed. ``paid``: they were paid.
-            ``rejected``: they are not due.
+            win is not decided. ``validated``: the bonuses are owed. ``paid``: the bonuses were
+            paid. ``rejected``: the bonuses are not due.
         envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`; null if
-            there is none.
-        envy_reason: the reason why the Envy Bonuses were declared as not due, if that was after the
-            win was decided.
+            nobody has decided.
+        envy_reason: the reason of a user who declared the Envy Bonuses as not due after the win was
+            decided.
         only_envy: true if only the Envy Bonuses wait. No win of the hand waited for a floorperson,
             and `amount` is 0.
         state: the state of the claim.
@@ -158,7 +159,7 @@ class AskRow(_Row, frozen=True, kw_only=True):
 
     Attributes:
         ask: the id of the request.
-        link: the id of the link; `link_name` is its name for people.
+        link: the id of the link; `link_name` is the link's name for people.
         table: the id of the table.
         asset: the facility's number for the table.
         round: the id of the round.
@@ -191,10 +192,10 @@ class WinSearch(_Row, frozen=True, kw_only=True):
         words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
             a user who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
-        until: the end of the search; the win was before this time.
-        meter_awards: true for only wins of a percentage of a meter, not wins at odds.
-        before: the order where the previous page ended (`WinPage.next`). Only wins with a lower
-            order are found.
+        until: the time before which the win was, RFC 3339 in UTC.
+        meter_awards: if true, only wins of a percentage of a meter are found, no wins at odds.
+        before: `WinPage.next` of the previous page. Only wins of a lower order (ledger entry
+            number) are found.
         limit: the largest number of wins to return.
     """
 
@@ -224,12 +225,12 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
     """The accounting meters of a progressive, which only rise (duty D2). Amounts are in cents.
 
     Attributes:
-        wagers: the number of accepted wagers, with those of rounds that were void later.
-        wagered: the amount of these wagers.
+        wagers: the number of accepted wagers. Wagers of rounds that were void later are counted.
+        wagered: the amount of the accepted wagers.
         voided_wagers: the number of wagers that were returned because their round was void.
         voided: the amount of the returned wagers.
         hits: the number of wins of a percentage of the meter.
-        wins: the number of all wins, with wins at odds and Envy Bonuses.
+        wins: the number of all wins. Wins at odds and Envy Bonuses are counted.
         won: the amount of all wins.
         rejected: the part of `won` that a floorperson found not won, or not due.
         paid_by_system: the amount paid at the table, without a hand pay.
@@ -255,8 +256,9 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 class MeterParameters(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3). Amounts are in cents, rates in basis points.
 
-    `paytables` are the paytables that the law's chapter has for the kind of this meter. It is empty
-    if there is no choice. `overflow` is added to the meter when the meter is next won whole.
+    `paytables` has the paytables from which this kind of meter can choose under the law. If there
+    is no choice, `paytables` is empty. `overflow` is added to the meter when all of the meter is
+    won.
     """
 
     meter: str
@@ -284,8 +286,8 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
     """A proposed change of one parameter of a meter.
 
-    `value` is a letter for a paytable. It is in cents for a wager, a payout limit or the largest
-    contribution. A value of 0 removes the payout limit or the largest contribution.
+    For a paytable, `value` is a letter. For a wager, a payout limit or the largest contribution,
+    `value` is in cents. The value 0 removes the payout limit or the largest contribution.
     """
 
     meter: str
@@ -307,7 +309,7 @@ class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustm
 class ProposalRow(_Row, frozen=True, kw_only=True):
     """A change that one person proposes and another person confirms.
 
-    `before` is the old value as text, and `after` is the new one.
+    `before` is the old value as text. `after` is the new value as text.
     """
 
     proposal: str
@@ -350,7 +352,7 @@ class LinkView(_Row, frozen=True, kw_only=True):
     `rounds_open` is the number of rounds that have accepted wagers and no result yet.
     `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
     over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
-    D17). `unapproved` is null if the floor file is approved.
+    D17). `unapproved` is null if this floor file is approved for the link.
     """
 
     link: str

@@ -27,11 +27,11 @@ class MetricDeclaration:
 
     Attributes:
         kind: the class of the metric in the library prometheus_client.
-        name: the name of the metric, without `pitlink_` at its beginning, and without the `_total`
-            at the end of a counter's name.
+        name: the name of the metric without the prefix `pitlink_`. A counter's name is also without
+            the suffix `_total`.
         told: the help text.
         labels: the names of the labels.
-        from_start: true if the metric has a value for each label value from the service's start.
+        from_start: true if the metric has every value of its labels when the service starts.
         buckets: the upper bounds of a histogram's buckets.
     """
 

@@ -54,7 +54,7 @@ class MetricFamilies:
     def declare(self, declared: Iterable[MetricDeclaration]) -> None:
         """Register metrics.
 
-        A metric with values from the start gets all its label values of this floor.
+        If a metric has values from the start, add every value of its labels on this floor.
         """
         for one in declared:
             name, of = f"pitlink_{one.name}", self._registry
@@ -85,13 +85,13 @@ class MetricFamilies:
         return [(*values, *others) for values in of_floor for others in product(*further)]
 
     def known_link(self, link: str) -> str:
-        """Return the label of a link, which is ``unknown`` if the link is not in the floor file."""
+        """Return the label of a link: ``unknown`` if the floor file has no such link."""
         return link if link in self.links else UNKNOWN
 
     def known_meter(self, link: str, meter: str) -> tuple[str, str]:
-        """Return the labels of a meter, which are ``unknown`` if it is not in the floor file."""
+        """Return the labels of a meter: ``unknown`` if the floor file has no such meter."""
         return (link, meter) if (link, meter) in self.meters else (UNKNOWN, UNKNOWN)
 
     def known_table(self, link: str, table: str) -> tuple[str, str]:
-        """Return the labels of a table, which are ``unknown`` if it is not in the floor file."""
+        """Return the labels of a table: ``unknown`` if the floor file has no such table."""
         return (link, table) if (link, table) in self.tables else (UNKNOWN, UNKNOWN)

@@ -95,7 +95,8 @@ class LinkMetrics:
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
         """Set the metrics of an audit's result, and count the audit.
 
-        If the audit could not read the store, it is only counted. The last result remains.
+        If the audit could not read the store, it is only counted. The metrics keep the result of
+        the audit before.
         """
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:

@@ -38,12 +38,12 @@ class PlayMetrics:
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
         """Return the functions that add to counters.
 
-        They are looked up only once, because every wager uses them.
+        Every wager uses these functions, so they are looked up only once.
         """
         return [self._counters[name].labels(*labels).inc for name in names]
 
     def count_event(self, link: str, event_type: str, status: str, events: int = 1) -> None:
-        """Count events of one type that have one reply status."""
+        """Count events of one type that got the same reply status."""
         key = (link, event_type, status)
         count = self._of_event.get(key)
         if count is None:

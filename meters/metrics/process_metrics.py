@@ -55,7 +55,7 @@ class ProcessMetrics:
     def _read_disk(self, data: Path, archive: Path) -> None:
         """Set up the metrics of the disk and of notes in files.
 
-        They are read at each request for metrics.
+        The disk and the files are read at each request for metrics.
         """
         gauges = self._gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
@@ -79,7 +79,7 @@ class ProcessMetrics:
     def attach(self, check: SelfCheck, displays: DisplayState) -> None:
         """Set up the metrics of the self-check and of open event streams.
 
-        They are read at each request for metrics.
+        The values are read at each request for metrics.
         """
         self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
         streams = self._gauges["streams_open"]
@@ -87,9 +87,9 @@ class ProcessMetrics:
         streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
-        """Count a dropped message of a table. `link` is the table's link.
+        """Count a dropped message of a table. `link` is the link of this table.
 
-        If no known link has this name, the message is counted as ``unknown``.
+        If the floor file has no such link, the message is counted as ``unknown``.
         """
         self._counters["messages_dropped"].labels(self._known.known_link(link)).inc()
 
@@ -103,7 +103,10 @@ class ProcessMetrics:
         self._histograms["script_seconds"].observe(seconds)
 
     def note_wait(self, waited_s: float) -> None:
-        """Note how long the first message of a batch waited, in seconds. The batch starts now."""
+        """Note how long the first message of a batch waited, in seconds.
+
+        Call this when the batch starts.
+        """
         self._waited_s = waited_s
         self._histograms["intake_lag_seconds"].observe(waited_s)
 
@@ -122,10 +125,10 @@ class ProcessMetrics:
     def show_beat(
         self, link: str, *, operable: bool, closed: bool, missed: int, lasted_s: float
     ) -> None:
-        """Set the metrics of a link's heartbeat: its state and the missed heartbeats.
+        """Set the metrics of a link's heartbeat: the link's state and the missed heartbeats.
 
-        `lasted_s` is the time since the last heartbeat, in seconds. It is counted as inoperable
-        time if the link is inoperable.
+        `lasted_s` is the time since the heartbeat before, in seconds. If the link is inoperable,
+        this time is added to its inoperable time.
         """
         self._set("link_operable", int(operable), link)
         self._set("link_closed", int(closed), link)
@@ -160,9 +163,9 @@ class ProcessMetrics:
 
 
 def _disk(data: Path) -> tuple[float, float]:
-    """Return the free space and the size of the data directory's disk, in bytes.
+    """Return the free space and the size of the disk that has the data directory, in bytes.
 
-    If the directory does not exist yet, its nearest existing parent is used.
+    If the data directory does not exist yet, its nearest existing parent is used.
     """
     place = next((each for each in (data, *data.absolute().parents) if each.exists()), data)
     try:
@@ -173,7 +176,7 @@ def _disk(data: Path) -> tuple[float, float]:
 
 
 def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
-    """Set up the metrics of a note: its time, and 1 if it names no problem.
+    """Set up two metrics of a note in a file: its time, and 1 if the note names no problem.
 
     The note is read at each request for metrics.
     """

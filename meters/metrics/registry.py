@@ -26,10 +26,10 @@ class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
     Args:
-        floor: the floor file. Only its links, meters and tables get labels of their own. They have
-            labels from the start, so a rate is right from the first wager.
-        now: a function that returns the time in seconds since the epoch. The age of waiting claims
-            is calculated from it.
+        floor: the floor file. Only its links, meters and tables get labels of their own. These
+            labels exist from the start, so a rate is right from the first wager.
+        now: a function that returns the time in seconds since the epoch. It is used for the age of
+            waiting claims.
 
     Attributes:
         play: the metrics of play at the tables.
@@ -53,6 +53,9 @@ class Metrics:
         ProcessCollector(registry=self.registry)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics for Prometheus, and the media type that suits the `accept` header."""
+        """Return all metrics for Prometheus, and the media type of the answer.
+
+        `accept` is the header of the request; it decides the media type.
+        """
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type

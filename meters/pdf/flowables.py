@@ -1,4 +1,4 @@
-"""Texts, tables and lines for PDF pages. The library ReportLab lays them out.
+"""Texts, tables and lines for PDF pages, made with the library ReportLab.
 
 ReportLab has no type annotations, so its elements have the type `object` here.
 """
@@ -116,7 +116,7 @@ def face_of(words: str, *, bold: bool) -> str:
 
 @functools.cache
 def _wide_face(*, bold: bool) -> str:
-    """Return the font DejaVu Sans, loaded from the files of the library matplotlib.
+    """Return the font DejaVu Sans. It is loaded from the files of the library matplotlib.
 
     If matplotlib is not installed, return Helvetica.
     """

@@ -34,9 +34,9 @@ class LinkTotals:
 
     Attributes:
         wins: the wins that wait, and the wins of the reported days.
-        in_hand: the amounts that the open round of each table added to meters.
-        assets: the asset number of each table, from the last approval before the entry; without
-            one, from the floor file.
+        in_hand: the amounts that each table's open round added to meters.
+        assets: the asset number of each table. It is from the last approval that the ledger has
+            shown so far. If there is none, it is from the floor file.
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
@@ -57,7 +57,7 @@ class DayTotals:
         rounds: the counts of rounds of each table.
         acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
-        outages: the outages that were noted on the day.
+        outages: the outages that ended on the day.
         untold: entries that could not be reported, as texts.
     """
 

@@ -42,8 +42,8 @@ class ReportSection:
 class ReportPart:
     """The part of a report about one link.
 
-    `problems` are printed first: with a problem, no figure of the part can be trusted. Then
-    `variances` are printed. The person who signs must explain each variance.
+    `problems` are printed first. If there is a problem, no figure of the part can be trusted.
+    `variances` follow. The person who signs must explain each variance.
     """
 
     link: str
@@ -61,9 +61,9 @@ class ReportDocument:
     Attributes:
         title: the title of the report.
         facility: the name of the facility.
-        facts: the time of the report, and the program that made it.
+        facts: the time of the report, and the program that made the report.
         parts: one part per link.
-        unsigned: why the report cannot be signed, in one or a few words; empty if it can be signed.
+        unsigned: the reason why the report cannot be signed, in a few words; empty if it can be.
         wide: true if the lists need a page in landscape.
     """
 

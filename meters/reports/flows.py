@@ -29,7 +29,7 @@ _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money, by its name in reports."""
+    """The reason for a transfer of money. Its value is the name in reports."""
 
     CONTRIBUTIONS = "contributions"
     VOIDED = "voided_rounds"
@@ -95,8 +95,8 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 def pot_of(account: str) -> str:
     """Return the pot (account of a report) to which a ledger account belongs.
 
-    All claims have one pot together. So have all Envy Bonuses, and all tables. Every other account
-    is its own pot.
+    All claims share one pot. All Envy Bonuses share one pot, and all tables share one pot. Every
+    other ledger account is a pot by itself.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -109,7 +109,10 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """Return the balance of each pot from the balances of the ledger accounts, in micros."""
+    """Return the balance of each pot (account of a report), in micros.
+
+    The argument has the balances of the ledger accounts.
+    """
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
         pots[pot_of(account)] += micros
@@ -133,7 +136,10 @@ class AccountFlows:
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Return this pot joined with the same pot of the following time."""
+        """Return this pot joined with the same pot of a later time.
+
+        The flows are added up. The closing balance is from the later time.
+        """
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
             flows[flow] += micros
@@ -156,7 +162,10 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Return all pots with their flows, from their opening and closing balances in micros."""
+        """Return each pot (account of a report) with its flows and its balances.
+
+        `opening` and `closing` have the balances of all pots, in micros.
+        """
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
             name: AccountFlows(

@@ -1,4 +1,4 @@
-"""The gaming days of a link, from its ledger: figures, wins, acts, and errors in the figures."""
+"""The gaming days of a link, from its ledger: figures, wins, acts, and wrong figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -116,10 +116,11 @@ class TableRounds(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """A difference between the meters as read at the close of a day and the ledger (duty D19).
+    """A difference between a reading of the meters and the ledger (duty D19).
 
-    `of` is the name of an account or of an accounting meter. The numbers of an account are in
-    micros. The numbers of an accounting meter are in its own unit.
+    The meters are read at the close of a gaming day. `of` is the name of an account or of an
+    accounting meter. The numbers of an account are in micros. The numbers of an accounting meter
+    are counts, or cents or micros if the name says so.
     """
 
     of: str
@@ -145,7 +146,10 @@ class WaitingWins:
 
 @dataclass(frozen=True, slots=True)
 class UnpaidEnvy:
-    """Owed Envy Bonuses. `pending`: the win is not decided. `validated`: they can be paid."""
+    """Owed Envy Bonuses of a meter.
+
+    `pending`: the win is not decided. `validated`: the bonuses can be paid.
+    """
 
     pending: WaitingWins = WaitingWins(0, 0)
     validated: WaitingWins = WaitingWins(0, 0)
@@ -162,8 +166,8 @@ class LinkDay:
         closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if it is open.
         quiet: true if nothing happened on the day, so no reading of the meters closed it.
         first_entry: the number of the first ledger entry.
-        last_entry: the number of the last ledger entry. It is less than `first_entry` if there are
-            no entries.
+        last_entry: the number of the last ledger entry. Without entries, `last_entry` is less than
+            `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
         pots: the balances and flows of each pot (account of a report).
@@ -174,10 +178,10 @@ class LinkDay:
         decided: earlier wins that were decided on the day, in their state at the close of the day.
         acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
-        outages: the outages that were noted on the day.
+        outages: the outages that ended on the day.
         waiting: the wins that wait at the close of the day, by meter.
         envy: the Envy Bonuses that are owed at the close of the day, by meter.
-        variances: the differences between the meters as read at the close and the ledger.
+        variances: the differences between the reading of the meters at the close and the ledger.
         faults: the figures that do not agree with each other, as texts.
     """
 
@@ -215,7 +219,7 @@ class LinkDay:
         return self.last_entry - self.first_entry + 1
 
     def pot(self, name: str) -> AccountFlows:
-        """Return a pot (account of a report). An unknown pot is returned as an empty one."""
+        """Return a pot (account of a report). If the name is unknown, return an empty pot."""
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
@@ -226,11 +230,11 @@ class LinkDay:
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """Return the rise of one accounting meter of a progressive meter on the day."""
+        """Return how much one accounting meter of a progressive rose on the day."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def percentages_cents(self, meter: str) -> int:
-        """Return the total of the percentages of a meter that were won on the day, in cents."""
+        """Return the sum of all percentages of a meter that were won on the day, in cents."""
         return -self.meter_pots(meter)[0].flows.get(Flow.PERCENTAGES, 0) // 10_000
 
 

@@ -26,8 +26,8 @@ class WinBook:
 
     Args:
         link: the id of the link.
-        books: the books where the replay begins. Some wins wait in these books. The available
-            ledger does not show how these wins were won.
+        books: the books where the replay begins. The ledger entries of wins that already wait in
+            these books are not available.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
@@ -179,7 +179,7 @@ class WinBook:
         return tuple(won.values()), decided
 
     def latest(self) -> Iterator[Win]:
-        """Yield the wins of the reported days in their order, each in its present state."""
+        """Yield the wins of the reported days, the first won first, each in its present state."""
         yield from self._kept.values()
 
 
@@ -194,7 +194,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _untold(link: str, claim: str, held: HeldWin) -> Win:
-    """Return a win of which only the data in the checkpoint is known."""
+    """Return a waiting win from the data in a checkpoint. Its ledger entry is not available."""
     return Win(
         claim=claim,
         link=link,
@@ -209,7 +209,7 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Return Envy Bonuses of which only the data in the checkpoint is known."""
+    """Return owed Envy Bonuses from the data in a checkpoint. Their entry is not available."""
     return tuple(
         Win(
             claim=claim,

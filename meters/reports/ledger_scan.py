@@ -22,13 +22,13 @@ from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""The time before the reported days that is replayed too. A win that is decided on a reported day
-can be that old."""
+"""The time before the reported days that is replayed too. A win that was decided on a reported day
+can be from this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """The gaming days from `first` to `last`. None as `first` means the ledger's first day."""
+    """The gaming days from `first` to `last`. If `first` is None, they begin with the ledger."""
 
     first: date | None
     last: date
@@ -44,7 +44,7 @@ class LinkScan:
 
     Attributes:
         link: the link as it is in the floor file.
-        days: the reported gaming days, in their order.
+        days: the reported gaming days, by date.
         first_day: the first gaming day of the ledger.
         open_day: the gaming day that is open.
         wins: the wins of the reported days, in their state at the end of the ledger.
@@ -77,7 +77,7 @@ class LinkScan:
 
     @property
     def variances(self) -> list[str]:
-        """The differences between the meters as read at each close and the ledger, as texts."""
+        """The differences between each reading of the meters and the ledger, as texts."""
         return [
             f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
             f" says {one.ledger}: {one.read - one.ledger:+d}"

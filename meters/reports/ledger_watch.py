@@ -26,17 +26,16 @@ _DAY: Final = timedelta(days=1)
 class DayCollector:
     """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
-    A reading of the meters is a ledger entry that closes a gaming day and names it. The entries
-    after one reading, up to and including the next reading, belong to the day that this next
-    reading names. Some days between two readings have no reading: no service ran, and nothing
-    happened.
+    A reading of the meters is a ledger entry that closes a gaming day and names it. A day's entries
+    begin after the reading of the day before. They end with the day's own reading. If a day between
+    two readings has no reading, no service ran on it, and nothing happened.
 
     Args:
         link: the link as it is in the floor file.
-        wanted: a function that returns whether to keep a gaming day.
+        wanted: a function that returns True for a gaming day to keep.
 
     Attributes:
-        days: the kept days, in their order.
+        days: the kept days, by date.
         first_day: the first gaming day of the ledger; None while it is not known.
     """
 
@@ -71,8 +70,8 @@ class DayCollector:
         """Add the open gaming day after the whole ledger was replayed.
 
         Args:
-            open_day: the open day before the replay. A later day is used if that day was closed
-                during the replay.
+            open_day: the open day before the replay. If that day was closed during the replay, a
+                later day is used.
 
         Returns:
             The open day.
@@ -84,7 +83,7 @@ class DayCollector:
 
     @property
     def wins(self) -> Sequence[Win]:
-        """The wins of the kept days in their order, each in its state at the ledger's end."""
+        """The wins of the kept days, the first won first, in their state at the ledger's end."""
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
@@ -95,7 +94,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
-        """Make a gaming day from its totals and the books at its end."""
+        """Make a gaming day from the totals so far and the present books."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
         told = LinkDay(
@@ -121,7 +120,7 @@ class DayCollector:
         return replace(told, faults=(*gathered.untold, *faults_of(told)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Keep a gaming day, and the quiet days before it, if they are wanted."""
+        """Keep a gaming day if it is wanted. Keep the wanted days without entries before it."""
         if self._closed is None:
             self.first_day = day.first_day
         else:

@@ -59,7 +59,7 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
 
 
 def money_section(day: LinkDay) -> ReportSection:
-    """List the money of the house, of waiting wins and Envy Bonuses, and of payments to patrons."""
+    """List the money of the house, of waiting wins, of Envy Bonuses, and paid to patrons."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
     return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)
@@ -92,7 +92,10 @@ def _none_of(words: Sequence[str]) -> str:
 
 
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """Return how much each accounting meter of a meter rose: name, number, and amount in cents."""
+    """Return the lines about a meter's accounting meters: name, number, and amount in cents.
+
+    The number and the amount are those by which the accounting meter rose.
+    """
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
     waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
@@ -127,7 +130,7 @@ TABLE_COLUMNS: Final = (
 
 
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
-    """List the figures of each table for each meter, and their sum."""
+    """List the figures of each table for each meter, with their sum."""
     assets = {table.id: table.asset for table in link.table}
     figures = [
         ((table, assets.get(table, NOTHING), meter), figures)
@@ -141,7 +144,7 @@ def summed_section(
     title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
-    """Make a list of figures with their sum. The first cells of a row name its figures."""
+    """Make a list of figures, with their sum in the last row. The first cells name the figures."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, columns, rows)
@@ -165,7 +168,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 
 def rounds_section(day: LinkDay) -> ReportSection:
-    """List the number of finished rounds with a progressive wager, and of voids, for each table."""
+    """List the counts of finished rounds with a progressive wager, and of voids, for each table."""
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
@@ -220,7 +223,7 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSecti
 
 
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
-    """Return the wins by their state, without states that no win has.
+    """Return the wins by their state. A state without wins is left out.
 
     A win at odds counts as paid when it is validated.
     """
@@ -271,7 +274,7 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
 
 
 def _paid_where(win: Win) -> str:
-    """Return "at the table" for a win that was paid there without a record of the payment.
+    """Return "at the table" for a win that was paid at the table and needs no record of payment.
 
     For any other win, return an empty text.
     """
@@ -319,7 +322,7 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    """List the differences between the meters as read at the close of the day and the ledger."""
+    """List the differences between the reading of the meters at the close and the ledger."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
         numbers("Ledger", 2), numbers("Variance", 2),
@@ -337,7 +340,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return the text of a number: in dollars for an account or an amount, else as a count."""
+    """Return the text of a number. Money is in dollars; any other number is a count."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

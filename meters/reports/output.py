@@ -1,4 +1,4 @@
-"""The output of a report: the terminal, a CSV file, a PDF file, or one JSON object."""
+"""The output of a report: to the terminal, to a CSV or PDF file, or as one JSON object."""
 
 import asyncio
 import csv
@@ -26,7 +26,8 @@ from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins. Unicode has further forms of some of them."""
+"""Characters with which a spreadsheet formula begins. Unicode has wide forms of some of these
+characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,11 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
 
 
 def give(report: Report, wanted: OutputOptions) -> None:
-    """Print or write a report. If its figures do not agree, end with exit status 1.
+    """Print or write a report. If the report has a problem, end with exit status 1.
 
     Raises:
         UserError: a file cannot be written.
-        typer.Exit: the report has a problem or a variance. It was printed.
+        typer.Exit: the report has a problem or a variance, which was printed.
     """
     if wanted.csv:
         _write(wanted.csv, _csv(report.columns, report.figures()).encode())
@@ -144,8 +145,8 @@ def _plain(cell: Cell) -> Cell:
 def _begins_formula(text: str) -> bool:
     """Check whether a spreadsheet could read the text as a formula.
 
-    Leading spaces, marks and quotes are skipped, because a spreadsheet can drop characters that it
-    does not show. The first other character is normalized without the marks that follow it.
+    Leading spaces, marks and quotes are skipped, because a spreadsheet can drop characters that are
+    not visible. The first other character is normalized without the marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

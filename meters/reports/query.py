@@ -58,7 +58,7 @@ def one_day(day: date | None) -> Choose:
 def one_month(first: date | None) -> Choose:
     """Return a function that chooses a month, by default the month of the last closed day.
 
-    If the month has the open day, the month ends with the open day.
+    If the month is not over, it ends with the open day.
     """
 
     def choose(open_day: date, today: date) -> DayRange:
@@ -99,7 +99,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Limit a scan to the link of a table. The table need not be on the floor any more.
+    """Limit a scan to the link of a table. The table can have left the floor.
 
     Raises:
         UserError: the table is neither on the floor nor in the reported days.

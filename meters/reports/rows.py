@@ -25,7 +25,7 @@ WIN_COLUMNS: Final = (
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
 }  # fmt: skip
-"""The columns that have another name than the field of a win that they show."""
+"""The columns whose name differs from the name of their field in `Win`."""
 
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (

@@ -20,7 +20,7 @@ from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 
 StaffRequest = Request[SignedIn, object, State]
-"""A request of a signed-in user, after the check of the user's rights."""
+"""A request of a signed-in user who has the right for the route."""
 
 _CONFLICTS: Final = frozenset({
     "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
@@ -144,7 +144,7 @@ def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
 
 
 def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
-    """Refuse an event stream above the limit on open streams."""
+    """Refuse one more event stream, because too many streams are open."""
     if not error.of_one:
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)

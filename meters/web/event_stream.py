@@ -8,7 +8,7 @@ import msgspec
 from meters.displays.display_state import BoardRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
-"""Seconds without an event after which a comment is sent. A failure to send shows that the reader
+"""Seconds without an event after which a comment is sent. If the comment cannot be sent, the reader
 is gone."""
 
 HEARTBEAT: Final = b": still here\n\n"
@@ -27,12 +27,12 @@ _EVENTS: Final[dict[type[BoardRow], bytes]] = {
 class EventStream:
     """Updates of the display state as the bytes of server-sent events.
 
-    The first event is ``page``, the version of the pages. A page that was open before an upgrade
-    has another version, so it knows that it is outdated. The current state follows, then the
-    changes. Each meter, controller and jackpot has its own event.
+    The first event is ``page``, with the version of the pages. A page from before an upgrade has
+    another version. From this event, such a page knows that it is outdated. The current state
+    follows, then the changes. Each meter, controller and jackpot has its own event.
 
-    Each part of the stream has all changes since the reader read the part before. So a slow reader
-    gets later data, and needs no more memory.
+    The reader gets the stream in parts. Each part has all changes since the last part was read. So
+    a slow reader gets later data, and needs no more memory.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:

@@ -39,7 +39,7 @@ UNATTENDED_HEADER: Final = "X-Unattended"
 Such a request does not keep the session alive."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""The part of a route's API description that says: only a signed-in user can use the route."""
+"""The part of a route's API description that limits the route to signed-in users."""
 
 ACCESS: Final = "access"
 """The name of the route option that declares who is allowed to use the route."""
@@ -54,12 +54,12 @@ _PROXY_SAYS_SO: Final = (
 class RequestDetails(Protocol):
     """The parts of an HTTP request that this module reads.
 
-    The type of the request's route handler does not matter.
+    Requests with any type of route handler have these parts.
     """
 
     @property
     def scope(self) -> Scope:
-        """The description of the connection by the web server."""
+        """The web server's description of the connection."""
         ...
 
     @property
@@ -114,10 +114,10 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 def gate(people: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (D20).
 
-    Requests that change something are accepted only from pitlink's own pages. The check compares
-    the origin, and requires JSON. If a session is needed, the check requires the session's CSRF
-    token too. It looks the user up a second time after the request body has arrived. A sender can
-    delay the body, and the session can end in that time.
+    The check accepts a request that changes something only from pitlink's own pages. So it compares
+    the origin, and requires JSON. On a route for signed-in users, it also requires the session's
+    CSRF token. After the request body has arrived, it looks the user up a second time. The reason
+    is that a sender can delay the body until the session has ended.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -169,12 +169,12 @@ async def person_of(connection: RequestDetails, people: UserDirectory) -> Signed
 
 
 def token_of(connection: RequestDetails) -> str | None:
-    """Return the session token that the browser sent, or None if it sent none."""
+    """Return the session token that the browser sent. Return None if the browser sent none."""
     return connection.cookies.get(COOKIE)
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the network address of a sign-in, and its device if the device is known."""
+    """Return the network address from which a user signs in, and the device if it is known."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
@@ -190,8 +190,8 @@ def client_of(connection: RequestDetails) -> str:
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    A proxy on this machine reports HTTP or HTTPS in the header X-Forwarded-Proto. From any other
-    sender, the header is ignored.
+    A proxy on this machine reports HTTP or HTTPS in the header X-Forwarded-Proto. If another
+    machine sends this header, the header is ignored.
 
     Raises:
         RefusedError: the connection is not encrypted (``https_needed``).

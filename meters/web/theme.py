@@ -14,7 +14,7 @@ from meters.floor.logo import read_logo
 from meters.http.static_files import SHARED, Assets
 
 PAGES: Final = ("meters.web.signage", "meters.web.floor", "meters.web.paytable", SHARED)
-"""The packages whose files the pages use."""
+"""The Python packages whose files the pages use."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 """The files that are drawn in the facility's colors."""
@@ -23,8 +23,8 @@ _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 def themed(assets: Assets, floor: Floor) -> Assets:
     """Return the files of the pages in the facility's colors.
 
-    The version of these files changes if any part of the floor file that pages show is changed. So
-    a display that was open before the change reloads by itself.
+    Pages show parts of the floor file. If one of these parts changes, the files get another
+    version. So a display that was open before the change reloads by itself.
 
     Raises:
         UserError: the logo cannot be shown.

@@ -31,12 +31,12 @@ _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A name that no link has. A follower of this name receives no data. It only learns that the
+"""A name that no link has. A follower with this name receives no data. Its stream ends when the
 display state closes."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of a ``changed`` event. `count` differs after each change; it has no other meaning."""
+    """Data of a ``changed`` event. `count` only shows that something has changed."""
 
     count: int
 

@@ -21,13 +21,16 @@ from meters.web.security import SESSION, client_of, for_anybody, needs, person_o
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
-"""The largest entry number in a request. No ledger and no log is longer."""
+"""The largest entry number that a request can name. No ledger and no log has more entries."""
 
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A request body without fields. A field is refused. The actor is the signed-in user."""
+    """A request body without fields. A body with any field is refused.
+
+    The actor is the signed-in user.
+    """
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -66,11 +69,11 @@ def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HT
 def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
-        """List the claims with a win or Envy Bonuses not yet paid or rejected, oldest first.
+        """List the claims that wait, oldest first.
 
-        Money is in cents. A user with the right to see wins gets every field of each claim. For
-        everybody else, the service removes the names of people, the evidence, the reason and the
-        slip number.
+        A claim waits until its win and its Envy Bonuses are paid or rejected. Money is in cents. A
+        user with the right to see wins gets every field of each claim. For everybody else, the
+        service removes the names of people, the evidence, the reason and the slip number.
         """
         person = await person_of(request, people)
         rows = await claims.waiting()
@@ -172,7 +175,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def pay_envy(
         claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ClaimRow:
-        """Confirm that the table has paid the Envy Bonuses that are owed for a hand."""
+        """Confirm that the table has paid the owed Envy Bonuses of a hand."""
         person = request.user
         return await claims.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
 
@@ -180,7 +183,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject the Envy Bonuses of a hand that are owed and not paid, with the reason."""
+        """Reject the owed Envy Bonuses of a hand, with the reason. They must not be paid yet."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters

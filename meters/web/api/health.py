@@ -17,7 +17,7 @@ class Health(Protocol):
     """The source of the links' state for the health probes."""
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the id of each inoperable link with the reason; empty if all links operate."""
+        """Return the id and the reason of each inoperable link; empty if all links operate."""
         ...
 
 
@@ -30,7 +30,7 @@ class Alive(msgspec.Struct, frozen=True):
 class Readiness(msgspec.Struct, frozen=True):
     """The answer of `/readyz`. `ready` is true if every link is operable.
 
-    `links` has the id of each inoperable link, with the reason.
+    `links` has the id and the reason of each inoperable link.
     """
 
     ready: bool
@@ -42,7 +42,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/healthz", opt=for_anybody(), sync_to_thread=False)
     def is_alive() -> Alive:
-        """Answer that the process is alive. This says nothing about the links."""
+        """Answer that the process is alive. The answer says nothing about the links."""
         return Alive(alive=True)
 
     @get(

@@ -41,8 +41,8 @@ class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A user whose PIN was set.
 
-    `pin` is the PIN that the service generated, or null if it generated none. No other answer shows
-    this PIN.
+    `pin` is the PIN that the service generated. If the service generated none, `pin` is null. No
+    other answer shows this PIN.
     """
 
     pin: str | None = None
@@ -74,7 +74,7 @@ def _reading_routes(
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal of the operators' log. Keep a copy of it elsewhere (duty D17)."""
+        """Return the seal of the operators' log, so it can be kept outside pitlink (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]

@@ -1,4 +1,4 @@
-"""The signage pages. Each page arrives complete; `signage.js` then keeps it current."""
+"""The signage pages. The service sends each page complete. Then `signage.js` keeps it current."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -161,7 +161,7 @@ class Signage:
     def _shown(self, row: MeterRow | None) -> Shown:
         """Return the state in which a meter is shown.
 
-        A meter of a closed link keeps its money, so its amount is still correct and is shown.
+        The meter of a closed link is shown with its amount, because the meter keeps its money.
         """
         link = self._links.get(row.link) if row is not None else None
         states = {row.state if row is not None else "", link.state if link is not None else ""}
@@ -190,10 +190,10 @@ class Signage:
         )
 
     def _note(self, row: MeterRow) -> _NoteView:
-        """Return the text about a win that a meter shows with its amount (duty D8).
+        """Return the text about a win that is shown next to a meter's amount (duty D8).
 
-        This is the highest pending win. If none is pending, it is the last win that was validated a
-        moment ago.
+        The text is about the highest pending win. If no win is pending, it is about the last win
+        that was validated a moment ago.
         """
         words = self._branding.wording
         key = (row.link, row.meter)

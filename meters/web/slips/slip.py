@@ -27,8 +27,8 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Limit of the width of the layout, in percent of the page's width. Content that needs more width
-is shrunk further."""
+"""Largest width of the layout, in percent of the page's width. Content that does not fit in this
+width is shrunk further."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -97,7 +97,7 @@ def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
 
 
 class _Slip:
-    """Content of one win's slip, from top to bottom, with a width in points."""
+    """Content of one win's slip, from top to bottom. Its width is in points."""
 
     def __init__(self, floor: Floor, row: ClaimRow, width: float) -> None:
         self._facility = floor.facility
@@ -202,7 +202,7 @@ class _Slip:
                 yield paragraph(_owed(owed), 9)
 
     def _envy_words(self) -> str:
-        """Return the state of the hand's Envy Bonuses as text."""
+        """Return the text that says whether the hand's Envy Bonuses are owed, paid or not due."""
         row = self._row
         if row.envy_state == "paid":
             by = f", {self._by(row.envy_by, row.envy_at)}" if row.envy_by else ""
