@@ -16,7 +16,8 @@ LOOPBACK: Final = "127.0.0.1"
 
 _USUAL_PORT: Final = 1883
 _ANSWER_WITHIN_S: Final = 2.0
-# A CONNECT of MQTT 3.1.1 as client "pitlink-probe", clean session, and the accepting CONNACK.
+# A CONNECT packet of MQTT 3.1.1: client "pitlink-probe", clean session. Then the CONNACK packet
+# that accepts it.
 _CONNECT: Final = b"\x10\x19\x00\x04MQTT\x04\x02\x00\x3c\x00\x0dpitlink-probe"
 _ACCEPTED: Final = b"\x20\x02\x00\x00"
 _DISCONNECT: Final = b"\xe0\x00"
@@ -72,12 +73,12 @@ async def broker_answers(port: int) -> bool:
 
 
 def choose_port(home: Path) -> socket.socket:
-    """Choose the port of the last start; if it is in use, port 1883; otherwise any free port.
+    """Choose the first free port of these: the port of the last start, 1883, any other one.
 
     Returns:
         A UDP socket with the same port number. While the socket is open, other services do not
-        choose this port. Without it, two services that start at the same time could both find the
-        port free. Then one of them would use the other service's broker as its own.
+        choose this port. Without the socket, two services that start at the same time could both
+        find the port free. Then one of them would use the other service's broker as its own.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):

@@ -51,7 +51,7 @@ async def redis_answers(path: Path) -> bool:
 
 
 async def retire_redis(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed: two Redis on the same files would damage the files.
+    """Stop a Redis whose supervisor was killed: two servers would damage the same files.
 
     Returns:
         True if such a Redis was running.
@@ -84,7 +84,8 @@ def _program(home: Path) -> str:
     """Return the newest redis-server. It must be able to read the existing data.
 
     The newest one is used, not the first on PATH. An environment can put its own redis-server
-    before the system's. If it is older, it cannot read the data of a newer one.
+    before the system's. Its own one can be older, and an older one cannot read the data of a newer
+    one.
 
     Raises:
         UserError: there is no redis-server of version 6.2 or later, or none can read the data.

@@ -1,4 +1,4 @@
-"""Server that several processes can use. The first user starts it; it ends with the last one.
+"""Server that several processes share. It starts with the first user and ends with the last.
 
 This module is for the users; `meters.embedded.supervisor` is the program that runs the server. A
 user holds a shared lock, makes sure that a supervisor runs, and releases the lock at the end.
@@ -58,7 +58,7 @@ class SharedProcess:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Keep the server running. At the exit the server is ended, unless other processes use it.
+        """Keep the server running for the caller; at the exit, end it unless others use it.
 
         Raises:
             PartFailedError: the server did not start.

@@ -1,9 +1,10 @@
 """Program that keeps an embedded server running while any process uses the server.
 
 Each user of the server holds a shared lock on `users.lock` in the server's home directory. The
-kernel releases the lock when its holder ends, in any way. So the supervisor needs no heartbeat. If
-the supervisor can lock this file exclusively, the server has no user. Then the supervisor ends the
-server and itself. If the server ends earlier, the supervisor starts it again.
+kernel releases the lock when its holder ends, even if the holder is killed. So the supervisor needs
+no heartbeat. If the supervisor can lock this file exclusively, the server has no user. Then the
+supervisor ends the server and itself. If the server ends while it has users, the supervisor starts
+it again.
 
 Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server's output goes to the
 output of the supervisor.

@@ -61,7 +61,7 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return the reason why a text is not an address of Redis, or None.
+    """Return the reason why a text is not the address of a Redis; None if it is one.
 
     The reason shows no part of the text, because the text can contain a password.
 

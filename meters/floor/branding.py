@@ -50,7 +50,7 @@ class Branding(_Config, frozen=True, kw_only=True):
         title: the text above the meters if a page shows several links.
         ground: the background color, as ``#rrggbb``.
         ink: the color of numerals and words.
-        accent: the color of signs, lines and the band of a win.
+        accent: the color of signs and lines, and of the band that marks a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
         rotate: ``fit`` shows all meters at the same time. If this makes the numerals too small to
             read across the room, the meters take turns. With ``links`` or ``meters``, the links or

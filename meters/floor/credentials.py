@@ -22,16 +22,22 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Return the directory of keys: from the environment, else from the floor file, else None."""
+    """Return the directory of keys, from the environment or the floor file.
+
+    The environment has priority. The result is None if neither names a directory.
+    """
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
 
 
 def secret_of(variable: str) -> str | None:
-    """Return a password from an environment variable, or from the file that ``…_FILE`` names.
+    """Return the password in an environment variable, or in the file that ``…_FILE`` names.
+
+    ``…_FILE`` is the name of the variable with the ending ``_FILE``. The result is None if neither
+    variable is set.
 
     Raises:
-        UserError: both are given, or the file cannot be read.
+        UserError: both are set, or the file cannot be read.
     """
     given = os.environ.get(variable)
     file = os.environ.get(f"{variable}_FILE")

@@ -62,7 +62,7 @@ class Meter(Config, frozen=True, kw_only=True):
     """One meter (duty D3).
 
     Attributes:
-        kind: the kind of meter in the chapter.
+        kind: the kind of meter, as its chapter of the regulations defines it.
         wager: the wager in cents.
         paytable: the letter of the paytable; None if the chapter has no choice of paytables.
         id: the name that tables use for the meter; None if this is its kind.
@@ -97,7 +97,7 @@ class Meter(Config, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> MeterTerms:
-        """The terms of the regulations for this kind, wager and paytable."""
+        """The regulations' terms for a meter of this kind, wager and paytable."""
         return meter_terms(self.kind, self.wager, self.paytable)
 
 
@@ -310,7 +310,7 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
-    """Check if the chapter has a meter of this kind at this wager, with any paytable."""
+    """Check if the regulations have a meter of this kind at this wager, with any paytable."""
     for paytable in (None, "A", "B"):
         try:
             meter_terms(kind, wager_cents, paytable)
@@ -321,7 +321,7 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield the errors in a table's settings: those that the chapter of its game does not allow."""
+    """Yield the errors in a table's settings that the regulations of its game do not allow."""
     chapter = chapters().get(table.game)
     if chapter is None:
         reason = f"there is no game {table.game}{nearest(table.game, chapters())}"

@@ -10,14 +10,14 @@ from bonus.errors import UserError
 from meters.floor.branding import Branding
 
 LOGO_BYTES_MAX: Final = 60_000
-"""Largest size of a logo in bytes. With it, a page of signage has less than 100 kB."""
+"""Largest size of a logo in bytes. With such a logo, a page of signage stays below 100 kB."""
 
 _SVG: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
     re.DOTALL,
 )
 _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""Elements that make an SVG active."""
+"""Elements that no SVG may contain, because they can run scripts or show other pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ def _media_type(body: bytes) -> str | None:
 
 
 class _ActiveError(Exception):
-    """SVG with active content."""
+    """SVG with active content, such as a script."""
 
 
 def _active(drawing: bytes) -> str | None:
     """Return the part of an SVG that is active or unreadable; None if there is no such part.
 
-    The SVG is parsed as a browser parses it. A search for words would miss a prefix, an entity, or
-    a line break inside a name. The parser finds them.
+    The SVG is parsed as a browser parses it. A text search would miss a name with a prefix, an
+    entity or a line break in it. The parser finds such names.
     """
     reader = expat.ParserCreate()
 

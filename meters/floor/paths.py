@@ -52,8 +52,9 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
     """Refuse an empty data directory if an earlier release kept the floor's data elsewhere.
 
     In the earlier release, `data` was relative to the directory from which the command was called.
-    That directory may contain marks or outboxes of this floor, while the directory relative to the
-    floor file contains none. Then the floor's meters would start again at their seeds.
+    That directory can contain marks or outboxes of this floor, while the directory relative to the
+    floor file contains none. Without this check, the floor's meters would then start again at their
+    seeds.
 
     Raises:
         UserError: the message names both directories and says what to do.

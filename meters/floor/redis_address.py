@@ -47,8 +47,8 @@ class ReplicatedAddress:
         service: the name by which the sentinels know the Redis; empty for a cluster.
         database: the number of the database; 0 for a cluster.
         tls: whether the connections to servers and sentinels use TLS.
-        replicas: the number of replicas that must have a write before its answer counts; at least
-            1.
+        replicas: the number of replicas that must have a write before the client returns its
+            answer; at least 1.
         options: TLS options, named as the parameters of the Redis client.
     """
 
@@ -82,7 +82,7 @@ def hosts_of(url: str) -> tuple[str, ...]:
 
 
 def with_one_host(url: str) -> str:
-    """Return an address with only the first of its hosts, so it looks like any other address.
+    """Return an address with only the first of its hosts, so that it can be parsed as a URL.
 
     The user and the password stay in the address.
 

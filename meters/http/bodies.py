@@ -22,9 +22,10 @@ _BODY = "data"
 async def check_body(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a JSON body that its route does not accept. This is a guard of an application.
+    """Refuse a JSON body that its route does not accept.
 
-    A body that is not JSON is left to Litestar, which refuses it.
+    Litestar calls this guard before the route's function. A body that is not JSON is left to
+    Litestar, which refuses it.
 
     Raises:
         ValidationException: the body is not accepted. The message has the reason.

@@ -47,8 +47,8 @@ def room_for_connections() -> int:
 class ConnectionLimits:
     """The open connections, counted by client address.
 
-    If no more connections are allowed, one connection is closed: the one that has waited longest
-    for its request. An honest browser sends its request immediately.
+    If no more connections are allowed, one is closed: the connection on which the server has waited
+    longest for a request. An honest browser sends its request immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -95,8 +95,8 @@ class ConnectionLimits:
 class Connection(H11Protocol):
     """Connection with a time limit for a whole request, and one for reading the answer.
 
-    uvicorn's own limit is only for a connection that is idle between two requests. It ends when the
-    first byte of the next request arrives.
+    uvicorn's own limit is only for a connection that is idle between two requests. That limit ends
+    when the first byte of the next request arrives.
     """
 
     def __init__(

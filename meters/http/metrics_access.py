@@ -12,8 +12,7 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""Headers that a proxy adds. They show that the request comes from another program than the one
-that connected."""
+"""Headers that a proxy adds. They show that the request is not from the program that connected."""
 
 _LOCAL_ONLY: Final = (
     "without a token, only programs on this machine may read metrics, and without a proxy: to read"

@@ -92,7 +92,7 @@ class HostNames:
     A foreign site can let its own name point to the server's address (DNS rebinding). Scripts of
     that site then send requests to the server as if they were from the server's pages. But the Host
     header of these requests has the foreign name. So a name is accepted only if it is the server's
-    own or is in the settings. Addresses are always accepted.
+    own or is in the settings. IP addresses are always accepted.
 
     Args:
         listening: the address on which the server listens.

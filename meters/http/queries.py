@@ -22,7 +22,9 @@ _WRITTEN: Final = {
 async def check_query(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a query with numbers or choices in another form. This is a guard of an application.
+    """Refuse a query with numbers or choices in another form than the strict one.
+
+    Litestar calls this guard before the route's function.
 
     Raises:
         ValidationException: the query is not accepted. The message has the reason.

@@ -112,7 +112,7 @@ async def serve_web(
     config = uvicorn.Config(
         ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
         log_config=None,
-        # With a lower level, every piece of data that is not HTTP would have its own log line.
+        # At a lower level, all data that is not HTTP would have its own log lines.
         log_level="error",
         access_log=False,
         forwarded_allow_ips=list(_PROXIES),

@@ -21,8 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""Time from the start of a certificate's validity to its making. Without it, the certificate would
-not be valid yet on a machine whose clock is slow."""
+"""A certificate is valid from this long before it is made, because clocks differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -51,7 +50,7 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility. It can sign no other authority."""
+        """Make an authority for a facility. It can sign clients and servers, but no authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [

@@ -123,7 +123,7 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
     """Warn if a service on this machine has no password of the Redis user for users.
 
-    Such a service keeps users and operators' log as the Redis user for the books.
+    Such a service uses the Redis user for the books also for users and operators' log.
     """
     lacking = [
         directory.name

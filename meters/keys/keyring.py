@@ -51,7 +51,7 @@ class KeyringEntry:
 class ServerPaths:
     """Directories of the servers' files on the servers' own machines.
 
-    None: the server reads the files in the directory of keys.
+    A directory is None if its server reads the files in the directory of keys.
     """
 
     broker: Path | None = None
@@ -75,7 +75,7 @@ class Keyring:
         revoked.
 
         Raises:
-            UserError: a file cannot be read or written. Or the authority's key is needed, but
+            UserError: a file cannot be read or written, or the authority's key is needed but
                 missing.
         """
         make_directory(self._directory)

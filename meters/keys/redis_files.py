@@ -11,13 +11,13 @@ from meters.redis_client.credentials import ARCHIVE_USER, PEOPLE_USER, REDIS_USE
 from meters.redis_client.user_keys import PEOPLE_TAG
 
 _EVERYBODY: Final = (
-    # The connection, and the check of Redis's health.
+    # Commands for the connection, and for the check of Redis's health.
     "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
-    # The address of the primary, and the wait for its replicas.
+    # Commands to find the primary, and to wait for its replicas.
     "cluster|slots", "role", "wait",
-    # Scripts and transactions, which may use only the commands of this list.
+    # Scripts and transactions. They can use only the commands of this list.
     "evalsha", "script|load", "script|exists", "multi", "exec",
-    # Commands for books and users alike.
+    # Commands for books and for users.
     "del", "exists", "set", "time",
     "hdel", "hget", "hgetall", "hincrby", "hmget", "hset",
     "xadd", "xrange", "xrevrange",

@@ -33,7 +33,7 @@ _TICKETS: Final = "tickets"
 
 
 class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Process connected under a name. Of two processes, the lower ticket shows the older one."""
+    """Process connected under a name. The older of two processes has the lower ticket."""
 
     instance: str
     ticket: int
@@ -43,7 +43,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Note of a service that stays away from the broker. Its time is that of Redis's clock."""
+    """Note by a service that stays away from the broker. Its time is from Redis's clock."""
 
     at_s: int
     reason: str

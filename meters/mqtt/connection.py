@@ -102,7 +102,8 @@ class BrokerConnection(BrokerClient):
         """Publish a message with QoS 1, without waiting.
 
         The packet is built here. paho would store each packet, to send it again in a session that
-        pitlink does not use. This took more time than all other work of the service for a wager.
+        pitlink does not use. This storing took more time than all other work of the service for a
+        wager.
         """
         if self._socket is None:
             return

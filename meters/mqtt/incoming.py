@@ -68,7 +68,8 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         """Return a batch: a received message, and one from each other lane that has any.
 
         The batch has up to `size_max` messages. A new message in the lane of the first message has
-        its turn before lanes that came later. So a batch can have two messages of one table.
+        its turn before lanes that began to wait later. So a batch can have two messages of one
+        table.
         """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]

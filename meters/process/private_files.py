@@ -30,7 +30,7 @@ def make_private_file(path: Path) -> None:
     """
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _FILE))
     if path.stat().st_mode & _OTHERS:
-        # Only its owner can change the mode of a file.
+        # Only the owner of a file can change its mode.
         with contextlib.suppress(PermissionError):
             path.chmod(_FILE)
 

@@ -56,7 +56,8 @@ async def open_redis(
         if for_people is None:
             yield books
             return
-        # Credentials in an address have priority over the client's own, so they are removed.
+        # Credentials in an address have priority over the settings of the client, so they are
+        # removed.
         people = _client(without_user(url), for_people, stack)
         yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
 

@@ -56,13 +56,15 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def people_access(service: Service) -> dict[str, object] | None:
-    """Return the client's settings for users and operators' log; None if they have no Redis user.
+    """Return the client's settings for the Redis user of users and operators' log, or None.
 
-    The Redis user for users and operators' log has no access to the books. The Redis user for the
-    books has no access to users and operators' log. Without a password for the first of the two,
-    the Redis user for the books keeps everything. This is the case with a bundle of an earlier
-    release and on a floor without keys. It is also the case if the address names a Redis user of
-    the facility, unless the environment has the password.
+    This Redis user has no access to the books. The Redis user for the books has no access to users
+    and operators' log.
+
+    The result is None if there is no password for this Redis user. Then the Redis user for the
+    books keeps users and operators' log too. This is the case with a bundle of an earlier release,
+    and on a floor without keys. It is also the case if the address names a Redis user of the
+    facility, unless the environment has the password.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -80,10 +82,10 @@ def people_access(service: Service) -> dict[str, object] | None:
 
 
 def session_secret(service: Service) -> bytes:
-    """Return the secret with which all services seal sessions; empty without a shared secret.
+    """Return the secret with which all services seal sessions; empty if they share no secret.
 
-    It is derived from the event group, a secret name in the key bundles. No Redis user can read
-    this name.
+    The secret is derived from the event group, a secret name in the key bundles. No Redis user can
+    read this name.
 
     Raises:
         UserError: the keys are missing, or the secret cannot be used.
@@ -111,8 +113,8 @@ def log_secrets(service: Service) -> Sequence[str]:
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return a sentinel client's settings: the sentinels' password, and certificates as for Redis.
 
-    With `archives`, the certificates are those of the archive command. Its machine can be without
-    any other bundle.
+    With `archives`, the certificates are those of the archive command. The machine of this command
+    possibly has no other bundle.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -134,7 +136,7 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
     if bundle is None:
         return checked
     files = bundle.tls_files()
-    # This only checks the files now, so an error names the file.
+    # This call only checks the files now, so that an error message names the wrong file.
     files.context()
     checked["ssl_ca_certs"] = str(files.authority)
     if files.certificate is not None:

@@ -19,14 +19,14 @@ _LEAST_VERSION: Final = (6, 2)
 
 
 class NotSyncedError(RedisError):
-    """Redis has data that may not be on disk, so the service must not reply to events now."""
+    """Redis has data that is possibly not on disk, so the service must not reply to events now."""
 
 
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
     """Run a script; return its answer only if Redis syncs every write before it answers.
 
-    Somebody may have changed this setting while Redis runs. The setting is read after the script,
-    in the same round trip. So it is known for the script's own writes.
+    Somebody can change the setting for this while Redis runs. The setting is read after the script,
+    in the same round trip. So its value applies to the script's own writes.
 
     Raises:
         NotSyncedError: Redis does not sync its writes. The script may have run in spite of the
@@ -37,7 +37,8 @@ async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[An
     try:
         return await _run_synced(redis, script.sha, keys, args)
     except NoScriptError:
-        # Redis was restarted, or another one is the primary since a failover.
+        # Redis was restarted, or another server has become the primary, so the script is not
+        # loaded.
         await redis.script_load(script.script)
         return await _run_synced(redis, script.sha, keys, args)
 
@@ -68,7 +69,7 @@ async def must_keep(redis: Redis) -> None:
     """Check that Redis has synced to disk all data that was written before this call.
 
     Raises:
-        NotSyncedError: this data may not be on disk.
+        NotSyncedError: this data is possibly not on disk.
         RedisError: the store failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
@@ -88,11 +89,11 @@ def _not_as_needed(name: str, value: str | None) -> str:
 
 
 async def redis_problem(redis: Redis) -> str | None:
-    """Return the reason why no link may operate on this Redis now, or None (duty D10).
+    """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
     Redis must sync every write to its file immediately, and write without errors. It must never
-    evict a key. It must be a primary, of version 6.2 or later. If it needs replicas, enough of them
-    must be connected. Without them it must refuse writes by itself.
+    evict a key. It must be a primary, of version 6.2 or later. If replicas are required, enough of
+    them must be connected. Redis must refuse writes by itself if too few are connected.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -119,7 +120,9 @@ async def redis_problem(redis: Redis) -> str | None:
 
 
 async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """Return Redis's settings and info. They are read every second, so in one round trip.
+    """Return Redis's settings and info, both read in one round trip.
+
+    The service reads them every second.
 
     Raises:
         RedisError: Redis does not answer.
@@ -129,7 +132,7 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
     ) as pipe:
-        # One name and one section at a time, because Redis before 7.0 accepts no more.
+        # Each call has one name or one section, because Redis before 7.0 accepts no more.
         for name in _NEEDED:
             pipe.config_get(name)
         for section in _SECTIONS:
@@ -154,7 +157,7 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
         problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be at least {needed}")
     if not lag_s:
         problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be at least 1")
-    # A Redis that requires no replicas does not report how many keep up.
+    # If Redis requires no replicas, it does not report how many replicas keep up.
     connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
     if connected < needed:
         problems.append(f"{connected} of {needed} replicas are connected and in step")

@@ -41,15 +41,15 @@ class LinkKeys:
 
     @cached_property
     def waiting(self) -> str:
-        """Sorted set: claims that wait for a decision, by the number of their opening entry."""
+        """Sorted set: claims without a decision, by the number of the entry that opened each."""
         return self._key("waiting")
 
     @cached_property
     def wins(self) -> str:
         """Sorted set, all scores 0: ``{meter}:{entry}:{claim}`` for each win.
 
-        A win of a percentage of the meter has a second member, with ``!`` instead of the first
-        colon.
+        A win that is paid as a percentage of the meter has a second member, with ``!`` instead of
+        the first colon.
         """
         return self._key("wins")
 
@@ -69,10 +69,10 @@ class LinkKeys:
 
     @cached_property
     def dealt(self) -> str:
-        """Hash: a ring of the last results, found by a digest of their cards.
+        """Hash: the last results, found by a digest of their cards. A new one replaces the oldest.
 
-        ``d:{digest}`` has the table and the entry of the result. ``s:{entry % DEALT_KEPT}`` has the
-        digest at that place of the ring.
+        ``d:{digest}`` has the table and the entry of a result. ``s:{entry % DEALT_KEPT}`` has the
+        digest that is stored at this place.
         """
         return self._key("dealt")
 
@@ -80,13 +80,14 @@ class LinkKeys:
     def asks(self) -> str:
         """Hash: the correction request that each table has sent to a floorperson, by table.
 
-        ``{table}!`` is the decision on the request. It is kept until the table repeats its request.
+        ``{table}!`` is the decision on the request. The decision is kept until the table repeats
+        its request.
         """
         return self._key("asks")
 
     @cached_property
     def checkpoint(self) -> str:
-        """Hash: the books at the end of the archived part of the ledger, and the archiver.
+        """Hash: the books at the end of the archived part of the ledger, and who archived it.
 
         The entries up to that point are only in the archive.
         """
@@ -122,7 +123,11 @@ class LinkKeys:
         return self._key(f"proposal:{proposal}")
 
     def table(self, table: str) -> str:
-        """Return the key of a hash: a table's last `seq`, open round, holding claims, replies."""
+        """Return the key of a hash: the state of a table.
+
+        The state is the last `seq`, the open round, the claims that hold the table, and the
+        replies.
+        """
         return self._key(f"table:{table}")
 
     def claim(self, claim: str) -> str:

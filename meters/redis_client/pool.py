@@ -11,7 +11,7 @@ class KeptConnections(BlockingConnectionPool):
 
     Since version 8, the client library omits this check over TCP, because unrequested data can be a
     maintenance notice. Without the check, a restart of Redis causes one failed command for each
-    connection that Redis has closed. Each failed command stops the link once more.
+    connection that Redis has closed. Each failed command stops the link again.
     """
 
     def maint_notifications_enabled(self) -> bool:

@@ -37,9 +37,9 @@ class PrimaryDiscovery(Protocol):
 class SentinelDiscovery:
     """Search for the primary that most of the sentinels name.
 
-    A sentinel can be cut off together with an old primary, and then still names the old primary. If
-    most sentinels cannot be reached, they may have promoted a replica already. So most sentinels
-    must name the same address.
+    A sentinel can be cut off together with an old primary. Such a sentinel still names the old
+    primary. If most sentinels cannot be reached, they have possibly promoted a replica already. So
+    most sentinels must name the same address.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:

@@ -74,7 +74,7 @@ class UserKeys:
         return f"{_PREFIX}devices:{folded}"
 
     def locks(self, folded: str) -> str:
-        """Return the key of a sorted set: labels of a user name's locks, by their ends."""
+        """Return the key of a sorted set: labels of a user name's locks, by the end of the lock."""
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:

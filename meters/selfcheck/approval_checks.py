@@ -156,9 +156,9 @@ class Configuration:
         floor file does not count as a second person.
 
         Raises:
-            BooksError: ``stale`` if the floor file has changed since it was shown; ``no_change`` if
-                it is already approved; ``barred`` if it cannot be approved now; ``same_person`` if
-                another person must approve it. The last two have the reason.
+            BooksError: the approval is refused. ``stale``: the floor file has changed since it was
+                shown. ``no_change``: it is already approved. ``barred``: it cannot be approved now.
+                ``same_person``: another person must approve it. The last two come with the reason.
             RedisError: the store failed.
         """
         if setters.by_command:

@@ -14,5 +14,5 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """True if nothing may operate because of this check."""
+        """True if the failure of this check stops every link."""
         return not (self.holds or self.warns)

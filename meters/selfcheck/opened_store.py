@@ -107,5 +107,5 @@ async def _has_books(store: LinkStore) -> bool:
     try:
         return await store.schema() is not None
     except ValueError:
-        # The store has data; the code that reads it reports the error.
+        # The store has data that cannot be read. The code that reads the data reports the error.
         return True

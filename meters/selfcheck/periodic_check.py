@@ -21,7 +21,8 @@ class SelfCheck:
     """The checks of the whole service. `pitlink check` shows them too.
 
     After one failure, every link is inoperable until the service is restarted. This is so even if
-    the altered file is restored: nobody knows which of the two versions this process has loaded.
+    somebody restores an altered file of the software: nobody knows which of its two versions this
+    process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -30,7 +31,7 @@ class SelfCheck:
 
     @property
     def problem(self) -> str | None:
-        """The reason why no link may operate, or None."""
+        """The reason why every link must be inoperable, or None."""
         return self._problem
 
     async def run(self) -> None:

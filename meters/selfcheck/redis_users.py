@@ -1,4 +1,4 @@
-"""Check that users and operators' log have their own Redis user, and that its password is right."""
+"""Check of the Redis user for users and operators' log, and of this user's password."""
 
 from typing import Final
 

@@ -1,8 +1,9 @@
 """Comparison of the installed programs with the digests that the wheel recorded (duty D9).
 
-The wheel has a file RECORD with a digest of every file. It was written when the wheel was built. A
-person who can change the installed files can also change this record. So one digest over all files
-is shown too. People compare it with the digest of the submitted wheel, which is kept elsewhere.
+The wheel has a file RECORD with a digest of every file. RECORD was written when the wheel was
+built. A person who can change the installed files can also change this record. So one digest over
+all files is shown too. People compare it with the digest of the submitted wheel, which is kept
+elsewhere.
 """
 
 import base64
@@ -29,8 +30,8 @@ file that is not in the record."""
 
 _HEADER: Final = 16
 _BY_DIGEST: Final = 1
-"""Flag of compiled code that names its source by digest. Python may run such code without comparing
-the two."""
+"""Flag of compiled code that names its source by digest. Python can run such code without a
+comparison with the source."""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
 """Digests that a wheel's record is allowed to use. Weaker digests are refused."""
 

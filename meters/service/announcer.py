@@ -29,8 +29,8 @@ class Post(Protocol):
 
 
 _TOLD_AGAIN_BEATS: Final = 10
-"""Number of heartbeats between two repeats of the meter messages. They are repeated because an
-older message can reach the broker after a newer one, and is then retained."""
+"""Number of heartbeats between two repeats of the meter messages. An older message can reach the
+broker after a newer one. Then the broker retains the older value until the next repeat."""
 
 _STOPPED: Final = "the service was stopped"
 
@@ -43,8 +43,8 @@ class Announcer:
 
     Attributes:
         others: the other services of the link. While one of them operates the link, this service
-            does not publish a failure that is only its own.
-        topics: the last values on the meter topics, from any service.
+            publishes only failures that all services have.
+        topics: the last values on the meter topics, published by any service.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Announcer:
 
         Args:
             state: the link's state in its books.
-            since: the number of values that the topics had received before the state was read.
+            since: the number of values received from the topics before the state was read.
 
         Returns:
             The seconds after which the books must be read again; None if every meter is published.
-            There is a wait if another service publishes the meter, or if the broker has not sent
-            back the last value of this service.
+            The books must be read again if another service publishes a meter, or if the broker has
+            not sent back this service's last value.
         """
         waits = []
         for meter in state.meters:
@@ -99,7 +99,7 @@ class Announcer:
             )
             last = self._last.get(value.meter)
             if last is not None and value.version < last.version:
-                continue  # it was read before the last one, but arrived later
+                continue  # this value is older than the last one shown
             value = self._show_meter(value)
             if wait_s := self._tell_meter(value, since):
                 waits.append(wait_s)
@@ -109,7 +109,7 @@ class Announcer:
         """Publish that no meter can be played, for example because the store fails (duty D14).
 
         Another service may have published a newer version of a meter than this service has read.
-        That newer version is then published as inoperable.
+        Then the newer version is published as inoperable.
 
         Args:
             of_all: whether the problem exists for every service of the link.
@@ -126,9 +126,9 @@ class Announcer:
                 self._tell_meter(newest, self.topics.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
-        """Show a meter on the service's own displays; return the value that is shown.
+        """Show a meter value on the service's own displays; return the value that is shown.
 
-        Its time is not earlier than the time of the last value shown with the same version.
+        The time of this value is not earlier than that of the last value with the same version.
         """
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
@@ -156,10 +156,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return the value with a time that is not earlier than that of the last value shown.
+        """Return a meter value, with no earlier time than the last value that was shown.
 
-        This applies to values of one version: displays order them by their times. The machine's
-        clock may have been set back between two of them.
+        This applies to values with the same version: displays order such values by their times. The
+        machine's clock may have been set back between two values.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -169,9 +169,9 @@ class Announcer:
     def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
-        Readers treat a missing heartbeat as a failure. If only this service cannot operate the
-        link, it publishes its failure only if no other service operates the link. The service's own
-        displays and metrics show the failure in any case (duty D14).
+        Readers treat a missing heartbeat as a failure. If this service alone cannot operate the
+        link, it is silent while another service operates the link. The service's own displays and
+        metrics show the failure in any case (duty D14).
 
         Args:
             problem: why the link is inoperable; None if it is operable.
@@ -179,7 +179,7 @@ class Announcer:
             of_all: whether the problem exists for every service of the link. Such a problem is
                 published even if another service operates the link.
         """
-        # This number increases over restarts and across all workers of the link.
+        # After a restart, and when another worker sends the heartbeat, this number still increases.
         self._beat = max(self._beat + 1, int(time.time()))
         beat = ControllerBeat(
             state="inoperable" if problem else "operable" if closed is None else "closed",
@@ -200,9 +200,9 @@ class Announcer:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Stop the heartbeat if another service may operate the link, and listen for that service.
+        """Stop the heartbeat if another service possibly operates the link; listen for that one.
 
-        Only a service that is heard from now on counts. Otherwise two services that stop at the
+        Only heartbeats that arrive after this call count. Otherwise two services that stop at the
         same time would each expect the other service to continue.
         """
         if self.others.may_operate:
@@ -228,7 +228,7 @@ class Announcer:
     def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
         """Show a waiting win on the displays, unless they already show it (duty D8).
 
-        The win may be older than this service, or another service may have recorded it.
+        The win can be older than this service, or another service has recorded it.
 
         Args:
             jackpot: the win.
@@ -247,7 +247,7 @@ class Announcer:
     def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a win, or a decision on a win (duty D8).
 
-        Displays show the win only if it is paid from the meter (`of_meter`).
+        The displays show it only if `of_meter` is true: if the win is paid from the meter.
         """
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)

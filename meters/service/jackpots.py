@@ -24,7 +24,9 @@ class JackpotDisplay:
         self._desk = -1
 
     async def show_waiting(self) -> None:
-        """Show all wins that waited before this worker operated the link; do not show them as news.
+        """Show all wins that already wait when this worker begins to operate the link.
+
+        They are not shown as news.
 
         Raises:
             RedisError: the store failed.

@@ -20,8 +20,8 @@ log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
-"""Interval of reads of new entries between two audits. These reads make an audit after a failure
-short. The link does not operate until that audit ends."""
+"""Interval at which new entries are read between two audits. So an audit after a failure has little
+left to read. The link does not operate until that audit ends."""
 AUDITED_AGAIN: Final = 1_000
 """Number of entries that each audit reads again although an earlier audit found them correct. The
 number is fixed, so the load is constant."""
@@ -35,7 +35,8 @@ class LedgerAuditing:
 
     Attributes:
         problem: the reason why the link must not operate; None if the last audit found no error.
-        books_differ: whether an audit found this problem in the books; False if the audit failed.
+        books_differ: whether an audit found this problem in the books. False if the problem is that
+            no audit could be made.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class LedgerAuditing:
                 except ValueError:
                     return
                 except (RedisError, OSError):
-                    # The link's checks stop it, and report the reason.
+                    # The link's own checks stop the link, and report the reason.
                     continue
 
     async def _find(self) -> list[str]:

@@ -33,9 +33,10 @@ log = structlog.get_logger()
 
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
-"""Time after which a silent store counts as failed. Displays time out later than that."""
+"""Time after which a silent store counts as failed. It is shorter than the time after which
+displays report a failure."""
 OLD_AFTER_S: Final = 0.5
-"""Longest time for an answer of the store. The data in a later answer may be old, so it is not
+"""Longest time for an answer of the store. The data in a slower answer can be old, so it is not
 published as the current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
@@ -73,8 +74,8 @@ class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
     The constructor receives three functions. `unfit` returns the reason why no link of this service
-    may operate, or None. `adopt` receives the link each time its parameters were read. `ring` is
-    called after each change that floorpersons can see.
+    must operate; None if there is no such reason. `adopt` receives the link after each read of the
+    link's parameters. `ring` is called after each change that floorpersons can see.
 
     Attributes:
         auditing: the audits of the link's ledger and books.
@@ -150,7 +151,8 @@ class LinkService:
         except Exception:
             if len(arrivals) > 1:
                 return await self._apply_singly(arrivals)
-            # A defect in our code must not stop the other tables; this event stays unanswered.
+            # A defect in pitlink's code must not stop the other tables. The service does not reply
+            # to this event.
             self._log.exception(
                 "event not taken",
                 table=arrivals[0].known.table.id,
@@ -200,12 +202,12 @@ class LinkService:
         """Note the ledger's last entry in the mark, a file outside the store (duty D10).
 
         The service does this before it confirms the entry to anybody. If the store loses the entry
-        later, the loss is detected, however soon it happens.
+        later, the loss is detected, even if it happens immediately.
 
         Raises:
             MarkError: the mark cannot be written.
             TermsError: the link's terms have changed since the books were opened.
-            RedisError: the store failed, or its writes may not be on disk.
+            RedisError: the store failed, or its writes are possibly not on disk.
         """
         head = (await self.store.state()).head
         await must_keep(self.store.redis)
@@ -213,16 +215,17 @@ class LinkService:
 
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
-            # A mark of an entry that never existed would report it as lost forever.
+            # A mark that names an entry which never existed would report that entry as lost
+            # forever.
             raise MarkError(f"entry {head.entry}, which the books name, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Process a heartbeat of this link, from this service or another one.
 
-        Another service may report that it cannot operate the link. This report does not apply to
-        this service if this service operates the link. Its next heartbeat says so, and it publishes
-        the meters again.
+        Another service can report that it cannot operate the link. If this service operates the
+        link, the report does not apply to it. Then this service publishes the meters again, and its
+        next heartbeat says that the link is operable.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
@@ -262,7 +265,7 @@ class LinkService:
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
-            # The check reports why Redis answers with an error, or not at all.
+            # If Redis answers with an error or not at all, the link's check reports this.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(CHECK_WITHIN_S):
                     await self.store.redis.ping()
@@ -297,7 +300,7 @@ class LinkService:
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
-        """Check if the link may operate. Stop the link if Redis is silent during the check.
+        """Check if the link is able to operate. Stop the link if Redis is silent during the check.
 
         A check calls Redis many times. The whole check can be slow because Redis is slow or because
         this process is busy. Such a slow check is not a failure. If it were, each failure would
@@ -320,7 +323,8 @@ class LinkService:
                 if looking.done() or late_s < 0:
                     continue
                 if late_s > _HELD_UP_S:
-                    # This process was delayed too, and may not have read Redis's answers yet.
+                    # This process was delayed, too. Answers of Redis may have arrived that it has
+                    # not read yet.
                     await asyncio.wait({looking}, timeout=_HELD_UP_S)
                 if due_s == due():
                     break
@@ -360,7 +364,7 @@ class LinkService:
         # before.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
-            # Something has failed since the last check.
+            # Something has failed since `_find_problem` read the audit's result.
             return unknown, False
         self._set_mark(state.head)
         self._set_problem(None)
@@ -382,7 +386,8 @@ class LinkService:
         wrong, the configuration does not matter.
 
         Returns:
-            The problem, or None; and whether the problem makes a new audit of the ledger necessary.
+            The problem, or None. Also whether the problem makes a new audit of the ledger
+            necessary.
         """
         if unfit := self._unfit():
             return unfit, False
@@ -417,10 +422,13 @@ class LinkService:
         self._adopt(self.store.link)
 
     async def _read(self) -> tuple[LinkState, int]:
-        """Return the link's state in its books, and the number of values heard before the read.
+        """Read the link's state from its books.
 
-        If the store's answer took long, for example because this service was frozen, the state may
+        If the store's answer took long, for example because this service was frozen, the state can
         be old. Then the state is read once more.
+
+        Returns:
+            The state; and the number of meter values received from the topics before the read.
 
         Raises:
             TermsError: the link's terms have changed since the books were opened.
@@ -454,9 +462,9 @@ class LinkService:
     def _of_all(self) -> bool:
         """True if the link is inoperable because of a problem that an audit found in its books.
 
-        Such a problem exists for every service of the link. Any other problem may concern only this
-        service: its connection to the store or its floor file. If the problem concerns all
-        services, each of them finds it.
+        Such a problem exists for every service of the link. Any other problem is possibly only in
+        this service: in its connection to the store or its floor file. If all services have the
+        problem, each of them finds it.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 
@@ -476,7 +484,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link. With `audit`, its ledger is audited again before the link operates."""
+        """Stop the link. With `audit`, the ledger is audited before the link operates again."""
         message, again = (
             problem if isinstance(problem, str) else _told(problem),
             self._problem is None,

@@ -91,16 +91,18 @@ class LogAuditing:
     async def _note_head(self) -> bool:
         """Write the end of the log to the mark; return False if an audit is needed now.
 
-        An audit is needed if the log no longer has the entry in the mark, or if its end is damaged.
-        Then the mark is not changed: a mark that followed a rewritten log would lose the entries
-        after the last seal. A log that is already known to be altered waits for its regular audit.
+        An audit is needed if the log no longer has the entry that the mark names, or if the end of
+        the log is damaged. Then the mark is not changed: a mark that followed a rewritten log would
+        forget the entries after the last seal. A log that is already known to be altered waits for
+        its regular audit.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
             head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
-            # A log that had entries has a head; without one, the mark would never change again.
+            # A log that had entries has a head. Without a head the mark would never change again,
+            # so the log is audited.
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
             # A log that is known to be altered is audited from time to time, like any log.

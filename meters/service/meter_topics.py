@@ -1,10 +1,10 @@
 """Meter topics of a link at the broker, and the times at which this service publishes to them.
 
 Several services publish the same meters. The broker puts their messages in one order, and each
-service receives all of them. The service that published last continues to publish. The other
-services leave the topic to this service as long as it keeps up. A service does not publish a value
-that it read before it received a newer one. Each service has at most one value of a meter in
-flight, so no value waits in a queue until it is old.
+service receives all of them. The service that published last is the publisher. The other services
+leave the topic to the publisher as long as it keeps up. If a service receives a newer value than
+the one that it has read, it does not publish the one that it has read. Each service has at most one
+value of a meter in flight, so no value waits in a queue until it is old.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
 """Time for which another service counts as the publisher after its last value."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""Shortest and longest time that the publisher has to publish a value which this service has read.
-Each service waits a random time between them, so one service becomes the next publisher."""
+"""Shortest and longest time to wait for the publisher after this service has read a new value. Each
+service waits a random time between the two, so one service becomes the next publisher."""
 BACK_WITHIN_S: Final = 1.0
 """Longest wait until the broker sends a published value back."""
 
@@ -52,7 +52,7 @@ class MeterTopics:
 
     Attributes:
         heard: the number of values received so far. A caller notes this number before it reads the
-            books. A value with a higher number is newer than the state that was read.
+            books. Any value received later can be newer than the state in the books.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class MeterTopics:
             self._waiting.discard(meter)
             return waiting
         if under_way is not None:
-            return False  # our value in flight comes after it
+            return False  # this service's value in flight comes after it
         if (behind := self._behind.get(meter)) is not None and value.version >= behind[0]:
             del self._behind[meter]
         went_back = before is not None and value.version < before.value.version

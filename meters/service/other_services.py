@@ -1,9 +1,9 @@
 """Other services of a link, known from their heartbeats.
 
 Tables, displays and other readers see one controller; any of the services can send its heartbeat.
-So a service that cannot operate a link is silent while another service operates the link. It
-reports the failure when it hears no other service. By that time the tables have locked themselves,
-or will do so soon (duty D13).
+So a service that cannot operate a link is silent while another service operates the link. The
+silent service reports its failure when it hears no other service. By that time the tables have
+locked themselves, or will do so soon (duty D13).
 """
 
 import asyncio

@@ -30,7 +30,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     """Run the service until SIGINT or SIGTERM, then finish the work in progress.
 
     Raises:
-        UserError: the settings in the floor file are wrong: a part cannot be started or reached.
+        UserError: a part cannot be started or reached with the floor file's settings.
     """
     tune_collection()
     stop = asyncio.Event()
@@ -71,7 +71,7 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service. If a user's mistake ended it, raise that error alone, not in a group.
+    """End the service. If a user's mistake was the cause, raise its error alone, not in a group.
 
     A cancellation can be lost if it arrives at the same moment as an answer to the client library.
     So the cancellation is repeated until it has an effect. It is also sent to every task, because a

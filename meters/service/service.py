@@ -76,8 +76,8 @@ class ServeOptions:
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins.
         auto_floor_after_s: the seconds that the simulated floorperson waits before each win.
-        demo_people: whether the users of a demonstration, whose PIN is public, are allowed to sign
-            in. The demonstration's floor file needs no approval in this case.
+        demo_people: whether the users of a demonstration are allowed to sign in, although their PIN
+            is public. If so, the demonstration's floor file needs no approval.
     """
 
     auto_floor: bool = False
@@ -167,7 +167,7 @@ class MeterService:
             topics.meter(link.id, meter.meter_id): self._links[link.id]
             for link in floor.link
             for meter in link.meter
-            if floor.service.broker != "embedded"  # it has only one service
+            if floor.service.broker != "embedded"  # the embedded broker has only one service
         }
         self._events = EventSubscriptions(
             self._links,
@@ -344,10 +344,9 @@ class MeterService:
     ) -> None:
         """Apply events in batches: one batch is decoded while the store applies another batch.
 
-        A table that repeats an event is the only case in which two events of one table are applied
-        at the same time. The store distinguishes the repeat from the first event. A batch is
-        completed even if the connection is lost: displays show what the store has applied (duty
-        D8).
+        Two events of one table are applied at the same time only if the table repeats an event. The
+        store distinguishes the repeat from the first event. A batch is completed even if the
+        connection is lost: displays show what the store has applied (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -401,7 +400,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count an event that was dropped because its topic sent too many; sometimes log it."""
+        """Count an event dropped from a topic that sent too many; log this now and then."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)

@@ -87,7 +87,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 
 
 class BrokerClient(aiomqtt.Client):
-    """An aiomqtt client that detects a broken connection immediately and closes all that it opened.
+    """An aiomqtt client that detects a broken connection immediately and releases its resources.
 
     Each client is for one connection. Every wait for the broker ends when the connection ends.
     aiomqtt alone would wait until its timeout, even for the CONNACK. A connection on which nothing
@@ -114,8 +114,8 @@ class BrokerClient(aiomqtt.Client):
         super().__init__(*args, tls_context=tls_context, **options)
         self._client.connect_timeout = FIRST_ANSWER_WITHIN_S
         self._connack_within_s = CONNECTED_WITHIN_S if tls_context else FIRST_ANSWER_WITHIN_S
-        # Errors are raised, so the log is not needed. With it, paho formats two lines for each
-        # message.
+        # Errors are raised, so paho's log is not needed. With the log, paho formats two lines for
+        # each message.
         self._client.disable_logger()
 
     async def __aenter__(self) -> Self:
@@ -165,11 +165,11 @@ class BrokerClient(aiomqtt.Client):
     def _on_disconnect(self, *args: Any) -> None:  # noqa: ANN401  (the library's own)
         super()._on_disconnect(*args)
         if not self._disconnected.done():
-            # The library does not report a loss that occurs before the broker has answered.
+            # aiomqtt does not report a loss that occurs before the broker has answered.
             self._disconnected.set_exception(aiomqtt.MqttError("the connection broke"))
         if not self._disconnected.cancelled():
-            # Reading the exception marks it as seen. If nobody waits for it now, that is not an
-            # error.
+            # asyncio logs an exception that nobody reads. It is no error if nobody waits for this
+            # one, so it is read here.
             self._disconnected.exception()
 
     async def _misc_loop(self) -> None:
@@ -190,7 +190,7 @@ class BrokerClient(aiomqtt.Client):
                 paho._send_pingreq()  # noqa: SLF001
 
     def _client_connect(self) -> None:
-        # paho's connect runs in a thread; canceling the wait for it does not end it.
+        # paho connects in a thread. If the wait for the thread is canceled, the thread continues.
         self._thread_connects = True
         try:
             super()._client_connect()
@@ -198,7 +198,8 @@ class BrokerClient(aiomqtt.Client):
             self._loop.call_soon_threadsafe(self._thread_has_connected)
 
     def _thread_has_connected(self) -> None:
-        # The thread's earlier calls to the loop about its socket have run before this one.
+        # The thread has made other calls to the event loop about its socket. They have run before
+        # this one.
         self._thread_connects = False
         self._let_go()
 

@@ -12,10 +12,10 @@ HELD_TOLD: Final = "the table is held: the cards stay until the documents of a w
 
 
 def holds_table(paid_from: str | None) -> bool:
-    """Check if a win that is paid in this way holds its table until it is paid or rejected.
+    """Check if a win that is paid from this source holds its table.
 
-    Only a hand pay holds its table. The cards stay on the table until the necessary documentation
-    is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    Only a hand pay holds its table, until it is paid or rejected. The cards stay on the table until
+    the necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
 
     >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
     (True, False, False)

@@ -91,7 +91,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 
     `entered_before`, an extension of the contract, has cards that were taken back and entered
     differently. It is left out if there are no such cards. `confirm` is another extension. It
-    requests that the service waits with such a result until a floorperson has confirmed the result.
+    requests that a floorperson confirms such a result before the service applies the result.
     """
 
     seq: Seq
@@ -108,8 +108,8 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Round that is void before it has a result (649a.13). All of its wagers are returned.
 
     `entered`, an extension of the contract, has the cards that were entered before the void. It is
-    left out if there were no such cards. `confirm` is another extension. It requests that the
-    service waits with such a void until a floorperson has confirmed the void.
+    left out if there were no such cards. `confirm` is another extension. It requests that a
+    floorperson confirms such a void before the service applies the void.
     """
 
     seq: Seq

@@ -32,7 +32,7 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic that retains a table's state. The agent's last will has this topic too."""
+    """Return the topic that retains a table's state, sent by the agent or as its last will."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
