@@ -72,8 +72,8 @@ def restore(
 
     - If Redis has less data than the archive, it writes the store from the archive.
     - It applies the later events of the outboxes again, and notes the restore in the ledger.
-    - It audits everything. Then it writes the mark again, which is a file with the last entry of
-      the ledger.
+    - It audits everything. Then it writes the mark again. The mark is a file outside Redis with the
+      number and digest of the ledger's last entry.
 
     If the command is interrupted, run it again.
 

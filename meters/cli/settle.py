@@ -26,8 +26,8 @@ def settle(
     the same order. It needs no server. If a round cannot be settled, the command writes an error
     instead and settles the other rounds. The exit status is then 1.
 
-    A round names its game, the choices of its table, each position's cards and wagers in cents, and
-    the dealer's hand, all on one line:
+    A round is one line. It names the game, the choices of the table, the dealer's hand, and the
+    cards and wagers (in cents) of each position:
 
     - `{"game": "three_card_prime", "paytables": {"bad_beat": "A"},`
       `"positions": [{"position": 2, "cards": ["9s", "9h", "Kd"],`

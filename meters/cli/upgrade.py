@@ -68,8 +68,8 @@ def upgrade(
     repeated. After the upgrade, no earlier release can use the books. deploy/docs/run/upgrade.md
     has the order in which to restart the services, and the way back.
 
-    The exit status is 1 if the upgrade was not done: the store cannot be reached, a later release
-    wrote the data, or the answer is no.
+    The exit status is 1 if the upgrade was not done. The reason can be that the store cannot be
+    reached, that a later release wrote the data, or that the answer is no.
     """
     try:
         asyncio.run(_upgrade(read_floor(config), sure=yes))

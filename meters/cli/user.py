@@ -111,7 +111,7 @@ def unlock(name: _Name, config: ConfigOption) -> None:
 
 @user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
-    """Set a user's new PIN; their sessions end immediately."""
+    """Set a new PIN for a user. The user's sessions end immediately."""
     floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")

@@ -95,7 +95,7 @@ class MeterRow(_Row, frozen=True):
 
     @classmethod
     def of(cls, link: str, meter: Meter, value: MeterValue) -> Self:
-        """Return the row of a meter of the floor file with its current value."""
+        """Return the row of a meter from its entry in the floor file and its current value."""
         return cls(
             link=link,
             meter=meter.meter_id,
@@ -276,7 +276,7 @@ class DisplayState:
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """Return the meters of one link or of all links. The meter that came first is first."""
+        """Return the meters of one link or of all links, in the order of their first values."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:

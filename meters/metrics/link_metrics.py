@@ -96,7 +96,7 @@ class LinkMetrics:
         """Set the metrics of an audit's result, and count the audit.
 
         If the audit could not read the store, it is only counted. The metrics keep the result of
-        the audit before.
+        the previous audit.
         """
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:

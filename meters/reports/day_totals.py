@@ -172,5 +172,5 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """Return the lines of a settlement that won something."""
+    """Return the winning lines of a settlement."""
     return [line for line in reply.lines or () if line.paid or line.percent]

@@ -194,7 +194,10 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _untold(link: str, claim: str, held: HeldWin) -> Win:
-    """Return a waiting win from the data in a checkpoint. Its ledger entry is not available."""
+    """Return a waiting win from the data in a checkpoint.
+
+    The ledger entry of the win is not available.
+    """
     return Win(
         claim=claim,
         link=link,
@@ -209,7 +212,10 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Return owed Envy Bonuses from the data in a checkpoint. Their entry is not available."""
+    """Return owed Envy Bonuses from the data in a checkpoint.
+
+    The ledger entry of the bonuses is not available.
+    """
     return tuple(
         Win(
             claim=claim,

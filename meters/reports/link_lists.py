@@ -59,7 +59,7 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
 
 
 def money_section(day: LinkDay) -> ReportSection:
-    """List the money of the house, of waiting wins, of Envy Bonuses, and paid to patrons."""
+    """List the flows of the house, of waiting wins, of Envy Bonuses and of payments to patrons."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
     return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)

@@ -183,7 +183,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject the owed Envy Bonuses of a hand, with the reason. They must not be paid yet."""
+        """Reject the owed Envy Bonuses of a hand if they are not paid yet, with the reason."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
