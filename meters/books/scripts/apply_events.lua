@@ -1,28 +1,30 @@
--- Applies a batch of table events to one link: seq check, meters, ledger and kept replies in one
--- atomic step. Each event is checked in turn, on the books after the events before it.
+-- Applies a batch of table events to one link. One atomic step checks the event numbers (seq), and
+-- changes the meters, the ledger and the kept replies. Each event is checked on the books after the
+-- events before it.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8…  the table keys, then the claim keys; the events refer to them by index
---       the last but one  asks, the last  dealt
+--       the last but one  correction requests (asks), the last  dealt cards
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
 -- Output  { 'terms' } if the link's terms are not those of ARGV 2: nothing is done.
---         Otherwise the number and the digest of the last entry, and '1' if it is the last entry of
---         the ledger itself, then one array per event, in order:
---   again       { 'again', kept reply }      this seq was answered before, the same bytes
---   seq_reused  { 'seq_reused' }             this seq was answered before, other bytes
---   seq_passed  { 'seq_passed' }             this seq was answered too long ago to be kept
+--         Otherwise the first element has the number and the digest of the last entry, and '1' if
+--         the ledger itself ends with this entry. Then one array per event follows, in order:
+--   again       { 'again', kept reply }      this seq was answered before, for the same event
+--   seq_reused  { 'seq_reused' }             this seq was answered before, for another event
+--   seq_passed  { 'seq_passed' }             this seq was answered; its reply is no longer kept
 --   gap         { 'gap', expected seq }      a seq before it is missing
---   moved       { 'moved' }                  the round has changed since validation: the table repeats
+--   moved       { 'moved' }                  the round has changed since the validation
 --   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
 --                 'table entry' of another table's result with the same round id and cards, or '',
 --                 the person who confirmed the correction, or '' }
---   refused     { 'refused', reply }         refused before, by the validation
---   held        { 'held', reply }            refused here, after link_closed: wins hold the table
---   unconfirmed  { 'unconfirmed', reply, '1' or '' }    refused here, after books_full: a floorperson
---                                            is asked; '1' for the first time
---   correction_refused  { 'correction_refused', reply }    refused here, after books_full, by a person
+--   refused     { 'refused', reply }         the validation has refused the event
+--   held        { 'held', reply }            refused here (after link_closed): wins hold the table
+--   unconfirmed  { 'unconfirmed', reply, '1' or '' }    refused here (after books_full):
+--                         a floorperson must confirm the correction; '1' for the first request
+--   correction_refused  { 'correction_refused', reply }    refused here (after books_full):
+--                         a person refused the correction
 --   withdrawn   { 'withdrawn', reply }       the table withdrew its correction request
 --   and refused here, { code, reply }: round_open, after_lockout, round_over, link_closed,
 --   unknown_round, meter_full, books_full
@@ -43,9 +45,9 @@ end
 
 local tables, table_writes = {}, {}
 
--- A table's new fields are written at the end of this call. Until then they are read from here and
--- not from Redis, because a copy of an event may be in the same batch. `replies` has the kept replies
--- by seq, each with its digest, or false if none is kept.
+-- The new fields of a table are written at the end of this call. Until the end, they are read from
+-- this Lua table and not from Redis, because a batch can have the same event twice. `replies` has
+-- the kept replies by seq, each after the digest of its event, or false if no reply is kept.
 local function table_at(key)
   if tables[key] == nil then
     local last, round, over, basis, contributed, claims, held = unpack(
@@ -58,7 +60,7 @@ local function table_at(key)
   return tables[key]
 end
 
--- Notes fields of a table to set. Consecutive fields of one table make one command.
+-- Notes fields to set in a table's hash. Consecutive calls for one table make one command.
 local function set_table(key, ...)
   local last = table_writes[#table_writes]
   if not last or last[1] ~= 'HSET' or last[2] ~= key then
@@ -91,8 +93,9 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
--- The correction request of a table: `text` begins with its digest and its id, '' for no request;
--- `decision` is the decision on it, '' for none yet. Both are written at the end, as `tables` is.
+-- The correction request of each table. `text` begins with the digest and the id of the request, ''
+-- if there is no request. `decision` is the decision on the request, '' if there is none yet.
+-- Changes are written at the end of this call, like those in `tables`.
 local asks, ask_writes = {}, {}
 
 local function ask_at(table_id)
@@ -118,9 +121,10 @@ local function put_ask(table_id, text)
   touch_desk()
 end
 
--- Checks whether a correction may be applied. Returns nil and the person who confirmed it, nil alone
--- if nobody needs to confirm it, or the code of the refusal. A decision is valid for exactly one
--- request. A confirmation ends with the round, a refusal with the table's next try.
+-- Checks whether the correction in an event can be applied. Returns nil and the person who
+-- confirmed the correction, only nil if nobody needs to confirm it, or the code of the refusal. A
+-- decision is valid for exactly one request. A confirmation is valid until the round ends, and a
+-- refusal until the table's next try.
 local function confirmation(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   if not new then return nil end
@@ -158,8 +162,9 @@ local function round_problem(at, round)
   return at.over == round and 'round_over' or 'unknown_round'
 end
 
--- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds each accepted wager's contribution to its meter and
--- reserve. A meter at its limit does not rise: the rest is kept in its overflow (duty D3).
+-- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
+-- and to the meter's reserve. A meter does not rise above its limit: the rest goes to the meter's
+-- overflow (duty D3).
 local function apply_wagers(event)
   local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
   local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
@@ -199,8 +204,8 @@ local function apply_wagers(event)
   return nil, reply, entry, {}
 end
 
--- 649a.13, reading T28: takes the contributions of the round off again. If the meter was won
--- meanwhile, or holds less than the contribution, the house pays the difference: no meter becomes
+-- 649a.13, reading T28: subtracts the contributions of a void round. If a meter was won after the
+-- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
 -- negative.
 local function apply_void(event)
   local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
@@ -242,9 +247,10 @@ local function apply_void(event)
   return nil, reply, entry, {}, nil, confirmed_by
 end
 
--- Takes one percentage of a meter at its turn (649a.12(e)(4), (h)(4), (j)(4), reading T17). After
--- 100% the meter reseeds immediately (reading T15), from its reserve if it has one (reading T21). Its
--- overflow is added, because that is patrons' money too. Returns the cents of one share.
+-- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
+-- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), from its reserve if
+-- it has one (reading T21). The meter's overflow is added, because the overflow is patrons' money
+-- too. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
   local account, cycle = 'meter:' .. meter, cycle_of(meter)
@@ -276,8 +282,9 @@ end
 
 local claim_writes = {}
 
--- Holds a table for a win whose cards must stay until its documents are complete. `decide_claim`
--- releases it (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+-- Holds a table for a win whose cards must stay on the table until the documents of the win are
+-- complete. The script `decide_claim` releases the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
+-- (9)(iv)).
 local function hold_table(key, due, cents)
   local at = tables[key]
   local named = due[DUE_HOLDS] .. exact(cents) .. '}'
@@ -285,7 +292,8 @@ local function hold_table(key, due, cents)
   set_table(key, 'held', at.held)
 end
 
--- Holds a win until a floorperson has validated it (649a.11(c)(5)(iii), (7)(iii), (8)(ii), (9)(iii)).
+-- Opens the claim of a win that waits until a floorperson has validated it (649a.11(c)(5)(iii),
+-- (7)(iii), (8)(ii), (9)(iii)).
 local function open_claim(due, entry, cents, after)
   local meter, claim, percent = due[DUE_METER], due[DUE_CLAIM], due[DUE_TAKE] > 0
   claim_writes[#claim_writes + 1] = {
@@ -293,7 +301,8 @@ local function open_claim(due, entry, cents, after)
     'entry', exact(entry), 'at', AT,
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  -- One member lists all wins of a meter by their order, the other only percentages of it (duty D16).
+  -- A meter has two lists in the index of wins: all wins by their order, and only the percentages
+  -- of the meter by their order (duty D16).
   local ordered = string.format('%016.0f:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
@@ -304,8 +313,9 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Holds the Envy Bonuses of a hand until the claim of its win is decided. If no win of the hand waits
--- for a floorperson, they are held until somebody confirms that the table has paid them.
+-- Notes that the Envy Bonuses of a hand are owed until the claim of the hand's win is decided. If
+-- no win of the hand waits for a floorperson, the bonuses are owed until somebody confirms that the
+-- table has paid them.
 local function owe_envy(envy, entry)
   local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
   local record = envy[ENVY_RECORD]
@@ -324,7 +334,8 @@ local function owe_envy(envy, entry)
   touch_desk()
 end
 
--- Checks that the accounts that all wins share can hold this result, whatever its percentages are.
+-- Checks that the accounts `house` and `paid` can hold the amounts of a result. For each
+-- percentage, the reseed and the whole amount of the meter's accounts are counted.
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
@@ -337,9 +348,9 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- Remembers the dealt cards in a ring over the last entries. If another table had the same cards
--- under the same round id, returns that table and its entry. The cards of this call are written at
--- its end, and read from `dealt` until then.
+-- Remembers the dealt cards of a result in a ring over the last ledger entries. If another table
+-- had the same cards under the same round id, returns that table and its ledger entry. The cards of
+-- this call are written at its end. Until the end, they are read from `dealt`.
 local dealt, dealt_writes = {}, {}
 
 local function dealt_elsewhere(table_id, digest, entry)

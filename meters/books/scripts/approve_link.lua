@@ -1,15 +1,15 @@
--- Makes the part of the floor file that affects a link's money the approved one, with its ledger
--- entry (duties D10, D12).
+-- Approves the part of a floor file that affects a link's money, with a ledger entry (duties D10,
+-- D12).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 approved
 -- ARGV  1 the time, RFC 3339   2 the digest that is approved   3 the actor
---       4 the text of the digest   5 the approval as text, for the ledger
---       6 the digest that it replaces, empty if there is none
---       7 `first` if it is approved without a person, since none was ever approved; else empty
+--       4 the text that is approved   5 the approval as text, for the ledger
+--       6 the digest of the last approved text, empty if there is none
+--       7 `first` if the service approves the link's first text without a person; else empty
 -- Output, in order of precedence
---   { 'stale' }          another was approved meanwhile
---   { 'lost' }           it is not the first: one was approved before, and the store lost it
+--   { 'stale' }          another text was approved after ARGV 6 was read
+--   { 'lost' }           ARGV 7 is `first`, but the store has lost an earlier approval
 --   { 'done', entry }
 
 local APPROVED = KEYS[8]
@@ -22,7 +22,7 @@ local ADOPTED = ARGV[7]
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if ADOPTED == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
 
--- Each approval has a number, so an earlier one cannot be presented as the last.
+-- Each approval has a number, so nobody can present an earlier approval as the last one.
 local number = tonumber(redis.call('HGET', TALLIES, 'approvals') or '0') + 1
 touch_desk()
 tally('approvals', 1)

@@ -5,12 +5,12 @@
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the id of the request
 --       4 act: confirm_correction or refuse_correction   5 the actor   6 table id   7 round id
 --       8 the digest of the request
---       9 for a refusal: the part after the number of the reply to the table's next try
+--       9 for a refusal: the reply to the table's next try, without the event's number
 --       10 the decision as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
---   { 'unknown_ask' }                 the table has no request, or another one by now
---   { 'wrong_state', state, person }  it was decided already: the decision, the person
+--   { 'unknown_ask' }                 the table has no request, or another request
+--   { 'wrong_state', state, person }  the request was decided before: the decision, the person
 --   { 'done', entry }
 
 local ASKS = KEYS[8]

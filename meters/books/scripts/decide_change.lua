@@ -1,32 +1,32 @@
--- Carries out another person's proposal, or withdraws it, with its ledger entry (duties D4, D12,
--- D15).
+-- Carries out a proposal of another person, or withdraws a proposal, with a ledger entry (duties
+-- D4, D12, D15).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 proposals  9 the proposal
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 proposal id
 --       4 act: confirm or withdraw   5 the actor   6 the decision as text, for the ledger
 --       7 meter id   8 the meter's present terms, empty if no parameter changes
---       9 its terms from now on   10 the digest of all terms from now on
---       11 cents that are added to the meter, negative if taken off it; 0 for no amount
+--       9 the meter's new terms   10 the digest of all terms after the change
+--       11 the cents to add to the meter, negative to subtract, 0 for no amount
 --       12 the meter's cycle at the time of the proposal
---       13 the seed of the terms from now on in micros, 0 if the wager stays the same
---       14 their reseed in micros
---       15 the meter's limit from now on in micros, 0 for none
---       16 the people who set the actor's PIN lately or do not count as a second person for them
+--       13 the seed of the new terms in micros, 0 if the wager stays the same
+--       14 the reseed of the new terms in micros
+--       15 the meter's limit after the change in micros, 0 for no limit
+--       16 the people who set the actor's PIN, or who do not count as the actor's second person
 -- Output, in order of precedence
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
---   { 'wrong_state', state, person } it was decided before, by that person
---   { 'same_person', first, setter } the confirmer is the proposer, or may be the same person
+--   { 'wrong_state', state, person } the proposal was decided before, by that person
+--   { 'same_person', first, setter } the confirmer is the proposer, or can be the same person
 --                                    because of PINs that `setter` set (duty D4)
 --   { 'not_closed' }                 a parameter changes only while the link is closed
 --   { 'rounds_open', number }
---   { 'stale' }                      the meter's terms changed since, or it was won
+--   { 'stale' }                      since the proposal, the meter's terms changed or it was won
 --   { 'below_seed' }                 the meter holds less than the new wager's seed or reseed
 --   { 'limit_too_low' }              the meter holds more than its new limit
 --   { 'meter_short' }                the meter holds less than the amount to take off
---   { 'above_limit' }                it would hold more than its limit
---   { 'meter_full' }                 it cannot hold the amount to add
+--   { 'above_limit' }                the meter would hold more than its limit
+--   { 'meter_full' }                 an account cannot hold the amount to move
 --   { 'done', state, entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]

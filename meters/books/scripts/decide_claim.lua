@@ -1,4 +1,4 @@
--- Applies one decision of a floorperson: validate, reject or pay a claim, with its ledger entry.
+-- Applies a floorperson's decision on a claim (validate, reject or pay), with a ledger entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the claim  9 slips  10 the claim's table
@@ -6,20 +6,20 @@
 --       4 act: validate, reject or pay   5 the actor   6 table id   7 round id   8 meter id
 --       9 '1' for a percentage of the meter   10 '1' for a hand pay
 --       11 the decision as text, for the ledger
---       12 cents of Envy Bonuses that it includes: not due after a rejection, or paid
+--       12 the cents of Envy Bonuses that are rejected, or paid, together with the win; else 0
 --       13 the number of the payout slip, empty if there is none
---       14 the meter's limit in micros, 0 for none
---       15 the people who set the actor's PIN lately or do not count as a second person for them
+--       14 the meter's limit in micros, 0 for no limit
+--       15 the people who set the actor's PIN, or who do not count as the actor's second person
 --       16 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
---   { 'wrong_state', state, person }  it was decided before, by that person
---   { 'same_person', first, setter }  the payer is the validator, or may be the same person because
+--   { 'wrong_state', state, person }  the claim has another state, set by that person
+--   { 'same_person', first, setter }  the payer is the validator, or can be the same person because
 --                                     of PINs that `setter` set (duty D4)
---   { 'slip_used', claim }            the slip's number was used for another payment, or a restore
---                                     keeps it for another claim
---   { 'envy_decided' }                its Envy Bonuses were paid, or found not to be due, before
+--   { 'slip_used', claim }            the slip's number paid another claim, or a restore
+--                                     keeps the number for another claim
+--   { 'envy_decided' }                the claim's Envy Bonuses were paid or rejected before
 --   { 'books_differ' }                an account of the claim does not hold its amount
 --   { 'books_full' }                  an account cannot hold the amount that would move there
 --   { 'done', state, amount in cents, meter cents after, entry }
@@ -52,7 +52,8 @@ if ACT == 'pay' then
 end
 local used = SLIP ~= '' and redis.call('HGET', SLIPS, SLIP)
 if used then
-  -- A claim that was opened after the restore is another one, even if it has the id (duty D11).
+  -- A claim that was opened after the restore is another claim, even if it has the same id (duty
+  -- D11).
   local kept_for, restored = string.match(used, '^(.+):(%d+)$')
   if kept_for ~= ID or tonumber(claim['entry']) > tonumber(restored) then
     return { 'slip_used', kept_for or used }
@@ -84,7 +85,7 @@ if ACT == 'reject' then
   end
   if envy then
     if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
-  else -- the win is from before Envy Bonuses were held, so they are paid already
+  else -- an earlier release booked these Envy Bonuses as paid
     transfer(transfers, 'paid', 'house', envy_micros, cycle)
     tally('envy_taken_back_cents:' .. METER, envy_cents)
   end
@@ -107,7 +108,7 @@ if percent and ACT ~= 'pay' then
   set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) - 1)
   touch_meter(METER)
 end
--- A finally decided win no longer holds its table. Other wins hold it as before.
+-- A finally decided win no longer holds its table. Other wins can still hold the table.
 local holding = {}
 local held_before = final and redis.call('HGET', TABLE, 'held') or ''
 for named in string.gmatch(held_before, '[^\n]+') do

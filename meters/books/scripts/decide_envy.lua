@@ -4,14 +4,14 @@
 --       8 the claim
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
 --       4 act: pay_envy or reject_envy   5 the actor   6 table id   7 round id
---       8 '1' for a claim of Envy Bonuses only   9 '1' if its win is a hand pay
+--       8 '1' for a claim of Envy Bonuses only   9 '1' if the claim's win is a hand pay
 --       10 the owed bonuses, msgpack: { meter, cents } each
 --       11 the decision as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
---   { 'wrong_state', state, person }  they are not owed (any more): their state, set by that person
---   { 'books_differ' }                their account does not hold their amount
+--   { 'wrong_state', state, person }  the bonuses are not owed (any more): their state, who set it
+--   { 'books_differ' }                the account of the bonuses does not hold their amount
 --   { 'books_full' }                  an account cannot hold the amount that would move there
 --   { 'done', state, amount in cents, entry }
 

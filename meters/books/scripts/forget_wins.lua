@@ -1,10 +1,10 @@
--- Forgets finally decided wins that are in the archive.
+-- Deletes finally decided wins from Redis. These wins are in the archive.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8… the claims
 -- ARGV  1 the time, RFC 3339
 --       2… three per claim: its id, its meter, its order in 16 digits
--- Output  { 'done' }; a claim that still waits remains
+-- Output  { 'done' }; a claim that is not finally decided is not deleted
 
 local WAITING, WINS = KEYS[5], KEYS[6]
 

@@ -1,13 +1,13 @@
--- Notes in the ledger that a gaming day was archived, with the digest of its file and of the books
--- at its close (duty D17). The days follow one another without a gap.
+-- Notes in the ledger that a gaming day was archived, with the digests of the day's file and of the
+-- books at the day's close (duty D17). Archived days follow one another without a gap.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the actor
 --       3 the last entry that was archived before   4 the last entry of the day
 --       5 the day as text, for the ledger
 -- Output, in order of precedence
---   { 'other', entry }   the last archived entry is another one: another process was quicker
---   { 'short', entry }   the ledger ends before that entry
+--   { 'other', entry }   another process was quicker: the last archived entry
+--   { 'short', entry }   the ledger ends before ARGV 4: its last entry
 --   { 'done', entry }
 
 local BY, ARCHIVED_BEFORE, LAST, DAY = ARGV[2], ARGV[3], ARGV[4], ARGV[5]

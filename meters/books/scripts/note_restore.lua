@@ -1,7 +1,8 @@
--- Notes in the ledger that a link's store was restored, and from which sources (duty D17). Each
--- meter's version rises above all versions that displays may have received from lost entries,
--- because a display ignores a lower version. The numbers of payout slips that the restore keeps are
--- the link's from then on, each with its claim and this entry (`slip_numbers.py`).
+-- Notes in the ledger that a link's store was restored, and from which sources (duty D17). Lost
+-- entries can have raised the versions that displays received, and a display ignores a lower
+-- version. So each meter's version rises above all such versions. The slip numbers that the restore
+-- keeps are stored in the link's books, each with its claim and the number of this entry
+-- (`slip_numbers.py`).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 slips

@@ -1,15 +1,15 @@
--- Opens a link's meters. The house seeds a new meter; an old one must have kept its terms (duties
--- D10, D12). Everything is checked before anything is written. Books of another layout are not
--- changed.
+-- Opens the meters of a link. The house seeds new meters. The terms of old meters must be unchanged
+-- (duties D10, D12). All checks are done before the first write. Books with another schema version
+-- are not changed.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 the actor
 --       4… four per meter: its id, its terms as text, its terms in the floor file (they differ if a
 --       proposal changed them since), its seed in micros
--- Output, in order of precedence; the second and third meter by meter, in the order of ARGV
---   { 'schema', version }   the books are of another version
---   { 'differs', meter, the terms in the store }   the terms are not those of the store
---   { 'lost', meter }       the meter has an account but its terms are missing
+-- Output, in order of precedence ('differs' and 'lost' meter by meter, in the order of ARGV)
+--   { 'schema', version }   the books have another schema version
+--   { 'differs', meter, the terms in the store }   the meter has other terms in the store
+--   { 'lost', meter }       the meter has an account, but no terms
 --   { 'dropped', meter }    the store has a meter that the floor file does not name
 --   { 'open' }
 

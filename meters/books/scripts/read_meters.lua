@@ -1,11 +1,12 @@
--- Closes a gaming day: reads each account and accounting meter and keeps the reading in the ledger,
--- so an audit can compare it with the value that the ledger requires (duty D19). The entries after
--- one reading, up to and including the next, are the gaming day that the next one names.
+-- Closes a gaming day: reads each account and accounting meter, and writes the reading into the
+-- ledger. So an audit can compare the reading with the values that the ledger requires (duty D19).
+-- A gaming day has the entries after the reading of the day before, up to and including its own
+-- reading.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
---       4 the day that the caller believes open, empty for none ever   5 the day that must be open
---       6 the same time, in seconds since 1970
+--       4 the day that the caller believes open, empty if there is none   5 the day to open
+--       6 the time of ARGV 1, in seconds since 1970
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'other', day }     another day is open: another service was quicker
@@ -32,7 +33,8 @@ if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
   return { 'begun' }
 end
 
--- Redis has all digits of a number. They are copied as text, because a Lua number could lose some.
+-- Redis has all digits of a number. The digits are copied as text, because a Lua number could lose
+-- some.
 local function written(key)
   local hash, names, parts = read_hash(key), {}, {}
   for name in pairs(hash) do names[#names + 1] = name end

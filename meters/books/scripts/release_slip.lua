@@ -1,5 +1,5 @@
--- Releases one try to pay a claim with a payout slip. The last one frees the number
--- (`slip_numbers.py`).
+-- Removes one try to pay a claim with a payout slip from the reservation of the slip's number.
+-- After the last try is removed, the number is free (`slip_numbers.py`).
 --
 -- KEYS  1 the reservations
 -- ARGV  1 the folded number   2 claim id

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 the reservations
 -- ARGV  1 the folded number   2 claim id
---       3 the text of a reservation that cannot be used any more, empty for none
+--       3 the text of an old reservation that can be replaced, empty for none
 -- Output, in order of precedence
 --   { 'taken', text }   the number is reserved for another claim; nothing was done
 --   { 'reserved' }

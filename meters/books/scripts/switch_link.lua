@@ -1,12 +1,13 @@
--- Closes a link, or opens it again, with its ledger entry. A closed link accepts no new wagers.
--- Rounds with accepted wagers are finished, and wins are decided (duties D12, D13).
+-- Closes a link, or opens it again, with a ledger entry. A closed link accepts no new wagers.
+-- Rounds with accepted wagers can still be finished, and wins can still be decided (duties D12,
+-- D13).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 act: close or open
 --       4 the actor   5 the reason for closing   6 the act as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }                 the link's terms are not those of ARGV 2
---   { 'wrong_state', person }   it is closed, or open, already; the person who closed it
+--   { 'wrong_state', person }   the link is closed, or open, already; the person who closed it
 --   { 'done', entry }
 
 local TERMS, ACT, BY, REASON, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

@@ -1,14 +1,14 @@
--- Marks the beginning of a ledger as trimmed. It is in the archive, and from now on a replay begins
--- with the checkpoint. The entries themselves are deleted afterward, in small pieces, so no table
--- waits long.
+-- Marks the beginning of a ledger as trimmed. The trimmed entries are in the archive, and a replay
+-- begins with the checkpoint after them. The service deletes the entries after this call, in small
+-- pieces, so no table waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the checkpoint
--- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the entry that archived it
---       4 the checkpoint at it, as text
+-- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the entry that records its archiving
+--       4 the checkpoint at the entry of ARGV 2, as text
 -- Output, in order of precedence
 --   { 'before', entry }       these entries, or more, were trimmed before
---   { 'not_archived', entry } the archive ends before that entry
+--   { 'not_archived', entry } the archive ends before the entry of ARGV 2
 --   { 'done' }
 
 local METERS, LEDGER, ACTS, CARRIED = KEYS[3], KEYS[4], KEYS[7], KEYS[8]

@@ -1,16 +1,17 @@
--- Upgrades the books of a link from one version of their layout to the next, with a ledger entry.
--- `upgrades.py` reads the data that a step needs. This script writes it if the link still has the
--- same last entry.
+-- Upgrades the books of a link from one schema version to the next, with a ledger entry.
+-- `upgrades.py` reads the data that an upgrade needs. This script writes the data if the link still
+-- has the same last entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8…  the keys of tables; ARGV 7 refers to them by index
--- ARGV  1 the time, RFC 3339   2 the version that they must have   3 the version that they get
+-- ARGV  1 the time, RFC 3339   2 the version that the books must have   3 the version that they get
 --       4 the actor   5 the upgrade as text, for the ledger
 --       6 the number of the last entry at the time when ARGV 7 was read
---       7 from version 2 to 3: msgpack, { table key index, the claims that hold it, a line each } …
+--       7 from version 2 to 3: msgpack, { table key index, the claims that hold the table } …
+--         with one claim on each line
 -- Output, in order of precedence
---   { 'another', version }   they have another version; nothing was done
---   { 'moved' }              there are newer entries; nothing was done
+--   { 'another', version }   the books have another version; nothing was done
+--   { 'moved' }              the ledger has newer entries; nothing was done
 --   { 'done', entry }
 
 local VERSION, NEW_VERSION, BY, UPGRADE, LAST_ENTRY = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

@@ -1,9 +1,10 @@
--- The books of one link while a script runs. Balances are read once, and transfers are calculated
--- on them. Nothing is written before the script calls `write_books` at its end. So a script that
--- stops before that has changed nothing.
+-- The books of one link while a script runs. Each balance is read once, and transfers change only
+-- the balances in Lua. Nothing is written to Redis before the script calls `write_books` at its
+-- end. So a script that stops earlier has changed nothing.
 --
--- Amounts are whole micros in Lua numbers, exact up to 2^53 - 1; `transfer_fits` keeps every
--- balance within that. They go to Redis through '%.0f', which keeps all digits, and Redis adds.
+-- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1. `transfer_fits` keeps
+-- every balance within this limit. Amounts go to Redis as text in the format '%.0f', which keeps
+-- all digits. Redis adds them to the stored balances.
 
 -- Every script receives the link's keys and the time first, in this order.
 local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -48,7 +49,8 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
 end
 
--- Returns the part of an amount that fits under a meter's limit, 0 for no limit (duty D3).
+-- Returns the part of an amount that fits under a meter's limit (duty D3). A limit of 0 means no
+-- limit.
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
   return math.max(0, math.min(micros, limit - balance('meter:' .. meter)))
@@ -58,8 +60,8 @@ local function above_limit(limit, meter, micros)
   return limit > 0 and balance('meter:' .. meter) + micros > limit
 end
 
--- Notes a checked transfer on the balances and in the entry's list. A transfer of 0 micros is left
--- out.
+-- Applies a checked transfer to the balances, and adds the transfer to a ledger entry's list. A
+-- transfer of 0 micros is left out.
 local function transfer(transfers, from, to, micros, cycle)
   if micros > 0 then
     balances[from] = balance(from) - micros
@@ -83,14 +85,15 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
--- Set if something has changed that floorpersons see: a claim, the link's state, a proposal.
+-- `desk_changed` is true if the script changes something that floorpersons see: a claim, the link's
+-- state, a proposal.
 local desk_changed, rounds_added = false, 0
 
 local function touch_desk()
   desk_changed = true
 end
 
--- Counts the rounds that have accepted wagers and no result yet.
+-- Changes the count of open rounds, which have accepted wagers and no result or void yet.
 local function add_rounds(number)
   rounds_added = rounds_added + number
 end
@@ -99,8 +102,8 @@ local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
--- Fills a meter up to its limit. The rest goes to its overflow, and is returned. The caller has
--- checked that both can hold it.
+-- Fills a meter up to its limit. The rest goes to the meter's overflow, and is returned. The caller
+-- has checked that both accounts can hold the amount.
 local function fill_meter(transfers, from, meter, micros, cycle, limit)
   local taken = room_under(limit, meter, micros)
   transfer(transfers, from, 'meter:' .. meter, taken, cycle)
@@ -113,8 +116,9 @@ local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 local entries, acts = {}, {}
 
--- Each entry has a digest over itself and the one before. So if somebody changes, omits or inserts an
--- entry, all later ones show it (duty D17). `chain.py` computes the same.
+-- Returns the digest over a ledger entry and over the digest of the entry before it. So if somebody
+-- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
+-- `chain.py` computes the same digest.
 local function chained(entry)
   local text = { chain }
   for _, part in ipairs(entry) do
@@ -123,8 +127,9 @@ local function chained(entry)
   return redis.sha1hex(table.concat(text))
 end
 
--- Notes a ledger entry, and returns its number, which is also its order (duty D7). An entry that no
--- table made is among the acts. A table's entry is among them if `act` says so.
+-- Notes a ledger entry, and returns the number of the entry, which is also its order (duty D7). An
+-- entry that no table made is put into the index of acts. A table's entry is put into this index
+-- only if `act` is true.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
   last_entry = last_entry + 1
   local entry = {
@@ -139,8 +144,8 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
--- Checks that the last entry noted outside the ledger is the last one of the ledger. Entries of this
--- call are about to be written, so for them it is true.
+-- Checks that the ledger ends with the entry that the hash of meters names as the last one. If this
+-- call has new entries, this is true, because the call writes both.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
@@ -152,8 +157,9 @@ local function is_head_in_ledger()
   return last[1] == exact(last_entry) .. '-0' and has == chain
 end
 
--- Must succeed: every check is done, from here on there are only writes. The ledger is first: if its
--- last number is higher than the noted one, Redis refuses the entry and nothing is written yet.
+-- Writes the changes to Redis. The writes must succeed: all checks are done before this call. The
+-- ledger is written first. If the ledger already has a higher entry number, Redis refuses the new
+-- entry, and nothing is written yet.
 local function write_books()
   for _, entry in ipairs(entries) do
     redis.call('XADD', LEDGER, unpack(entry))
@@ -173,7 +179,7 @@ local function write_books()
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry), 'chain', chain }
-  if not meters['entries'] then -- new books have the present layout
+  if not meters['entries'] then -- new books have the present schema version
     written[#written + 1] = 'schema'
     written[#written + 1] = SCHEMA
   end

@@ -1,4 +1,5 @@
--- The Envy Bonuses that are owed under a claim. Each element of `owed` is an `EnvyCents`.
+-- The Envy Bonuses that are owed under a claim. Each element of `owed` is an `EnvyCents` of
+-- `script_steps.py`.
 
 local function holds_envy(claim, owed, micros)
   local sum = 0
@@ -6,7 +7,8 @@ local function holds_envy(claim, owed, micros)
   return sum == micros and balance('envy:' .. claim) == micros
 end
 
--- Moves all owed bonuses and counts them by meter. The caller has checked that they fit.
+-- Moves all owed bonuses to an account, and counts them by meter. The caller has checked that the
+-- account can hold the amount.
 local function move_envy(transfers, claim, owed, to, counted)
   for _, one in ipairs(owed) do
     local meter, cents = one[OWED_METER], one[OWED_CENTS]

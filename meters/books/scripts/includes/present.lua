@@ -1,5 +1,5 @@
--- Books of another version of the layout are not changed. A later release upgraded their link while
--- this service was running (duty D10).
+-- Books with another schema version are not changed. A later release can upgrade the books while
+-- this service is running (duty D10).
 do
   local version = meters['schema'] or '1'
   if last_entry > 0 and version ~= SCHEMA then

@@ -1,11 +1,11 @@
--- The replies of refusals that a script makes itself. They are kept whole, because a repeated event
--- gets its first reply, even from a later release with other texts.
+-- The replies for the refusals that a script makes itself. Redis keeps each whole reply, because a
+-- repeated event gets its first reply, even from a later release with other texts.
 
 --include refusal_texts
 
 local refusals -- read only if there is a refusal
 
--- `holding` are the claims that hold the table, a line each, if the code is `held`.
+-- If the code is `held`, `holding` are the claims that hold the table, one on each line.
 local function refused_here(code, seq, holding)
   refusals = refusals or cjson.decode(REFUSALS)
   local reply = refusals[code]

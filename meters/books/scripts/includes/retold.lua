@@ -1,5 +1,6 @@
--- The claims whose state is reported to a table again, because it may have missed the first report:
--- its last wins, and the claims that somebody decided last, the latest last.
+-- The claims whose state is reported to a table again, because the table can have missed the first
+-- report. They are the table's last wins, and the claims that somebody decided last. The latest
+-- claim is the last one.
 
 local CLAIMS_RETOLD = 64
 
