@@ -61,9 +61,9 @@ _SIX: Final[Mapping[FiveCardHand, SixCardHand]] = {
     hand: SixCardHand.ROYAL_FLUSH if hand in _ROYALS else SixCardHand(hand.value)
     for hand in FiveCardHand
 }
-_SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
-    hand: SuperRoyalHand(six.value) for hand, six in _SIX.items()
-}
+_SUPER: Final[Mapping[SixCardHand, SuperRoyalHand]] = dict(
+    zip(SixCardHand, SuperRoyalHand, strict=True)
+)
 
 
 def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
@@ -88,11 +88,7 @@ def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
     Raises:
         ValueError: there are not six cards.
     """
-    hand = best_five_of(cards)
-    if hand in _ROYALS and _nine_to_ace(cards):
-        diamonds = suit_of(cards[0]) == _DIAMONDS
-        return SuperRoyalHand.SUPER_ROYAL_DIAMONDS if diamonds else SuperRoyalHand.SUPER_ROYAL
-    return _SUPER[hand]
+    return _SUPER[six_card_hand(cards)]
 
 
 def _nine_to_ace(cards: Sequence[Card]) -> bool:

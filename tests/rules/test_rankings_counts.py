@@ -237,26 +237,6 @@ def test_the_best_four_of_all_hands_are_counted(cards: int, figures: Mapping[str
 
 
 @pytest.mark.slow
-@pytest.mark.section("649a.6(d)")
-@pytest.mark.section("679a.6(d)")
-@pytest.mark.section("682a.6(e)")
-@pytest.mark.reading("G5")
-@pytest.mark.reading("T5")
-@pytest.mark.parametrize(
-    ("ranking", "royals"),
-    [
-        ("six_card", {"six_card_royal_diamonds": 1, "six_card_royal": 3, "royal_flush": 184}),
-        ("super_royal", {"super_royal_diamonds": 1, "super_royal": 3, "royal_flush": 184}),
-    ],
-)
-def test_the_best_five_of_all_six_cards_are_counted(
-    ranking: str, royals: Mapping[str, int]
-) -> None:
-    """The counts of the simple ranking come from the odds, and each has a second judge."""
-    assert kinds(ranking, 6) == {**BEST_FIVE_OF_6, **royals}
-
-
-@pytest.mark.slow
 @pytest.mark.section("682a.6(d)")
 @pytest.mark.reading("F5")
 @pytest.mark.reading("F12")

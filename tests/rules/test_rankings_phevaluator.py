@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import combinations, islice, starmap
+from enum import StrEnum
+from itertools import combinations, islice, product, starmap
 from math import comb
 
 import pytest
@@ -12,8 +13,14 @@ from phevaluator.evaluator import (  # type: ignore[import-untyped]
     evaluate_6cards,
 )
 
-from bonus.cards import DECK, Card, card_name
-from bonus.hands import FiveCardHand, best_five_of, five_card_hand
+from bonus.cards import DECK, Card, card_name, parse_card
+from bonus.hands import (
+    FiveCardHand,
+    best_five_of,
+    five_card_hand,
+    six_card_hand,
+    super_royal_hand,
+)
 
 # Numbers of different hands of each kind, ignoring suits. phevaluator numbers all from 1.
 DISTINCT = (
@@ -32,13 +39,13 @@ THEIRS = tuple(hand for hand, number in DISTINCT for _ in range(number))
 
 
 def disagreements(
-    ours: Callable[[Sequence[Card]], FiveCardHand],
+    ours: Callable[[Sequence[Card]], StrEnum],
     theirs: Callable[..., int],
     lows: Sequence[Card],
     cards: int,
-) -> tuple[int, dict[tuple[FiveCardHand, int], int]]:
+) -> tuple[int, dict[tuple[StrEnum, int], int]]:
     """Count the hands whose lowest card is one of ``lows``; list those judged differently."""
-    pairs: Counter[tuple[FiveCardHand, int]] = Counter()
+    pairs: Counter[tuple[StrEnum, int]] = Counter()
     for low in lows:
         hands = ((low, *others) for others in combinations(DECK[low + 1 :], cards - 1))
         while chunk := list(islice(hands, 20_000)):
@@ -51,9 +58,9 @@ def disagreements(
     return pairs.total(), wrong
 
 
-def plain(hand: FiveCardHand) -> FiveCardHand:
-    """Return the kind of hand according to phevaluator, which has no separate royal flush."""
-    return FiveCardHand.ROYAL_FLUSH if hand == FiveCardHand.ROYAL_FLUSH_SPADES else hand
+def plain(hand: StrEnum) -> FiveCardHand:
+    """Return the kind of hand according to phevaluator, which knows one royal flush only."""
+    return FiveCardHand.ROYAL_FLUSH if "royal" in hand.value else FiveCardHand(hand.value)
 
 
 def test_both_number_the_cards_alike() -> None:
@@ -84,8 +91,31 @@ def test_the_parts_hold_every_hand() -> None:
 @pytest.mark.section("649a.11(c)(9)")
 @pytest.mark.section("679a.6(d)")
 @pytest.mark.section("682a.6(e)")
+@pytest.mark.reading("G5")
 @pytest.mark.parametrize(("start", "end"), PARTS)
-def test_the_best_five_of_all_six_cards_agree(start: int, end: int) -> None:
-    hands, wrong = disagreements(best_five_of, evaluate_6cards, DECK[start:end], 6)
+def test_all_six_card_hands_agree(start: int, end: int) -> None:
+    """The ranking with the Super Royal is the six-card ranking with two names changed.
+
+    The six-card ranking is in turn the best five of six, so all three are judged here.
+    """
+    hands, wrong = disagreements(super_royal_hand, evaluate_6cards, DECK[start:end], 6)
     assert not wrong
     assert hands == sum(comb(51 - low, 5) for low in range(start, end))
+
+
+@pytest.mark.section("649a.6(d)")
+@pytest.mark.section("679a.6(d)")
+@pytest.mark.section("682a.6(e)")
+@pytest.mark.reading("T5")
+def test_every_royal_flush_of_six_cards_has_the_name_of_its_ranking() -> None:
+    for suit, sixth in product(range(4), DECK):
+        royal = [parse_card(f"{rank}{'cdhs'[suit]}") for rank in "TJQKA"]
+        if sixth in royal:
+            continue
+        nine = card_name(sixth) == f"9{'cdhs'[suit]}"
+        diamonds = "_diamonds" if suit == 1 else ""
+        named = f"six_card_royal{diamonds}" if nine else "royal_flush"
+        assert six_card_hand([*royal, sixth]).value == named
+        assert super_royal_hand([sixth, *royal]).value == named.replace("six_card", "super")
+        spades = "_spades" if suit == 3 else ""
+        assert best_five_of([*royal, sixth]).value == f"royal_flush{spades}"
