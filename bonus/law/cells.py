@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 
@@ -47,6 +48,7 @@ _OF_METER: Final = re.compile(r"([1-9][0-9]{0,2})% of meter")
 _RATE: Final = re.compile(r"([0-9]{1,2})%")
 
 
+@cache
 def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 

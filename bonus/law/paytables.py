@@ -55,27 +55,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
     """
     if isinstance(table, OneTable):
         return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
-    choices = table.choices or (None,)
-    found = []
-    for index, choice in enumerate(choices):
-        of = f"{table.rule} {choice or ''}".rstrip()
-        column = {
-            hand: _cell(cells, index, len(table.choices), of) for hand, cells in table.pays.items()
-        }
-        rates = None
-        if table.progression:
-            seed, reseed, primary, reserve = (
-                cells if isinstance(cells, str) else _cell(cells, index, len(choices), of)
-                for cells in (
-                    table.progression.seed,
-                    table.progression.reseed,
-                    table.progression.primary,
-                    table.progression.reserve,
-                )
-            )
-            rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
-        found.append(Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates))
-    return tuple(found)
+    return tuple(_column(table, index, hands) for index in range(len(_choices(table))))
 
 
 def chosen_of(
@@ -86,9 +66,8 @@ def chosen_of(
     ``choice`` is None if the law leaves no choice.
     """
     for table in tables:
-        for paytable in paytables_of(table, hands):
-            if paytable.choice == choice:
-                return paytable
+        if choice in _choices(table):
+            return _column(table, _choices(table).index(choice), hands)
     return None
 
 
@@ -113,6 +92,31 @@ def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Pa
         hand: (name, read_payout(paytable.cells[name]) if name in paytable.cells else NOTHING)
         for hand, name in shown.items()
     }
+
+
+def _choices(table: PrintedTable) -> Sequence[str | None]:
+    return table.choices or (None,)
+
+
+def _column(table: PrintedTable, index: int, hands: Sequence[str]) -> Paytable:
+    choice = _choices(table)[index]
+    of = f"{table.rule} {choice or ''}".rstrip()
+    column = {
+        hand: _cell(cells, index, len(table.choices), of) for hand, cells in table.pays.items()
+    }
+    rates = None
+    if table.progression:
+        seed, reseed, primary, reserve = (
+            cells if isinstance(cells, str) else _cell(cells, index, len(_choices(table)), of)
+            for cells in (
+                table.progression.seed,
+                table.progression.reseed,
+                table.progression.primary,
+                table.progression.reserve,
+            )
+        )
+        rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
+    return Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates)
 
 
 def _cell(cells: Cells, index: int, choices: int, of: str) -> str:

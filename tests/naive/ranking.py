@@ -1,6 +1,5 @@
 """The hands of 649a.6, 679a.6 and 682a.6, found by looking at every choice of cards."""
 
-from collections import Counter
 from functools import lru_cache
 from itertools import combinations
 
@@ -10,6 +9,7 @@ Strength = tuple[int, list[int]]
 """The rank of a hand: its kind, and then what decides between two hands of that kind."""
 
 RANKS = "23456789TJQKA"
+_VALUES = {rank: number for number, rank in enumerate(RANKS, start=2)}
 ACE, KING, QUEEN = 14, 13, 12
 RED = "dh"
 
@@ -33,7 +33,7 @@ ACES_BONUS = (
 
 
 def value(card: str) -> int:
-    return RANKS.index(card[0]) + 2
+    return _VALUES[card[0]]
 
 
 def values(cards: Cards) -> list[int]:
@@ -42,13 +42,14 @@ def values(cards: Cards) -> list[int]:
 
 def alike(cards: Cards) -> list[int]:
     """Return the number of cards of each rank, most first: a full house is [3, 2]."""
-    return sorted(Counter(value(card) for card in cards).values(), reverse=True)
+    ranks = [card[0] for card in cards]
+    return sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
 
 
 def by_number(cards: Cards) -> list[int]:
     """Return the ranks present, those with the most cards first, then the higher first."""
-    count = Counter(value(card) for card in cards)
-    return sorted(count, key=lambda rank: (count[rank], rank), reverse=True)
+    ranks = [value(card) for card in cards]
+    return sorted(set(ranks), key=lambda rank: (ranks.count(rank), rank), reverse=True)
 
 
 def one_suit(cards: Cards) -> bool:
