@@ -76,7 +76,7 @@ CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
 
 
 class ArchiveError(UserError):
-    """Report that an archive cannot be used or extended, with the reason."""
+    """An archive that cannot be used or extended. The text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Integrity check of the files of an archive: all are opened, and some are read completely.
 
-Each night, each file is opened and compared with the files before and after it, and with the ledger
-in Redis. The last file and a few other files are read completely. Each night, the other files are
-the next ones in order. So the work of one night is limited, and even a long archive is read
-completely within months. `pitlink audit` reads all files in one run.
+Each night, each file is opened. It is compared with the files before and after it, and with the
+ledger in Redis. The last file and a few other files are read completely. Each night, the other
+files are the next ones in order. So the work of one night is limited, and even a long archive is
+read completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -37,8 +37,8 @@ async def check_archive_files(
         store: the link's books.
         archive: the link's archive files.
         before: the state that the last check returned.
-        advance: a function that is called with the number of files that were read and the number of
-            files to read.
+        advance: a function that is called with the number of files done and the number of all
+            files.
         reads: the number of files to read completely, besides the last file. With 0, only files
             that were damaged at the last check are read.
 

@@ -64,7 +64,10 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
 
 def _opened_on(file: DayFile) -> set[str]:
-    """Return the wins of a day that still waited, or whose Envy Bonuses waited, at its close."""
+    """Return the wins of a gaming day that were not finally decided at the close of the day.
+
+    A win whose Envy Bonuses still wait is not finally decided.
+    """
     day = file.day
     return day.closing.waiting - day.opening.waiting
 

@@ -47,7 +47,7 @@ def record_of(fields: Mapping[str, str]) -> ClaimRecord:
 
 
 class ClaimRows:
-    """Maker of rows about claims for people, with names and amounts from the floor file."""
+    """Maker of the rows in which people see claims. Names and amounts are from the floor file."""
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above

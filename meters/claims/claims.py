@@ -67,7 +67,7 @@ class Claims:
             inoperable link, no claim can be decided.
         tell: a function that is called with the claim's record and the message about each decision.
         keep_mark: a function that writes a link's ledger mark. It is called after each decision,
-            before anybody learns of the decision.
+            before the decision is published.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """Yield the wins of a link, latest first. Begin after the last win of the page before."""
+        """Yield the wins of a link, latest first. Begin after the last win of the previous page."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
@@ -100,7 +100,7 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if a win, and so all older wins, are before the start time of the search.
+        """Check if a win is older than the start time of the search. All wins after it are too.
 
         The check allows for a difference of one day, because a clock can be set to another time.
         """
@@ -132,8 +132,8 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win among the wins of its link, latest first. The order is that of the ledger, not
-that of the times, because a clock can be set to another time.
+"""The place of a win among the wins of its link, latest first. The order is that of the ledger.
+Times are not used, because a clock can be set to another time.
 """
 
 

@@ -1,7 +1,7 @@
 """Counts of a batch of events for the metrics.
 
-The counts are first collected and then added to the metrics, because a change of one metric takes
-more time than one wager.
+The counts are first collected and then added to the metrics together. The reason is speed: the
+change of one metric takes more time than one wager.
 """
 
 from meters.books.script_steps import Contribution, DueStep

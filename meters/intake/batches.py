@@ -87,7 +87,7 @@ class BatchResult:
     Attributes:
         replies: the reply to each event, with the address of the table.
         hits: the claims that the batch opened, each with the amount of its win.
-        hellos: the tables that sent a hello, each with the claims whose states are sent to it.
+        hellos: the tables that sent a hello, each with the claims that it must learn about.
         counts: the counts for the metrics.
         changed: whether an event was accepted, so the books have changed.
         asked: whether a table made or withdrew a correction request.
@@ -348,7 +348,7 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Return the script steps, in which the positions of the keys are set, and all the keys.
+        """Set the positions of the keys in the script steps. Return the steps and all the keys.
 
         The keys of the tables are first in the list, then the keys of the claims.
         """

@@ -1,4 +1,4 @@
-"""Table catalog: the data that the service needs of each table, calculated from the floor file."""
+"""Table catalog: the data that the service needs about each table, from the floor file."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -81,8 +81,8 @@ class CatalogTable:
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return the table with the meters that an open round fed when its wagers were accepted.
 
-        The table can feed other meters now. The wagers that the table offers are not changed here,
-        because these wagers are for the next round.
+        The table can feed other meters now. The wagers that the table offers stay as they are: they
+        are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self

@@ -54,9 +54,9 @@ def _decision(event: str) -> Told:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text with the people who set the actor's PIN in the 24 hours before an act.
+    """Return a text with the people who recently set the actor's PIN (24 hours before an act).
 
-    The text is empty if nobody did.
+    The text is empty if nobody set it.
     """
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
@@ -148,7 +148,7 @@ def _restored(event: str) -> Told:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """Return as text the cards that were entered before the void or the result of a round."""
+    """Return as text the cards that were entered earlier in a round, before its void or result."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 

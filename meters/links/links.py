@@ -103,7 +103,7 @@ class Links:
         return await self._switch(link, "close", actor, reason)
 
     async def open(self, link: str, actor: str) -> LinkView:
-        """Open a closed link again.
+        """Open a closed link.
 
         Raises:
             ActError: the codes are those of ``close``.
@@ -115,8 +115,8 @@ class Links:
     ) -> LinkView:
         """Approve the part of the floor file about one link, as people saw it (duties D10, D12).
 
-        The approval is allowed even if the link is inoperable, but only if the missing approval is
-        the reason.
+        If a link is inoperable for another reason than the missing approval, the approval is
+        refused.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or if
@@ -217,7 +217,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Withdraw a proposal. The person who withdraws it need not be the one who proposed it.
+        """Withdraw a proposal. A person can also withdraw the proposal of another person.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.

@@ -1,4 +1,6 @@
-"""Parameters of a meter that a proposal can change, and the meter after each change (duty D3).
+"""The parameters of a meter, and the meter after the change of a parameter (duty D3).
+
+A proposal can change parameters.
 
 Seed, reseed and rates are not parameters: the chapter of the law sets them for each wager amount
 and paytable.

@@ -4,4 +4,4 @@ from bonus.errors import UserError
 
 
 class RestoreError(UserError):
-    """Report that a restore is not possible as requested. The text says what is needed for it."""
+    """A restore that is not possible as requested. The text says what the restore needs."""

@@ -52,7 +52,7 @@ _REOPENED: Final = "wagers were accepted after it had been closed"
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The state of a link before a restore, and the work that the restore has to do.
+    """The state of a link before a restore, and the work of the restore.
 
     Attributes:
         held: what was found in the link's store.
@@ -61,8 +61,7 @@ class RestorePlan:
         copied: the number of the last entry in the copy of the ledger.
         writes: whether to write the store from the copy of the ledger.
         tables: a comparison of each table's outbox with the books.
-        kept: the slip numbers that are reserved for claims that the store has lost, each with its
-            claim.
+        kept: the reserved slip numbers whose claims the store has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -291,9 +290,9 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a link that is closed in the ledger's copy, if an outbox has later accepted wagers.
+        """Open a link that the ledger's copy has as closed, if wagers were accepted later.
 
-        Such wagers prove that somebody opened the link after the copy was made.
+        Such wagers in an outbox prove that somebody opened the link after the copy was made.
         """
         state = await self._store.state()
         if state.closure is None:
@@ -307,9 +306,9 @@ class LinkRestore:
             await ChangeBook(self._store).switch("open", by, "", event)
 
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
-        """Return the slip numbers that are reserved for claims that the store has lost.
+        """Return the reserved slip numbers whose claims the store has lost.
 
-        The audit reports such a number until a restore records that it stays used.
+        The audit reports such a number until a restore records that the number stays used.
         """
         store = self._store
         unpaid = await store.slip_register.unpaid_of(store.link.id)

@@ -1,8 +1,9 @@
-"""The contents of a link's store before the first day in the archive, if earlier days were deleted.
+"""The contents of a link's store before the first day of an archive.
 
-The archive has the books of that moment. The other contents of the store are derived from these
-books. Three kinds of data cannot be derived: replies, slips, and records of wins that were already
-decided. They are lost, but they are years old.
+They are needed if earlier days of the archive were deleted. The archive has the books of that
+moment. The other contents of the store are derived from these books. Three kinds of data cannot be
+derived: replies, slips, and records of wins that were already decided. They are lost, but they are
+years old.
 """
 
 from collections.abc import Iterator

@@ -58,8 +58,8 @@ class OutboxCopy:
         link: the id of the table's link.
         table: the id of the table.
         path: the path of the original outbox file.
-        answered: the number of the last event that has a reply in the outbox, or that the agent
-            knew to be answered; 0 if there is no such event.
+        answered: the number of the last answered event. The reply is in the outbox, or the agent
+            knew of the answer. 0 if there is no such event.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:

@@ -83,7 +83,7 @@ class _Before:
 
 
 class RebuildError(Exception):
-    """Report that a store cannot be rebuilt from a ledger, with the problems as text."""
+    """A failed rebuild of a store from a ledger. The text has the problems of the ledger."""
 
 
 class Rebuild:

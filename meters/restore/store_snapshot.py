@@ -6,8 +6,8 @@ from typing import Final
 from meters.redis_client.link_keys import LinkKeys
 
 Row = tuple[str, str, bytes]
-"""One row of the store as text: a key; a field of a hash or a member of a sorted set; the value of
-the field or the score of the member."""
+"""One row of the store, as three texts. For a hash: the key, the field and the value. For a sorted
+set: the key, the member and the score."""
 
 
 class StoreSnapshot:

@@ -53,8 +53,8 @@ class StoreWriter:
     async def clear(self) -> None:
         """Remove the meters, the ledger and the lists of an older store of the link.
 
-        The restore does not write empty lists, so an old list would remain if it were not removed.
-        The payout slips are not removed: their numbers stay used.
+        Old lists must be removed, because the restore does not write empty lists over them. The
+        payout slips are not removed: their numbers stay used.
 
         Raises:
             RedisError: the store failed.

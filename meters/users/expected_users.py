@@ -18,8 +18,8 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""The time in ms for which Redis stores who set a PIN (24 hours), less the largest difference
-between two clocks (1 hour)."""
+"""A time in ms. Redis stores for 24 hours who set a PIN. This time is one hour shorter, because the
+clocks of two machines can differ by up to one hour."""
 
 
 @dataclass
@@ -34,8 +34,8 @@ class ExpectedUser:
         enabled: whether the user can sign in.
         role: the role; None if an earlier release did not log the role.
         pin: the digest of the stored PIN hash; None if no digest was logged.
-        choose_by: the time by which the user must choose their own PIN, because another person set
-            the PIN; empty if the PIN is the user's own; None if no time was logged.
+        choose_by: the end of the time in which a user must replace a PIN that another person set;
+            empty if the PIN is the user's own; None if no time was logged.
         generation: 1 plus the number of acts that ended the user's sessions; None if an earlier
             release added the user.
         signed_in_at: the time of the last sign-in; empty if the user never signed in.
@@ -251,10 +251,10 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return texts about recently set PINs for which Redis does not store who set them.
+        """Return texts about lost records in Redis of recently set PINs, and of who set them.
 
-        A person who set another user's PIN can act as this user. If Redis has lost the record of
-        this, the services can count one person as two different persons.
+        A person who sets another user's PIN can act as this user. Without the record, the services
+        can count one person as two different persons.
 
         Args:
             stored: the records in Redis: a user and the person who set the user's PIN, with the
@@ -270,9 +270,10 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if a log entry is about a PIN for which Redis must store who set it.
+    """Check if Redis must store the setter of the PIN in a log entry.
 
-    If a command added the user, Redis does not store who set the PIN.
+    The setter is the person who set another user's PIN. If a command added the user, Redis does not
+    store the setter.
     """
     if entry.get("pin_by", entry.get("about")) == entry.get("about"):
         return False

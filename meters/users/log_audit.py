@@ -130,13 +130,13 @@ class _Users:
 
 
 class LogAudit:
-    """Audit of the operators' log. Each run continues after the last entry of the run before.
+    """Audit of the operators' log. Each run continues where the last run ended.
 
     So a running service can repeat the audit often.
 
     Args:
-        everywhere: the Redis with the users' keys, or the whole store.
-        secrets: the secrets for the log's MACs; none if there are none.
+        everywhere: the Redis client for the users' keys, or the clients for all keys.
+        secrets: the secrets for the log's MACs; None if there are no secrets.
     """
 
     def __init__(self, everywhere: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -286,9 +286,9 @@ async def check_log(
     """Audit the users of a facility, and the facility's operators' log from its first entry.
 
     Args:
-        everywhere: the Redis with the users' keys, or the whole store.
+        everywhere: the Redis client for the users' keys, or the clients for all keys.
         seen: the mark of the log, kept outside the store.
-        secrets: the secrets for the log's MACs; none if there are none.
+        secrets: the secrets for the log's MACs; None if there are no secrets.
 
     Raises:
         RedisError: the store failed.

@@ -65,12 +65,12 @@ class LogSecrets:
     New entries get a MAC of the newest secret. All secrets are used to check stored MACs.
 
     Args:
-        read: a function that returns the secrets, the newest first, or an empty list if there is no
-            key bundle. It is called again if the log has a MAC of an unknown secret, because a new
-            secret can have been created.
+        read: a function that returns the secrets, the newest first. It returns none if there is no
+            key bundle. It is called a second time if the log has a MAC of an unknown secret: the
+            secret can be new.
 
     Raises:
-        UserError: they cannot be read.
+        UserError: the secrets cannot be read.
     """
 
     def __init__(self, read: Callable[[], Sequence[str]] = tuple) -> None:
@@ -85,7 +85,7 @@ class LogSecrets:
         """Return the secrets of the key bundle that a floor file names.
 
         Raises:
-            UserError: they cannot be read.
+            UserError: the secrets cannot be read.
         """
         return cls(partial(log_secrets, service))
 

@@ -26,7 +26,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return a text about the problem if the log is shorter than before; None if it is not."""
+        """Return a text about the problem if the log has fewer entries than before, or None."""
         if entries >= had:
             return None
         return (

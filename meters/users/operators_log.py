@@ -112,5 +112,5 @@ class OperatorsLog:
 
 
 def _shown(fields: dict[str, str]) -> dict[str, str]:
-    """Return the fields of a log entry that people read, without those for the audit."""
+    """Return the fields of a log entry, without the fields that only the audit needs."""
     return {name: value for name, value in fields.items() if name not in _OF_USERS}

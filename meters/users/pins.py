@@ -24,7 +24,7 @@ _HASH_BYTES: Final = 32
 
 
 def check_pin(pin: str) -> None:
-    """Refuse a PIN that does not have 6 to 12 digits, and a PIN that is easy to guess.
+    """Refuse a PIN without 6 to 12 digits, and a PIN that is easy to guess.
 
     Raises:
         UsersError: ``bad_pin``, with the broken rule. The message never contains the PIN.
@@ -101,7 +101,7 @@ class PinHashing:
 
 
 class _HashingSlots:
-    """Limit on the hashes that are calculated at the same time, and on the callers that wait."""
+    """Limits on the number of simultaneous hash calculations, and on the length of their queue."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_AT_ONCE)
@@ -109,7 +109,7 @@ class _HashingSlots:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[None]:
-        """Wait until a hash can be calculated, and keep one place for the caller.
+        """Wait until one more hash can be calculated, and reserve this place for the caller.
 
         Raises:
             UsersError: ``busy``.

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, and the sessions of the users, which all workers of a service share."""
+"""Sign-in, sign-out, and the sessions of the users. All workers of a service share the sessions."""
 
 import hashlib
 import hmac
@@ -52,7 +52,7 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session that has just begun, and its token, which only the user's browser knows."""
+    """A new session and its token. Only the user's browser knows the token."""
 
     token: str
     person: SignedIn
@@ -133,8 +133,8 @@ class Sessions:
             token: the token of the user's session, which continues.
             person: the user.
             old: the current PIN, as the user typed it.
-            new: the PIN that the user chooses. It must differ from the current PIN, because it is
-                possible that another person knows the current PIN.
+            new: the PIN that the user chooses. It must differ from the current PIN, which another
+                person possibly knows.
             caller: the origin of the request.
 
         Raises:
@@ -220,7 +220,7 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """Return a session's seal, which proves that a service made the session.
+        """Return the seal of a session. A seal proves that a service made the session.
 
         The seal is empty if the service has no secret.
         """

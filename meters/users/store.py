@@ -34,8 +34,8 @@ class UserStore:
     """Access to the users in Redis: it calls the Lua scripts, and reads hashes as text.
 
     Args:
-        redis: the Redis with the users' keys, or the whole store.
-        secrets: the secrets for the log's MACs; none if there are none.
+        redis: the Redis client for the users' keys, or the clients for all keys.
+        secrets: the secrets for the log's MACs; None if there are no secrets.
 
     Attributes:
         keys: the names of all keys.
@@ -106,7 +106,7 @@ class UserStore:
             had = had + 1 if done == "ok" else await self.schema()
 
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds log entries after the head of the log that this process knows.
+        """Run a Lua script that adds log entries after the head that this process knows.
 
         If another process has added an entry, the script writes nothing and returns the new head.
         The script is then run with the new head. So one round trip is enough if no other process

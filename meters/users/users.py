@@ -55,8 +55,8 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         added_at: the time at which the user was added, RFC 3339 in UTC.
         added_by: the person or command that added the user.
         pin_by: the person who set the PIN and so knows it: the user or another person.
-        choose_by: the time by which the user must choose their own PIN, if another person set the
-            PIN; null if the PIN is the user's own, or if an earlier release stored the PIN.
+        choose_by: the end of the time in which a user must replace a PIN that another person set;
+            null if the PIN is the user's own, or if an earlier release stored the PIN.
         locked: the locks that prevent the sign-in of the user now, after too many failed attempts.
         signed_in_at: the time of the last sign-in; null if the user never signed in.
     """
@@ -77,7 +77,7 @@ class Actor:
     """A person or command that changes something.
 
     Attributes:
-        name: the name for the operators' log.
+        name: the name in the operators' log.
         client: the person's network address; empty for a command.
         token: the token of the person's session, which must still be valid at the change; None for
             a command.

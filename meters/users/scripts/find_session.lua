@@ -1,4 +1,5 @@
--- Finds a session that is still valid. If the session's user does something, keeps it alive.
+-- Finds a session that is still valid. If the session's user does something, keeps the session
+-- alive.
 -- KEYS: the session, the list of recently set PINs.
 -- ARGV: the prefix of the users' keys, the longest idle time in ms, the shortest time in ms between
 --       two records of the last use; '1' to keep the session alive; '1' if the user changes

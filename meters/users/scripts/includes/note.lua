@@ -5,9 +5,10 @@
 -- the removal of the last entry is detected. A new log has the current layout.
 --
 -- If the services have a secret, the field `mac` is an HMAC over the same data. It is added before
--- `chain` is calculated. The last five arguments in ARGV are: the number, the `chain` and the MAC's
--- secret of the head for which the caller made the HMAC key; the name of the secret for new MACs,
--- empty for none; the HMAC key, as the inner and the outer block of HMAC.
+-- `chain` is calculated. The caller makes the HMAC key for one head of the log. The last five
+-- arguments in ARGV are: the number of this head, its `chain`, and the name of the secret of its
+-- MAC; the name of the secret for new MACs, empty for none; and the HMAC key, as the inner and the
+-- outer block of HMAC.
 
 local KNOWN_NUMBER, KNOWN_CHAIN, KNOWN_MAC_BY = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2]
 local MAC_BY, BLOCKS = ARGV[#ARGV - 1], ARGV[#ARGV]
@@ -25,7 +26,7 @@ local function head_of(log, head)
 end
 
 -- Returns an answer for the caller if the caller's HMAC key is for another head of the log. Returns
--- nothing if the head is the same. A script that adds log entries calls this before it writes
+-- nothing if it is for the present head. A script that adds log entries calls this before it writes
 -- anything.
 local function moved(log, head)
   local number, chain, by = head_of(log, head)
@@ -91,11 +92,10 @@ local function note(log, head, entry, ...)
   after = {number = number, chain = chain}
 end
 
--- Returns the fields of a log entry about a user from which an audit can derive the user: a digest
--- of the stored PIN, who set the PIN, and until when the user can choose their own PIN with it.
--- With `with_role`, the role is added. The calling script has just set the PIN, and, with
--- `with_role`, the whole user. So a value that somebody wrote into Redis directly does not get into
--- the log.
+-- Returns the fields of a log entry from which an audit can derive a user: a digest of the stored
+-- PIN, who set the PIN, and until when the user must choose their own PIN. With `with_role`, the
+-- role is added. The calling script has just set the PIN. With `with_role`, it has set the whole
+-- user. So a value that somebody wrote directly into Redis does not get into the log.
 local function user_fields(user, with_role)
   local pin, pin_by, choose_by, role = unpack(redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role'))
   local fields = {

@@ -66,8 +66,8 @@ local function keep_setter(pins_set, whose, setter)
   redis.call('ZADD', pins_set, now, whose .. '\n' .. setter)
 end
 
--- Records who set, and so knows, a user's PIN. If another person set it, the PIN is valid for one
--- day, and only to choose the user's own PIN.
+-- Records who set, and so knows, a user's PIN. A PIN that another person set is valid for one day.
+-- The user can use it only to choose their own PIN.
 local function set_by(user, setter, name)
   redis.call('HSET', user, 'pin_by', setter)
   if setter == name then
