@@ -1,7 +1,7 @@
 """The embedded broker if mosquitto is not on PATH: amqtt, MQTT 3.1.1, on one loopback port.
 
-Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It stores nothing on disk. When
-the service connects, it publishes every retained value again.
+Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. This broker stores nothing on
+disk. When the service connects, the service publishes every retained value again.
 """
 
 import asyncio

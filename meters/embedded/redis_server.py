@@ -84,8 +84,8 @@ def _program(home: Path) -> str:
     """Return the newest redis-server. It must be able to read the existing data.
 
     The newest one is used, not the first on PATH. An environment can put its own redis-server
-    before the system's. Its own one can be older, and an older one cannot read the data of a newer
-    one.
+    before the system's, and that one can be older. An older redis-server cannot read the data of a
+    newer one.
 
     Raises:
         UserError: there is no redis-server of version 6.2 or later, or none can read the data.

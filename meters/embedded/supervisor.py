@@ -69,7 +69,8 @@ def main(arguments: Sequence[str]) -> int:
 def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
     """Run the server until nobody uses it.
 
-    Return status 0 and the users' lock. If the server cannot start, return its own status and None.
+    Return exit status 0 and the users' lock. If the server cannot start, return its exit status and
+    None.
     """
     part = _start(command)
     begun = time.monotonic()

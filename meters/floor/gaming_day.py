@@ -1,4 +1,4 @@
-"""Gaming days of a facility. They begin at the facility's own hour, in its time zone."""
+"""Gaming days of a facility. They begin at the hour that the facility sets, in its time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta

@@ -38,8 +38,8 @@ CHECK: Final = Identity("check", "check", "check")
 """`pitlink check`. It is allowed to connect to the broker, and nothing more."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""`pitlink archive`. Only this identity is allowed to trim the beginning of a ledger. It does not
-use the broker."""
+"""`pitlink archive`. Only this identity is allowed to trim the beginning of a ledger. `pitlink
+archive` does not use the broker."""
 
 DISPLAY: Final = Identity("display", "display", "display")
 """A display or a dashboard. It reads public topics."""

@@ -17,7 +17,7 @@ _SVG: Final = re.compile(
     re.DOTALL,
 )
 _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""Elements that no SVG may contain, because they can run scripts or show other pages."""
+"""Elements that are not allowed in an SVG, because they can run scripts or show other pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Strict decoding of request bodies, as strict as that of all other messages.
 
-Litestar, the web framework, converts a body as leniently as a query string, in which everything is
-text. It would accept "100" and 1e3 as whole numbers. So the body is first decoded according to its
-type. A body that does not match its type is refused. A body that names a field twice is refused
-too, because only one of the two values would count.
+Litestar is the web framework. It converts a body as leniently as a query string, in which
+everything is text. Litestar would accept "100" and 1e3 as whole numbers. So the body is first
+decoded according to its type. A body that does not match its type is refused. A body that names a
+field twice is refused too, because only one of the two values would count.
 """
 
 import msgspec

@@ -65,7 +65,7 @@ class ConnectionLimits:
     def admit(self, client: str) -> bool:
         """Check if one more connection from an address is allowed; if so, count it.
 
-        It counts until `leave` is called.
+        The connection is counted until `leave` is called.
         """
         if self._clients[client] >= self._by_client and not _is_loopback(client):
             return False
@@ -174,7 +174,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _await_request(self) -> None:
-        """Start the time limit if part of a request is missing. Otherwise stop the time limit."""
+        """Start the time limit if part of a request is missing; otherwise stop the limit."""
         coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
         if not coming:
             _stop(self._coming)

@@ -139,10 +139,10 @@ def _is_address(text: str) -> bool:
 
 
 class ServerMiddleware:
-    """Application with checks in front of it: of the Host header and of the client's address.
+    """Application with checks in front of it. It checks the Host header and the client's address.
 
-    It also adds headers to every answer. It runs before all other code, so even the framework's
-    errors have these headers.
+    This middleware also adds headers to every answer. It runs before all other code, so even the
+    framework's errors have these headers.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:

@@ -1,4 +1,4 @@
-"""Static files of pages. Their path changes when their contents change."""
+"""Static files of pages. The path of the files changes when their contents change."""
 
 import hashlib
 import re

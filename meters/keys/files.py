@@ -24,9 +24,9 @@ def make_directory(path: Path) -> None:
 def write_private(path: Path, content: str | bytes) -> None:
     """Write a file that only its owner can read, as a whole or not at all.
 
-    It replaces any file of the same name. If root writes the file, the file gets the owner of its
-    directory. Otherwise mosquitto could not read its access list after a SIGHUP. It would continue
-    without the list, and everybody would have all rights.
+    The file replaces any file of the same name. If root writes the file, the file gets the owner of
+    its directory. Otherwise mosquitto could not read its access list after a SIGHUP. Then mosquitto
+    would continue without the list, and everybody would have all rights.
 
     Raises:
         UserError: the file cannot be written.

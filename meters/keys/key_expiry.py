@@ -140,7 +140,7 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if the services here do not have the same secrets for the operators' log."""
+    """Warn if the services on this machine have different secrets for the operators' log."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, LOG_SECRETS_FILE, read_secrets, found)
     if () in found:

@@ -150,8 +150,8 @@ class Keyring:
     def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
         """Write the same secret name for shared events to all services; a new name after a renewal.
 
-        Two services with different names would each receive every event. That would only increase
-        their load, because a repeated event gets the first reply again.
+        Two services with different names would each receive every event. The double delivery would
+        only increase the load: a repeated event gets the first reply again.
         """
         paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
         names = {read_secret(path) for path in paths.values() if path.exists()}

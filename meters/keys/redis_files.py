@@ -25,7 +25,7 @@ _EVERYBODY: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (*_EVERYBODY, "hexists", "xlen", "zrevrangebylex")
-"""All commands that the service uses on the books. They cannot empty a database or change a
+"""All commands that the service uses on the books. No such command can empty a database or change a
 setting."""
 
 PEOPLE_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
@@ -43,9 +43,9 @@ _PEOPLE_KEYS: Final = (f"pitlink:{{{PEOPLE_TAG}}}:*",)
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
 """Redis user of clients that have not signed in. It is off, so nobody can use it.
 
-It has no password. It has all rights, because Redis reads its append-only file as this user when it
-starts. Redis would skip every command that this user is not allowed to run, so the books could be
-lost.
+This user has no password. It has all rights, because Redis reads its append-only file as this user
+at its start. Redis would skip every command that this user is not allowed to run, so the books
+could be lost.
 """
 
 _OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
@@ -69,11 +69,11 @@ class RedisPasswords:
 def users(passwords: RedisPasswords, before: str = "") -> str:
     """Return Redis's file of users, with the hashes of their passwords (duty D20).
 
-    It contains pitlink's own users, and the users that the facility has added.
+    The file has pitlink's own users, and the users that the facility has added.
 
     Args:
         passwords: the passwords of pitlink's own users.
-        before: the previous file. Its lines about the facility's users are kept.
+        before: the previous file. The lines about the facility's users are kept.
     """
     lines = [
         _NOBODY,

@@ -1,7 +1,7 @@
 """Socket that reads and writes large pieces for a client that uses small pieces.
 
-The client, paho, reads the first byte, the length and the body of each packet separately. It sends
-each packet in its own call. With thousands of messages a second, these calls used a fifth of the
+The client is paho. It reads each packet in three steps: first byte, length and body. It sends each
+packet in its own call. With thousands of messages a second, these calls used a fifth of the
 service's time.
 """
 
@@ -11,8 +11,8 @@ import ssl
 from typing import Final
 
 _PIECE_BYTES: Final = 32_768
-"""Bytes read in one call, and in one turn of the event loop. They contain a few hundred messages,
-which take a few milliseconds."""
+"""Bytes read in one call, and in one turn of the event loop. So many bytes contain a few hundred
+messages, whose processing takes a few milliseconds."""
 _UNSENT_BYTES_MAX: Final = 1_048_576
 """Number of unsent bytes above which the writer has to wait, as with any full socket buffer."""
 _PUSHED_BYTES_MAX: Final = 67_108_864

@@ -22,8 +22,8 @@ class EventSubscriptions:
     Services share the events: the broker sends each event to one of them. A service that cannot
     answer the events of a link leaves them to the other services. If there is no other service, the
     tables send their events again. While every link operates, there is one subscription for all
-    links. It also receives the events of tables that are not on the floor, so these tables get a
-    refusal.
+    links. This subscription also receives the events of tables that are not on the floor, so these
+    tables get a refusal.
 
     The name of the group that shares events is a secret of the services. A broker sends each event
     to one member of the group. If this member is not allowed to read the event, mosquitto drops the
@@ -62,8 +62,8 @@ class EventSubscriptions:
 
         Args:
             connection: the connection.
-            group: returns the secret name by which services share events. It is called until it
-                succeeds.
+            group: returns the secret name by which services share events. This function is called
+                until it succeeds.
             subscribed: is called once, when the connection begins to receive events.
         """
         held: set[str] = set()

@@ -62,9 +62,9 @@ def people_access(service: Service) -> dict[str, object] | None:
     and operators' log.
 
     The result is None if there is no password for this Redis user. Then the Redis user for the
-    books keeps users and operators' log too. This is the case with a bundle of an earlier release,
-    and on a floor without keys. It is also the case if the address names a Redis user of the
-    facility, unless the environment has the password.
+    books keeps users and operators' log too. A bundle of an earlier release has no such password,
+    and a floor without keys has none. If the address names a Redis user of the facility, only the
+    environment can have the password.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -153,7 +153,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the bundle of the archive, or of the first worker: all workers are one Redis user."""
+    """Return the bundle of the archive, or of the first worker: all workers use one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

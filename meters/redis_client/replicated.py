@@ -3,8 +3,8 @@
 So the data of an answer survives a failure of the primary. Each script call and each pipeline of
 reads is sent together with a small write and ``WAIT``. ``WAIT`` alone covers only the writes of its
 own connection. With the small write, ``WAIT`` covers everything that the primary had written
-before, from any connection. This is needed because a repeated event, or a reader, can see another
-connection's write before any replica has that write.
+before, from any connection. The small write is necessary: a repeated event or a reader can see
+another connection's write before any replica has that write.
 """
 
 import asyncio

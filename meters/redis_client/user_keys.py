@@ -50,7 +50,7 @@ class UserKeys:
         return f"{_PREFIX}account:{folded}"
 
     def session(self, token_digest: str) -> str:
-        """Return the key of a hash: a session, by its token's digest. It expires when idle."""
+        """Return the key of a hash: a session, by its token's digest. Idle sessions expire."""
         return f"{_PREFIX}session:{token_digest}"
 
     def session_of(self, token: str) -> str:

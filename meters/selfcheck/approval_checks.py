@@ -63,8 +63,8 @@ class Configuration:
         store: the link's books.
         stores: the books of all links of the floor. A table that is held for a hand pay must not
             play under another link or another name.
-        adopts: whether a changed floor file needs no approval. This is only for a demonstration:
-            its floor is new in each run, and it involves no real money.
+        adopts: whether a changed floor file needs no approval. Only a demonstration may set this:
+            its floor is new in each run and involves no real money.
     """
 
     def __init__(
@@ -151,14 +151,15 @@ class Configuration:
     ) -> tuple[str, ...]:
         """Approve the current floor file; return its differences from the last approved one.
 
-        `digest` is that of the settings that the user was shown, so nothing else is approved.
+        `digest` is the digest of the settings that the user was shown. Nothing else is approved.
         `setters` are the people who recently set the user's PIN. A person who is able to change the
         floor file does not count as a second person.
 
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was
                 shown. ``no_change``: it is already approved. ``barred``: it cannot be approved now.
-                ``same_person``: another person must approve it. The last two come with the reason.
+                ``same_person``: another person must approve it. The last two codes come with a
+                reason.
             RedisError: the store failed.
         """
         if setters.by_command:

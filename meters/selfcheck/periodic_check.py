@@ -20,9 +20,9 @@ UNDER_WAY: Final = "the self-check is under way"
 class SelfCheck:
     """The checks of the whole service. `pitlink check` shows them too.
 
-    After one failure, every link is inoperable until the service is restarted. This is so even if
-    somebody restores an altered file of the software: nobody knows which of its two versions this
-    process has loaded.
+    After one failure, every link is inoperable until the service is restarted. The links stay
+    inoperable even if somebody restores an altered file of the software. Nobody knows which version
+    of the file this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:

@@ -45,7 +45,7 @@ class Software:
 
     Attributes:
         files: the number of files.
-        digest: SHA-256 over all files. It is the `sha256sum` of this text: the output of
+        digest: SHA-256 over all files: the `sha256sum` of a text. This text is the output of
             `sha256sum` for each file, sorted by path.
         problems: a text for each file that differs from the record.
         recorded: whether there are digests for the comparison; False for a checkout.

@@ -63,7 +63,7 @@ class LogAuditing:
     async def run(self) -> None:
         """Write the end of the log to the mark every second and audit the log every minute.
 
-        This continues until it is canceled.
+        This continues until the task is canceled.
         """
         audited_s: float | None = None
         loop = asyncio.get_running_loop()

@@ -149,7 +149,7 @@ class MeterTopics:
 
 
 def same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Check if two values of a meter have the same version and state. Their times do not matter."""
+    """Check if two values of a meter have the same version and state, whatever their times."""
     return other is not None and (value.version, value.state) == (other.version, other.state)
 
 

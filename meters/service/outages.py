@@ -1,9 +1,10 @@
 """Outages of a link: reasons and start, kept in a file until they are in the ledger (duty D17).
 
-While a link is inoperable, its store may be missing or altered, so nothing is written to the store.
-Each outage waits in a file in the data directory. The file survives a kill of the service. The
-outage becomes one ledger entry when the link operates. A link that fails and recovers repeatedly
-adds at most one entry a minute. The next entry counts the failures since the last entry.
+While a link is inoperable, its store is possibly missing or altered. So nothing is written to the
+store. Each outage waits in a file in the data directory. The file survives a kill of the service.
+When the link operates, the outage becomes one ledger entry. A link that fails and recovers
+repeatedly adds at most one entry a minute to the ledger. The next entry counts the failures since
+the last entry.
 """
 
 import asyncio

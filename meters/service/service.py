@@ -75,7 +75,7 @@ class ServeOptions:
 
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins.
-        auto_floor_after_s: the seconds that the simulated floorperson waits before each win.
+        auto_floor_after_s: the seconds that a win waits for the simulated floorperson.
         demo_people: whether the users of a demonstration are allowed to sign in, although their PIN
             is public. If so, the demonstration's floor file needs no approval.
     """
@@ -327,7 +327,8 @@ class MeterService:
     def _tell_beats(self) -> None:
         """Publish the heartbeat of each link now.
 
-        A table that hears this heartbeat after a gap sends its unanswered event again.
+        A table that hears this heartbeat after a time without heartbeats sends its unanswered event
+        again.
         """
         for link in self._links.values():
             link.tell_beat()
@@ -390,7 +391,8 @@ class MeterService:
     def _hear_aside(self, message: aiomqtt.Message) -> bool:
         """Process a heartbeat or a meter value; return False if the message is neither.
 
-        The message can be from this service or another one. It does not wait behind tables' events.
+        The message can be from this service or another one. Such messages do not wait behind the
+        events of tables.
         """
         topic = message.topic.value
         if (link := self._beats.get(topic)) is not None:

@@ -9,7 +9,7 @@ _LOOK_EVERY_S: Final = 0.01
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until a condition stays true for a moment; return False at the end of the time limit.
+    """Wait until a condition stays true for a moment; return False after the time limit.
 
     One check is not enough: a value that one task hands to another is in neither task for a moment.
     """

@@ -56,7 +56,7 @@ class _Writing(Protocol):
 
 
 class _BrokerTlsSocket(ssl.SSLSocket):
-    """TLS socket with one time limit for the broker's first byte and another for the rest."""
+    """TLS socket with two time limits: one for the broker's first byte, one for the handshake."""
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  (the library's own)
         """Perform the handshake. The socket's own timeout limits the wait for the first byte.

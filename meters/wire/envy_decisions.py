@@ -1,8 +1,8 @@
 """Claim names for decisions about Envy Bonuses, an extension of the contract.
 
 The contract has jackpot messages only for wins. Each decision about an Envy Bonus is sent as an
-additional jackpot message. Its claim name is the claim under which the Envy Bonus is owed, plus the
-ending ``-envy``. A reader that does not know the extension sees an unknown claim.
+additional jackpot message. The claim name in this message is the claim under which the Envy Bonus
+is owed, plus the ending ``-envy``. A reader that does not know the extension sees an unknown claim.
 """
 
 from typing import Final

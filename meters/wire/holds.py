@@ -12,7 +12,7 @@ HELD_TOLD: Final = "the table is held: the cards stay until the documents of a w
 
 
 def holds_table(paid_from: str | None) -> bool:
-    """Check if a win that is paid from this source holds its table.
+    """Check if a win with this source of payment holds its table.
 
     Only a hand pay holds its table, until it is paid or rejected. The cards stay on the table until
     the necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).

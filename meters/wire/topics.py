@@ -39,7 +39,7 @@ def table_status(link: str, table: str) -> str:
 def meter(link: str, meter_id: str) -> str:
     """Return the topic that retains a meter's current value.
 
-    With ``"+"`` as the meter, it matches all meters of the link.
+    With ``"+"`` as the meter, the topic is a pattern for all meters of the link.
     """
     return f"{ROOT}/{link}/meter/{meter_id}"
 
