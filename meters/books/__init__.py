@@ -1,1 +1,1 @@
-"""The books of a link in Redis: scripts, store, ledger and its audit."""
+"""The books of a link in Redis: scripts, store, ledger, and the audit of the ledger."""

@@ -1,8 +1,8 @@
 """The checkpoint: a link's books at the close of a gaming day, from which a replay continues.
 
 The ledger entries before a checkpoint can be missing in Redis and be only in the archive. The same
-books always have the same text. The ledger entry about the archived day has the digest of this
-text. So nobody can replace the beginning of a ledger unnoticed (duties D17, D20).
+books always make the same checkpoint text. The ledger entry about the archived day has the digest
+of this text. So nobody can replace the beginning of a ledger unnoticed (duties D17, D20).
 """
 
 import hashlib

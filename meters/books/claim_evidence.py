@@ -1,7 +1,8 @@
 """Claims as the ledger has them: records, decisions and payout slips (duties D16, D17).
 
 A claim's Redis hash can be made again from the ledger entries of the claim's round and decisions.
-If somebody changes the hash in Redis without the service, the two hashes differ.
+If somebody changes the hash in Redis without the service, the changed hash differs from the hash
+that the ledger entries make.
 """
 
 from collections.abc import Mapping, Sequence

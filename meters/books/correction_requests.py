@@ -26,7 +26,7 @@ from meters.wire.messages import (
 )
 
 AskAct = Literal["confirm_correction", "refuse_correction"]
-"""A person's decision on a correction request. The decision's ledger entry has this kind."""
+"""A person's decision on a correction request. The value is also the ledger entry's kind."""
 
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
@@ -85,7 +85,8 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def settled(self, entered: EnteredCards) -> Sequence[str]:
         """Return the cards of the result that replace cards entered before.
 
-        `entered` has the cards from before. Return no cards if the result has none in their place.
+        `entered` has the cards from before. Return no cards if the result does not replace these
+        cards.
         """
         match entered.what:
             case "dealer":
@@ -129,7 +130,7 @@ class StoredAsk:
         table: the table that asks. The Redis field has this name.
         digest: the digest of the correction, to which a decision refers.
         ask_id: the id of the request.
-        text: the request as JSON, which is shown to people.
+        text: the request as JSON text, from which people are shown the request.
         decision: ``confirmed`` or ``refused`` in the first line, the person in the second. Empty
             while the request is undecided.
     """

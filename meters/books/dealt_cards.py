@@ -10,7 +10,8 @@ from meters.wire.messages import Result
 DEALT_KEPT: Final = 16_384
 """The most results whose cards a link remembers.
 
-The results are in a ring. The number of a result's ledger entry determines its place in the ring.
+The results are in a ring. The number of a result's ledger entry determines the place of the result
+in the ring.
 """
 
 

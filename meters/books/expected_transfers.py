@@ -338,8 +338,8 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before schema version 3 booked Envy Bonuses as paid immediately. If a ledger has an
-    entry with an owed Envy Bonus, its later entries are of a later release.
+    Releases before schema version 3 booked Envy Bonuses as paid immediately. In a ledger, all
+    entries after the first owed Envy Bonus are of a later release.
 
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.

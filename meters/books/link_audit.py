@@ -25,7 +25,7 @@ class LinkStateAudit:
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
             snapshot: the books at one moment, with the indexes.
-            whole: True to check decided proposals and the approval too.
+            whole: True to check decided proposals and the approved configuration too.
 
         Raises:
             RedisError: the store failed.

@@ -56,7 +56,7 @@ class OpenDay:
 class MeterState:
     """The state of a meter in Redis. The amount is in whole cents.
 
-    `pending` is True if a percentage of the meter waits for a floorperson.
+    `pending` is True if a win of a percentage of the meter waits for a floorperson.
     """
 
     meter: str

@@ -118,5 +118,5 @@ class LinkTerms:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of all terms. A Lua script changes nothing if Redis has another digest."""
+        """Digest of all meters' terms. A script changes nothing if Redis has another digest."""
         return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

@@ -11,7 +11,7 @@ from meters.wire.clock import now_text
 VERSIONS_RAISED: Final = 1_000_000_000
 """The number by which a restore raises the version of each meter.
 
-Between a copy of Redis and the loss of Redis, displays receive fewer versions than this.
+Between a copy of Redis and the loss of Redis, displays receive fewer versions than this number.
 """
 
 

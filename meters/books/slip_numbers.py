@@ -188,8 +188,8 @@ class SlipRegister:
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
         """Reserve a slip number for a claim, or return the reservation of another claim.
 
-        Return None if the number is now reserved. A number that is already reserved for the same
-        claim is reserved once more.
+        Return None if the number is now reserved for the claim. A number that is already reserved
+        for the same claim is reserved once more.
 
         Args:
             slip: the slip number.
@@ -206,7 +206,7 @@ class SlipRegister:
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Remove one try, which paid nothing, from the reservation of a number for a claim.
+        """Remove a try that paid nothing from a slip number's reservation for a claim.
 
         After the last try is removed, the number is free.
 
@@ -241,7 +241,7 @@ class SlipRegister:
     async def unpaid_of(self, link: str) -> dict[str, str]:
         """Return numbers that are reserved for a link's claims but missing in the link's books.
 
-        Each number has its claim.
+        Each number is returned with the claim for which it is reserved.
 
         Raises:
             RedisError: the store failed.

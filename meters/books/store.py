@@ -45,7 +45,7 @@ from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
 REPLIES_KEPT: Final = 32
-"""Count of kept replies. A table repeats only its last event, but the broker can be late."""
+"""Count of replies kept for a table. It repeats only the last event, but the broker can be late."""
 
 FIXED_KEYS: Final = 7
 """Count of the Redis keys that every script of a link's books receives first."""
@@ -61,7 +61,7 @@ TERMS_CHANGED: Final = "the link's terms in the store are no longer those it ope
 
 
 class TermsError(Exception):
-    """The terms of a link's meters in Redis are missing or not the expected ones (duty D10)."""
+    """The terms of a link's meters in Redis are missing, or are not those expected (duty D10)."""
 
 
 class BooksError(Exception):
@@ -192,7 +192,7 @@ class LinkStore:
         return version_of(noted, begun=any(others))
 
     async def schema_problem(self) -> str | None:
-        """Return the reason why this release must not use the books, or None (duty D10).
+        """Return the reason why this release must not use the books, or None if it can (duty D10).
 
         Raises:
             ValueError: the version in Redis is not valid.
@@ -361,7 +361,7 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return the hash of correction requests, field ``TABLE``, and decisions, ``TABLE!``."""
+        """Return the correction requests, in field ``TABLE``, and the decisions, in ``TABLE!``."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
@@ -566,7 +566,7 @@ class LinkStore:
 
 
 def _decided(rows: Sequence[bytes]) -> list[str]:
-    """Return a decision script's answer after ``done``. Raise an error if the script refused."""
+    """Return the part after ``done`` of a decision script's answer, or raise its refusal."""
     match texts(rows):
         case ["done", *result]:
             return result

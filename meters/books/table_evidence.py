@@ -22,7 +22,7 @@ from meters.books.store import REPLIES_KEPT
 from meters.wire.messages import Reply, Wagers
 
 CLAIMS_RETOLD: Final = 64
-"""The most claims of a table that are reported again. The Lua scripts have the same number."""
+"""The most claims whose state the service reports to a table again, as in the Lua scripts."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
 _RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
