@@ -22,7 +22,7 @@ ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""
 
 WINS_KEPT: Final = 25
-"""Number of wins of each progressive that stay in Redis at any age (duty D16)."""
+"""Number of wins of each progressive that stay in Redis, even if they are old (duty D16)."""
 
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500

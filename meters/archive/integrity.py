@@ -134,11 +134,11 @@ def _is_whole(file: DayFile) -> bool:
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
-    """Return what the ledger entries in Redis say about the archive.
+    """Return what the ledger entries in Redis record about the archive.
 
     Returns:
-        The archived days, by the number of their last entry; and the last entry in a file that was
-        deleted after its time, or 0.
+        The archived days, by the number of the day's last entry. The number of the last entry whose
+        file was deleted; 0 if no file was deleted.
     """
     archived: dict[int, Archived] = {}
     expired_to = 0

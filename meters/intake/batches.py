@@ -87,7 +87,7 @@ class BatchResult:
     Attributes:
         replies: the reply to each event, with the address of the table.
         hits: the claims that the batch opened, each with the amount of its win.
-        hellos: the tables that sent a hello, each with the claims that it must learn about.
+        hellos: the tables that sent a hello, each with the claims to report to the table.
         counts: the counts for the metrics.
         changed: whether an event was accepted, so the books have changed.
         asked: whether a table made or withdrew a correction request.
@@ -134,7 +134,7 @@ class LinkIntake:
     """The intake of the events of one link.
 
     The intake remembers open rounds, so a result usually needs no read from Redis. If the
-    remembered round differs from the round in Redis, the Lua script refuses to settle it.
+    remembered round differs from the round in Redis, the Lua script does not settle the round.
 
     Args:
         store: the link's books.

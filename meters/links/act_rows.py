@@ -54,9 +54,9 @@ def _decision(event: str) -> Told:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text with the people who recently set the actor's PIN (24 hours before an act).
+    """Return a text that names the people who set an actor's PIN shortly before an act.
 
-    The text is empty if nobody set it.
+    Shortly means in the 24 hours before the act. The text is empty if nobody set the PIN.
     """
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 

@@ -326,8 +326,8 @@ class Rebuild:
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
         """Open the gaming day that the service would open after an entry.
 
-        `closes` is true if the entry is the reading that closes a day. If so, the next day that is
-        due is opened.
+        `closes` is true if the entry is the reading that closes a day. After such an entry, the
+        next due day is opened.
         """
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))

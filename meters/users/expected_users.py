@@ -156,7 +156,7 @@ class ExpectedUsers:
     def unnoted(self) -> list[str]:
         """The folded (lower-case) names of users whose role or PIN digest is not in the log.
 
-        These users were added by an earlier release, which did not log roles and PIN digests.
+        An earlier release added these users, or set their PINs, and did not log these data.
         """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
@@ -187,8 +187,8 @@ class ExpectedUsers:
         """Return texts about differences between the log and the stored index of entries by user.
 
         Args:
-            stored: the index in Redis: for each user, by folded name, the numbers of the entries.
-                Each number has its sort value.
+            stored: the index in Redis, by folded (lower-case) name: the numbers of the entries
+                about a user, each with its sort value.
         """
         found: list[str] = []
         if not self._accounts_since:
