@@ -22,8 +22,11 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_COMMENT: Final = re.compile(rb"^[ \t]*/\*.*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""Comment that fills whole lines. It is for readers of the source and is not sent to browsers."""
+_COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
+"""Comment that fills whole lines. It is for readers of the source and is not sent to browsers.
+
+A comment with ``/*!`` is a license and is sent.
+"""
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
