@@ -54,11 +54,11 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
     ranks = sorted(held, key=lambda rank: (held.count(rank), rank), reverse=True)
     top = _RANK_NAMES[ranks[1] if ranks[0] == ACE and ranks[-1] == 0 else ranks[0]]
     names = [_RANK_NAMES[rank] for rank in ranks]
-    group, full = _told(hand.value, names, top)
+    group, full = _group_and_full(hand.value, names, top)
     return NamedStrength(group, full)
 
 
-def _told(hand: str, names: list[str], top: str) -> tuple[str, str]:
+def _group_and_full(hand: str, names: list[str], top: str) -> tuple[str, str]:
     """Return the group name and the full name of a hand.
 
     ``hand`` is the name of the hand in its ranking. ``names`` are the names of its ranks, the most

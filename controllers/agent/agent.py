@@ -33,7 +33,7 @@ from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
 from meters.wire.broker_client import BrokerClient
 from meters.wire.envy_decisions import envy_owed_under
-from meters.wire.holds import HELD, HELD_TOLD
+from meters.wire.holds import HELD, HELD_MESSAGE
 from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
@@ -119,7 +119,7 @@ class Agent:
         self._acquainted = False
         self._behind = 0
         self._live = asyncio.Event()
-        self._told = asyncio.Event()
+        self._status_known = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         """Open the outbox and restore the table's last state from it (duty D11).
@@ -263,7 +263,7 @@ class Agent:
         if isinstance(event, RoundDone):
             return await self._writer.tick_off(event)
         if self._writer.state.phase is Phase.HELD:
-            return refused(line, DeviceRefusal(HELD, HELD_TOLD))
+            return refused(line, DeviceRefusal(HELD, HELD_MESSAGE))
         if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
             # A withdrawal is also accepted while a repeated request waits for the service's reply.
             # The withdrawal is handled after that reply.
@@ -283,7 +283,7 @@ class Agent:
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await self._told.wait()
+                await self._status_known.wait()
 
     async def wait_live(self, within_s: float | None = None) -> bool:
         """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
@@ -439,11 +439,11 @@ class Agent:
             else:
                 self._live.clear()
             if fault is None or fault.code != "link_down":
-                self._told.set()
+                self._status_known.set()
             # When a connection is lost, the broker publishes the last will ("offline"). So the
             # status must be published again after each new connection.
             now = (self._delivery.connections, self.state)
-            if reported != now and await self._delivery.tell_status(now[1]):
+            if reported != now and await self._delivery.publish_status(now[1]):
                 reported = now
             if self._wants_hello() and loop.time() >= self._hello_due_s:
                 every = _UNDECIDED_HELLOS if self._merely_undecided else 1

@@ -279,7 +279,7 @@ class EventDelivery:
         """Send a hello, which asks the service what it knows about the table."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
-    async def tell_status(self, state: str) -> bool:
+    async def publish_status(self, state: str) -> bool:
         """Publish the table's state; return whether the broker accepted the message."""
         topic, payload = self._status(state, online=True)
         return await self._publish(topic, payload, retain=True)

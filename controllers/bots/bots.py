@@ -259,19 +259,19 @@ class DealerBot:
             if position in dealt.fourth:
                 fields["fourth_card"] = card_name(dealt.fourth[position])
             positions.append({**fields, "folded": position in folded, "wagers": wagers})
-        round_told: dict[str, object] = {
+        round_fields: dict[str, object] = {
             "game": rules.chapter.game,
             "paytables": dict(self._layout.paytables),
             "positions": positions,
             "dealer": _names(dealt.dealer),
         }
         if dealt.community is not None:
-            round_told["community"] = _names(dealt.community)
+            round_fields["community"] = _names(dealt.community)
         if dealt.all_six is not None:
-            round_told["all_six_card"] = card_name(dealt.all_six)
+            round_fields["all_six_card"] = card_name(dealt.all_six)
         if locked.draw is not UNSET and locked.draw is not None:
-            round_told["draw"] = locked.draw
-        return RoundRecord(self._layout.table, round_told, self._layout.terms, tuple(lines))
+            round_fields["draw"] = locked.draw
+        return RoundRecord(self._layout.table, round_fields, self._layout.terms, tuple(lines))
 
     def _deck(self, laid: Laid) -> list[Card]:
         feeding = sorted(

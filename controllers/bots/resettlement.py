@@ -27,13 +27,13 @@ class RoundRecord:
 
     Attributes:
         table: id of the table.
-        told: the round in the format of the contract; the field for the meters is missing.
+        fields: the round in the format of the contract; the field for the meters is missing.
         terms: terms of the table's meters, by kind of meter.
         lines: the service's settlement lines of progressive wagers.
     """
 
     table: str
-    told: Mapping[str, object]
+    fields: Mapping[str, object]
     terms: Mapping[MeterKind, MeterTerms]
     lines: tuple[Line, ...]
 
@@ -75,7 +75,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
         }
         if terms.reserve_bps:
             meters[kind.value]["reserve"] = held.reserve_micros // MICROS_PER_CENT
-    fields = dict(record.told)
+    fields = dict(record.fields)
     if meters:
         fields["meters"] = meters
     line = _ENCODER.encode(fields)

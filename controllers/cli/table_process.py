@@ -85,7 +85,7 @@ async def _serve(
             await _until(serving, pages.ready())
             if panel is not None:
                 address = panel.panel(pages.key, pages.front.scheme)
-                _tell_address(agent, address, sys.stderr if events else sys.stdout)
+                _print_address(agent, address, sys.stderr if events else sys.stdout)
             if not events:
                 await serving
                 return True
@@ -115,6 +115,6 @@ async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool])
         task.cancel()
 
 
-def _tell_address(agent: Agent, address: str, stream: TextIO) -> None:
+def _print_address(agent: Agent, address: str, stream: TextIO) -> None:
     stream.write(f"Panel of table {agent.layout.table}: {address}\n")
     stream.flush()

@@ -13,7 +13,7 @@ from controllers.demo.floor import PANEL_TABLE
 from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
 from controllers.demo.table_books import TableBooks
-from meters.floor.demonstration import PIN, people_text
+from meters.floor.demonstration import PIN, users_text
 
 
 def show_addresses(
@@ -33,10 +33,10 @@ def show_addresses(
     )
 
 
-def show_people(console: Console, auto_floor_after_s: float | None) -> None:
+def show_users(console: Console, auto_floor_after_s: float | None) -> None:
     """Print the names for signing in, and say who validates the wins."""
     console.print(
-        f"Sign in as {people_text()}, each with the PIN ",
+        f"Sign in as {users_text()}, each with the PIN ",
         Text(PIN, "bold"),
         ": demonstration only.",
         sep="",

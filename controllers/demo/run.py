@@ -23,9 +23,9 @@ from controllers.demo.report import (
     progress_line,
     progress_view,
     show_addresses,
-    show_people,
     show_rounds,
     show_summary,
+    show_users,
 )
 from controllers.demo.rounds import RoundFiles
 from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
@@ -162,7 +162,7 @@ class _Demo:
             tables=options.tables,
             stack_every=options.stack_every,
         )
-        show_people(self._console, options.auto_floor_after_s)
+        show_users(self._console, options.auto_floor_after_s)
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
         """Let all tables play until the demonstration ends, and wait for the last rounds.

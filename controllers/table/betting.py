@@ -88,7 +88,7 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
     return state
 
 
-def tell_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
+def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
     """Record whether a position and the next position belong to one player (readings T9 and T17).
 
     Raises:

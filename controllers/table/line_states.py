@@ -23,7 +23,7 @@ _ENVY_STATES: Final[Mapping[str | None, LineState]] = {
     "paid": "pay",
     "rejected": "ask",
 }
-_TOLD_ENVY: Final[Mapping[str, LineState]] = {
+_ENVY_DECISION_STATES: Final[Mapping[str, LineState]] = {
     "validated": "pay",
     "paid": "done",
     "rejected": "rejected",
@@ -42,7 +42,7 @@ def line_state(settled: SettledRound, number: int) -> LineState:
     """Return the state of a line in a settlement; `number` is the index of the line, from 0."""
     line = settled.lines[number]
     decided = settled.envy_decision_on(number)
-    state = _TOLD_ENVY[decided] if decided else _due_state(settled, line)
+    state = _ENVY_DECISION_STATES[decided] if decided else _due_state(settled, line)
     return "done" if number in settled.done and state in {"pay", "credit", "ask"} else state
 
 

@@ -217,7 +217,7 @@ class SettledRound(_Record, frozen=True):
 
     def envy_decision_on(self, line: int) -> str | None:
         """Return the decision on the Envy Bonus of a line, or None."""
-        return next((told.event for told in self.envy if told.line == line), None)
+        return next((decision.event for decision in self.envy if decision.line == line), None)
 
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:

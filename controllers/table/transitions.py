@@ -16,8 +16,8 @@ from controllers.table.betting import (
     check_open,
     count_chips,
     place_wager,
+    record_same_player,
     repeat_wagers,
-    tell_player,
     withdraw_wager,
 )
 from controllers.table.cards import check_dealt, enter, retract
@@ -173,7 +173,7 @@ def _enter(
         case RoundDone():
             entered = acknowledge(state, event.round, event.line, event.lines)
         case SamePlayer():
-            entered = tell_player(layout, state, event)
+            entered = record_same_player(layout, state, event)
         case Repeated():
             entered = repeat_wagers(layout, state, fault)
     return entered

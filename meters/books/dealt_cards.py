@@ -24,8 +24,8 @@ def dealt_digest(event: Result) -> str:
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
         return ""
-    told = [event.round, hands, sorted(event.dealer), sorted(event.community or ())]
-    return hashlib.blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
+    content = [event.round, hands, sorted(event.dealer), sorted(event.community or ())]
+    return hashlib.blake2b(msgspec.json.encode(content), digest_size=8).hexdigest()
 
 
 def dealt_field(digest: str) -> str:

@@ -111,7 +111,7 @@ class LedgerMark:
         if entries > self._seen.sealed:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
-    def begin_anew(self, entries: int, chain: str, seal: str) -> None:
+    def reset(self, entries: int, chain: str, seal: str) -> None:
         """Replace the mark after a restore and an audit of the restored ledger without a problem.
 
         Only a restore is allowed to call this, and all services must be stopped. The content of the

@@ -83,7 +83,7 @@ class LinkState:
         meters: the link's meters, in the order of the floor file.
         closure: the reason why the link is closed, or None while the link is open.
         rounds_open: the count of rounds that have wagers and no result or void yet.
-        desk: a count that rises with each change that floorpersons see.
+        floor_changes: a count that rises with each change that floorpersons see.
         head: the last ledger entry.
         day: the open gaming day and the last closed one.
     """
@@ -91,7 +91,7 @@ class LinkState:
     meters: tuple[MeterState, ...]
     closure: Closure | None
     rounds_open: int
-    desk: int
+    floor_changes: int
     head: LedgerHead
     day: OpenDay
 

@@ -88,20 +88,20 @@ class LinkStatsReader:
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._desk = -1
+        self._claims_as_of = -1
         self._claims = WaitingCount()
         self._hand_pays = WaitingCount()
         self._envy = WaitingCount()
         self._corrections = WaitingCount()
-        self._asks_desk = -1
+        self._asks_as_of = -1
         self._listed = 0
         self._not_before_s = 0.0
 
-    async def read(self, desk: int) -> LinkStats:
+    async def read(self, floor_changes: int) -> LinkStats:
         """Read the figures of the link at one moment.
 
         Args:
-            desk: the link's count of the changes that floorpersons see.
+            floor_changes: the link's count of the changes that floorpersons see.
 
         Raises:
             RedisError: the store failed.
@@ -119,14 +119,14 @@ class LinkStatsReader:
             micros, waiting, proposals, entries, days = await pipe.execute()
         held = [int(each or 0) for each in micros]
         now_s = asyncio.get_running_loop().time()
-        changed = desk != self._desk or waiting != self._listed
+        changed = floor_changes != self._claims_as_of or waiting != self._listed
         if changed and (waiting <= _FEW or now_s >= self._not_before_s):
             await self._read_claims(waiting)
-            self._desk, self._not_before_s = desk, now_s + _MANY_EVERY_S
-        if desk != self._asks_desk:
+            self._claims_as_of, self._not_before_s = floor_changes, now_s + _MANY_EVERY_S
+        if floor_changes != self._asks_as_of:
             asks = [one for one in stored_asks(await store.asks()) if not one.decision]
             self._corrections = _waiting([at for one in asks if (at := _asked_s(one)) is not None])
-            self._asks_desk = desk
+            self._asks_as_of = floor_changes
         self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
         self._listed = waiting
         archived_s, read_s = (_since_s(each.decode()) if each else None for each in days[1:])

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from meters.books.script_steps import Status
-from meters.wire.holds import HELD_TOLD, held_by
+from meters.wire.holds import HELD_MESSAGE, held_by
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 
 _UNNUMBERED: Final = b'{"seq":0'
@@ -36,7 +36,7 @@ BY_STATUS: Final = {
     Status.AFTER_LOCKOUT: "this round's betting was locked when its wagers were sent",
     Status.ROUND_OVER: "this round is over: it has its result, or is void",
     Status.LINK_CLOSED: "the link is closed: it takes no wagers",
-    Status.HELD: HELD_TOLD,
+    Status.HELD: HELD_MESSAGE,
     Status.UNCONFIRMED: "this correction waits for a floorperson's confirmation",
     Status.UNKNOWN_ROUND: "the table has no such round open",
     Status.METER_FULL: "a meter cannot hold more",

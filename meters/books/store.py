@@ -430,7 +430,7 @@ class LinkStore:
             if "closed" in link
             else None,
             rounds_open=int(link.get("rounds", "0")),
-            desk=int(link.get("desk", "0")),
+            floor_changes=int(link.get("desk", "0")),
             head=_head(int(link.get("entries", "0")), link.get("chain", ""), last),
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )

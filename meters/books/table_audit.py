@@ -193,7 +193,7 @@ def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
             yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
     # Earlier releases reported other claims to the tables again.
     if replay.begins_after == 0 and not replay.link.upgraded:
-        claims = " ".join(replay.tables.retold.get(table, ())).encode()
+        claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
         if row.get("claims", b"") != claims:
             yield f"its repeated claims are {_words(row.get('claims'))}, not {_words(claims)}"
     for name in row:

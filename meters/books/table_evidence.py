@@ -21,11 +21,11 @@ from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.store import REPLIES_KEPT
 from meters.wire.messages import Reply, Wagers
 
-CLAIMS_RETOLD: Final = 64
+REPEATED_CLAIMS_MAX: Final = 64
 """The most claims whose state the service reports to a table again, as in the Lua scripts."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
-_RETOLD: Final = frozenset({b"validate", b"reject", b"pay"})
+_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay"})
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -68,7 +68,8 @@ class TableEvidence:
         rounds: the open round of each table, if the wagers of the round were replayed.
         decided: the last decision on a correction of each table's open round.
         over: the last finished round of each table.
-        retold: the claims whose state the service reports to each table again, the oldest first.
+        repeated_claims: the claims whose state the service reports to each table again, the oldest
+            first.
         replies: digests of the replies to the last events of each table, by event number. The
             table's hash in Redis must have these replies.
     """
@@ -77,7 +78,7 @@ class TableEvidence:
     rounds: dict[str, OpenedRound] = field(default_factory=dict)
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
     over: dict[str, str] = field(default_factory=dict)
-    retold: dict[str, list[str]] = field(default_factory=dict)
+    repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
     def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
@@ -94,8 +95,8 @@ class TableEvidence:
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
             self._add_decision(fields)
-            if kind in _RETOLD:
-                self._retell(table, [_DECIDED.decode(fields["event"]).claim])
+            if kind in _DECISIONS:
+                self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return ()
         seq = int(fields["seq"])
         faults = self._unconfirmed(table, fields)
@@ -124,15 +125,17 @@ class TableEvidence:
         has_claims = b'"claims":[{' in reply
         won = [one.claim for one in _REPLY.decode(reply).claims or ()] if has_claims else []
         owed = envy_of_result(books, table, int(fields["seq"]))
-        self._retell(table, [*won, *(claim for claim in owed if owed[claim].state == "validated")])
+        self._repeat_claims(
+            table, [*won, *(claim for claim in owed if owed[claim].state == "validated")]
+        )
         if opened is None:
             return []
         return _other_lines(opened, reply)
 
-    def _retell(self, table: str, claims: Sequence[str]) -> None:
+    def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims whose state is reported to a table again. Each claim is kept once."""
-        known = [claim for claim in self.retold.get(table, ()) if claim not in claims]
-        self.retold[table] = [*known, *claims][-CLAIMS_RETOLD:]
+        known = [claim for claim in self.repeated_claims.get(table, ()) if claim not in claims]
+        self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
     def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()

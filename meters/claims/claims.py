@@ -65,7 +65,8 @@ class Claims:
         stores: the books of each link, by the id of the link.
         problem: a function that returns why a link is inoperable, or None if it is operable. On an
             inoperable link, no claim can be decided.
-        tell: a function that is called with the claim's record and the message about each decision.
+        on_decision: a function that is called after each decision, with the claim's record and the
+            message about the decision.
         keep_mark: a function that writes a link's ledger mark. It is called after each decision,
             before the decision is published.
     """
@@ -75,12 +76,12 @@ class Claims:
         floor: Floor,
         stores: Mapping[str, LinkStore],
         problem: Callable[[str], str | None],
-        tell: Callable[[ClaimRecord, Jackpot], None],
+        on_decision: Callable[[ClaimRecord, Jackpot], None],
         keep_mark: Callable[[str], Awaitable[None]],
     ) -> None:
         self._stores = stores
         self._problem = problem
-        self._tell = tell
+        self._on_decision = on_decision
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
         self._slips = SlipNumbers(stores, problem)
@@ -174,8 +175,8 @@ class Claims:
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         _log_decision(record, act, actor, decided.amount_cents, decided.entry)
-        self._tell(record, self._decision_of(record, decided))
-        self._tell_envy(record, after)
+        self._on_decision(record, self._decision_of(record, decided))
+        self._send_envy_decisions(record, after)
         return self._rows.row(after)
 
     async def decide_envy(
@@ -225,7 +226,7 @@ class Claims:
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         _log_decision(record, act, actor, sum(owed.amount for owed in record.envy), entry)
-        self._tell_envy(record, after)
+        self._send_envy_decisions(record, after)
         return self._rows.row(after)
 
     async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
@@ -271,7 +272,7 @@ class Claims:
             message = _REFUSED[error.status].format(detail=error.detail)
             raise ActError(error.status, message) from None
 
-    async def retell(self, link: str, claims: Sequence[str]) -> None:
+    async def send_again(self, link: str, claims: Sequence[str]) -> None:
         """Send decisions on claims a second time, because the table possibly missed them.
 
         Raises:
@@ -282,7 +283,7 @@ class Claims:
                 continue
             record = record_of(fields)
             if fields["state"] in _FINAL and not record.only_envy:
-                self._tell(
+                self._on_decision(
                     record,
                     _jackpot(
                         _EVENT_OF[fields["state"]],
@@ -291,9 +292,9 @@ class Claims:
                         int(fields["after"]),
                     ),
                 )
-            self._tell_envy(record, fields)
+            self._send_envy_decisions(record, fields)
 
-    def _tell_envy(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
+    def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
         """Send the state of a claim's Envy Bonuses to the table.
 
         Nothing is sent if the message about the win already shows this state.
@@ -301,7 +302,7 @@ class Claims:
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
-                self._tell(
+                self._on_decision(
                     record, _envy_decision(record, owed, _EVENT_OF[state], int(fields["after"]))
                 )
 

@@ -72,8 +72,8 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
             raise UserError(problem)
         configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)
-        people = UserDirectory.of_floor(redis, floor.service)
-        person = await _vouched(people, by, ask_pin())
+        user_directory = UserDirectory.of_floor(redis, floor.service)
+        person = await _vouched(user_directory, by, ask_pin())
         try:
             await configuration.approve(person.name, configuration.filed.digest, person.setters)
         except BooksError as error:
@@ -97,7 +97,7 @@ async def _show(configuration: Configuration) -> None:
     print_text(f"  SHA-256 {configuration.filed.digest}")
 
 
-async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
+async def _vouched(user_directory: UserDirectory, name: str, pin: str) -> SignedIn:
     """Return the user if the PIN is correct and the user's role allows the approval.
 
     The user is signed in and signed out. So the operators' log records the sign-in, and wrong PINs
@@ -107,9 +107,9 @@ async def _vouched(people: UserDirectory, name: str, pin: str) -> SignedIn:
         UserError: the user's role does not allow it, or the user must choose their own PIN first.
         UsersError: the sign-in failed.
     """
-    opened = await people.sessions.sign_in(name, pin, Caller(""), None)
-    person = await people.sessions.find(opened.token, keep_alive=False, acts=True)
-    await people.sessions.sign_out(opened.token, "")
+    opened = await user_directory.sessions.sign_in(name, pin, Caller(""), None)
+    person = await user_directory.sessions.find(opened.token, keep_alive=False, acts=True)
+    await user_directory.sessions.sign_out(opened.token, "")
     if person is None:
         raise UserError("your session has ended: approve it again")
     if person.must_choose:

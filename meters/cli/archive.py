@@ -121,12 +121,12 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                         ),
                         lost=lost,
                     )
-                    _tell(link.id, outcome)
+                    _print_result(link.id, outcome)
                     today = await day_open(store)
                     old = expired(files, today, floor.archive.keep_years) if today else ()
                     if delete_expired:
                         await delete(store, old)
-                    _tell_expired(link.id, old, deleted=delete_expired)
+                    _print_expired(link.id, old, deleted=delete_expired)
                 except ArchiveError as error:
                     failed.append(f"{link.id}: {error}")
                 except ValueError as error:
@@ -157,7 +157,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
         raise UserError("\n".join(failed))
 
 
-def _tell(link: str, outcome: ArchiveResult) -> None:
+def _print_result(link: str, outcome: ArchiveResult) -> None:
     console = PlainConsole(soft_wrap=True)
     for file in outcome.written:
         day = file.day
@@ -171,7 +171,7 @@ def _tell(link: str, outcome: ArchiveResult) -> None:
         console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis")
 
 
-def _tell_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
+def _print_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
     if old:
         done = "deleted" if deleted else "may be deleted: --delete-expired"
         span = f"{old[0].head.day} to {old[-1].head.day}"

@@ -30,7 +30,7 @@ def serve(
         float,
         typer.Option(min=0, metavar="SECONDS", help="How long a win waits for that floorperson."),
     ] = 0.0,
-    demo_people: Annotated[
+    demo_users: Annotated[
         bool,
         typer.Option(
             "--demo-people",
@@ -57,10 +57,10 @@ def serve(
     floor = read_floor(config)
     if http is not None:
         floor = _with_pages_at(floor, http)
-    if demo_people and not floor.facility.demonstration:
+    if demo_users and not floor.facility.demonstration:
         raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
     log_to_stderr(log, log_level)
-    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_people)))
+    uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_users)))
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:

@@ -22,12 +22,12 @@ from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.errors import UsersError
 from meters.users.log_macs import LogSecrets
-from meters.users.store import PEOPLE, UserStore
+from meters.users.store import SCHEMA_SUBJECT, UserStore
 
 _BY = "pitlink"
 """The actor of an upgrade. It is the program, because no person makes the change."""
@@ -45,7 +45,7 @@ class _Part:
     """
 
     name: str
-    told: str
+    subject: str
     version: int | None
     upgrade: Callable[[], Awaitable[None]]
 
@@ -84,13 +84,13 @@ def upgrade(
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
     # The service's room is above this one, so it is imported only when a command runs.
     async with open_used_store(floor, users_suffice=True) as redis:
-        for each in every_redis(redis, [PEOPLE_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
+        for each in every_redis(redis, [USERS_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
             if problem := await redis_problem(each):
                 raise UserError(problem)
         parts = await _parts(floor, redis)
         for part in parts:
             if part.version is not None and part.version > SCHEMA:
-                raise UserError(str(schema_problem(part.told, part.version)))
+                raise UserError(str(schema_problem(part.subject, part.version)))
         for part in parts:
             print_text(f"{part.name}: {_planned(part)}")
         due = [part for part in parts if part.steps]
@@ -120,11 +120,11 @@ async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
 
 
 async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
-    people = UserStore(redis, LogSecrets.of(floor.service))
+    users = UserStore(redis, LogSecrets.of(floor.service))
     release = f"pitlink {version('pitlink')}: schema version {SCHEMA}"
     parts = [await _link_part(LinkStore(redis, link)) for link in floor.link]
-    upgrade_people = partial(people.upgrade, _BY, release)
-    return [*parts, _Part("people", PEOPLE, await people.schema(), upgrade_people)]
+    upgrade_users = partial(users.upgrade, _BY, release)
+    return [*parts, _Part("people", SCHEMA_SUBJECT, await users.schema(), upgrade_users)]
 
 
 async def _link_part(store: LinkStore) -> _Part:

@@ -79,7 +79,7 @@ def list_users(
     ] = False,
 ) -> None:
     """List the users."""
-    rows = _with_people(read_floor(config), lambda people: people.users.rows())
+    rows = _with_users(read_floor(config), lambda directory: directory.users.rows())
     if as_json:
         print_json(msgspec.json.encode(rows))
     elif rows:
@@ -91,21 +91,21 @@ def list_users(
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
     """Disable a user's sign-in. The user's sessions end immediately."""
-    row = _with_people(read_floor(config), lambda people: people.users.disable(name, _us()))
+    row = _with_users(read_floor(config), lambda directory: directory.users.disable(name, _us()))
     print_text(f"{row.name} is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: ConfigOption) -> None:
     """Let a disabled user sign in again."""
-    row = _with_people(read_floor(config), lambda people: people.users.enable(name, _us()))
+    row = _with_users(read_floor(config), lambda directory: directory.users.enable(name, _us()))
     print_text(f"{row.name} is enabled")
 
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in again after too many wrong PINs have locked their name."""
-    row = _with_people(read_floor(config), lambda people: people.users.unlock(name, _us()))
+    row = _with_users(read_floor(config), lambda directory: directory.users.unlock(name, _us()))
     print_text(f"{row.name} is unlocked")
 
 
@@ -113,12 +113,12 @@ def unlock(name: _Name, config: ConfigOption) -> None:
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
     """Set a new PIN for a user. The user's sessions end immediately."""
     floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
-    row = _with_people(floor, lambda people: people.users.set_pin(name, new, _us()))
+    row = _with_users(floor, lambda directory: directory.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")
     _say_pin(row, new if generate else None)
 
 
-def _with_people(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
+def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
     """Call a function with the users in the Redis that the floor file names.
 
     Raises:
@@ -142,8 +142,8 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     # The service's room is above this one, so it is imported only when a command runs.
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
-        people = UserDirectory.of_floor(redis, floor.service)
-        row = await people.users.add(name, role, pin, _us())
+        user_directory = UserDirectory.of_floor(redis, floor.service)
+        row = await user_directory.users.add(name, role, pin, _us())
     return row, store_address(floor) if begun else None
 
 

@@ -165,7 +165,7 @@ class _Held:
 
 _Kept = TypeVar("_Kept")
 
-BoardRow = MeterRow | LinkRow | JackpotRow
+DisplayRow = MeterRow | LinkRow | JackpotRow
 
 
 class DisplayState:
@@ -252,7 +252,7 @@ class DisplayState:
                 _keep(hits, jackpot.claim, held)
             _keep(decided, jackpot.claim, None)
         for watch in self._watching(link):
-            watch.put_jackpot(self._told(held))
+            watch.put_jackpot(self._with_news_ms(held))
 
     def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
         fields = msgspec.structs.asdict(jackpot)
@@ -270,7 +270,7 @@ class DisplayState:
         since_before = was.news_until if was.row.good else self._clock() + VALIDATED_NEWS_S
         return _Held(held.row, since_before)
 
-    def _told(self, held: _Held) -> JackpotRow:
+    def _with_news_ms(self, held: _Held) -> JackpotRow:
         """Return the row of a win with `news_ms`, the time for which the win is still news."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
@@ -302,7 +302,7 @@ class DisplayState:
     def _pending_of(self, link: str | None) -> Iterator[JackpotRow]:
         for of, rows in self._hits.items():
             if link in {None, of}:
-                yield from map(self._told, rows.values())
+                yield from map(self._with_news_ms, rows.values())
 
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
         """Return a follower that receives the current data first, then the changes.
@@ -394,12 +394,12 @@ class DisplayUpdates:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> tuple[BoardRow, ...]:
+    async def __anext__(self) -> tuple[DisplayRow, ...]:
         await self._ready.wait()
         if not self._open:
             raise StopAsyncIteration
         self._ready.clear()
-        rows: tuple[BoardRow, ...] = (
+        rows: tuple[DisplayRow, ...] = (
             *self._meters.values(),
             *self._links.values(),
             *self._hits.values(),

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import IO, Final
 
 from bonus.errors import UserError
-from meters.embedded.supervisor import KEEPER_LOCK, USERS_LOCK, try_lock
+from meters.embedded.supervisor import SUPERVISOR_LOCK, USERS_LOCK, try_lock
 
 _START_WITHIN_S: Final = 60.0
 _STOP_WITHIN_S: Final = 30.0
 _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
-_keepers: list[subprocess.Popen[bytes]] = []
+_supervisors: list[subprocess.Popen[bytes]] = []
 """Supervisors that this process has started and left running, because other processes use their
 servers."""
 
@@ -94,7 +94,7 @@ class SharedProcess:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     def _has_supervisor(self) -> bool:
-        lock = try_lock(self._home / KEEPER_LOCK, fcntl.LOCK_SH)
+        lock = try_lock(self._home / SUPERVISOR_LOCK, fcntl.LOCK_SH)
         if lock is None:
             return True
         lock.close()
@@ -126,7 +126,7 @@ class SharedProcess:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if self._supervisor is not None:
-                    _keepers.append(self._supervisor)
+                    _supervisors.append(self._supervisor)
                 return
         end = time.monotonic() + _STOP_WITHIN_S
         while self._has_supervisor() or self._supervisor_runs():

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
-KEEPER_LOCK: Final = "keeper.lock"
+SUPERVISOR_LOCK: Final = "keeper.lock"
 USERS_LOCK: Final = "users.lock"
 
 _LOOK_EVERY_S: Final = 0.05
@@ -54,13 +54,13 @@ def main(arguments: Sequence[str]) -> int:
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    keeper = try_lock(Path(home, KEEPER_LOCK), fcntl.LOCK_EX)
-    if keeper is None:
+    lock = try_lock(Path(home, SUPERVISOR_LOCK), fcntl.LOCK_EX)
+    if lock is None:
         return 0
     status, alone = _keep(Path(home), command)
     # The supervisor's lock is released first. So a process that gets `users.lock` knows that no
     # supervisor runs.
-    keeper.close()
+    lock.close()
     if alone is not None:
         alone.close()
     return status
@@ -98,7 +98,7 @@ def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
 
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_end_with_supervisor)  # noqa: PLW1509  (the keeper has one thread)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_end_with_supervisor)  # noqa: PLW1509  (the supervisor has one thread)
 
 
 def _end_with_supervisor() -> None:

@@ -7,7 +7,7 @@ MARK: Final = "Demonstration: simulated play, no real money"
 PIN: Final = "135790"
 """PIN of every user of a demonstration. No other user has this PIN."""
 
-PEOPLE: Final = (
+USERS: Final = (
     ("Dana", "dealer"),
     ("Flo", "floorperson"),
     ("Fred", "floorperson"),
@@ -20,13 +20,13 @@ PEOPLE: Final = (
 people."""
 
 
-def people_text() -> str:
+def users_text() -> str:
     """Return the demonstration's users as a text, grouped by role.
 
-    >>> people_text()[:45]
+    >>> users_text()[:45]
     'Dana (dealer), Flo and Fred (floorperson), Su'
     """
     by_role: dict[str, list[str]] = {}
-    for name, role in PEOPLE:
+    for name, role in USERS:
         by_role.setdefault(role, []).append(name)
     return ", ".join(f"{' and '.join(names)} ({role})" for role, names in by_role.items())

@@ -6,7 +6,7 @@ from typing import Final
 AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
-REDIS_PEOPLE_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
+REDIS_USERS_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
 """File in a service's bundle: the password of the Redis user for users and operators' log."""
 EVENT_GROUP_FILE: Final = "event-group"
 """File in a service's bundle: the secret name by which all services share the tables' events."""

@@ -14,7 +14,7 @@ from meters.floor.identities import (
     LOG_SECRETS_FILE,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
-    REDIS_PEOPLE_PASSWORD_FILE,
+    REDIS_USERS_PASSWORD_FILE,
     Identity,
 )
 
@@ -108,7 +108,7 @@ class KeyBundle:
         """
         return self._secret(REDIS_PASSWORD_FILE)
 
-    def redis_people_password(self) -> str | None:
+    def redis_users_password(self) -> str | None:
         """Return the password of the Redis user for users and operators' log.
 
         The result is None if the bundle has no such password.
@@ -116,7 +116,7 @@ class KeyBundle:
         Raises:
             UserError: the password cannot be read.
         """
-        return self._secret(REDIS_PEOPLE_PASSWORD_FILE)
+        return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
         """Return the secret name by which services share the tables' events.

@@ -107,7 +107,7 @@ class Connection(H11Protocol):
         limits: ConnectionLimits,
     ) -> None:
         super().__init__(config, server_state, app_state)
-        self._door = limits
+        self._limits = limits
         self._place: str | None = None
         self._coming: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
@@ -116,7 +116,7 @@ class Connection(H11Protocol):
         """Accept the connection if the limits allow it; otherwise close it."""
         super().connection_made(transport)
         client = self.client[0] if self.client else ""
-        if not self._door.admit(client):
+        if not self._limits.admit(client):
             transport.abort()
             return
         self._place = client
@@ -179,18 +179,18 @@ class Connection(H11Protocol):
         if not coming:
             _stop(self._coming)
             self._coming = None
-            self._door.has_spoken(self)
+            self._limits.has_spoken(self)
         elif self._coming is None and self._place is not None:
             self._coming = self.loop.call_later(REQUEST_WITHIN_S, self.cut)
-            self._door.falls_silent(self)
+            self._limits.falls_silent(self)
 
     def _leave(self) -> None:
         _stop(self._coming)
         _stop(self._taking)
         self._coming = self._taking = None
-        self._door.has_spoken(self)
+        self._limits.has_spoken(self)
         if self._place is not None:
-            self._door.leave(self._place)
+            self._limits.leave(self._place)
             self._place = None
 
 

@@ -192,7 +192,7 @@ class LinkIntake:
         for arrival in arrivals:
             event, seq = read_event(arrival.payload)
             if self._follows:
-                self._tell_arrived(arrival.known, event, seq)
+                self._log_arrived(arrival.known, event, seq)
             if isinstance(event, Hello):
                 hellos.append(arrival.known)
             elif seq is None:
@@ -211,7 +211,7 @@ class LinkIntake:
         """Forget the remembered rounds, because another process can have changed them in Redis."""
         self._rounds.clear()
 
-    def _tell_arrived(
+    def _log_arrived(
         self, known: CatalogTable, event: MoneyEvent | Hello | EventRefusal, seq: int | None
     ) -> None:
         round_id = event.round if isinstance(event, MoneyEvent) else None
@@ -381,7 +381,7 @@ class LinkIntake:
     def _settle_answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         known, seq, status = one.known, one.step.seq, answer.status
         if self._follows:
-            self._tell_judged(one, answer)
+            self._log_judged(one, answer)
         match status:
             case Status.MOVED:
                 self._rounds.pop(known.table.id, None)
@@ -421,7 +421,7 @@ class LinkIntake:
             type=one.event_type,
         )
 
-    def _tell_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
+    def _log_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
         """Log the script's answer to an event, and the number of the event's ledger entry."""
         self._log.debug(
             "event judged",
@@ -449,7 +449,7 @@ class LinkIntake:
             opened = [(claim, answer.paid[claim.due]) for claim in one.result.claims]
             outcome.hits += opened
             for claim, paid in opened:
-                self._tell_opened(one.step.seq, claim.record, paid)
+                self._log_opened(one.step.seq, claim.record, paid)
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log two unusual cases of a void or a result.
@@ -476,7 +476,7 @@ class LinkIntake:
             outcome.counts.dealt_twice()
             round_log.warning("cards dealt twice", other_table=other_table, other_entry=other_entry)
 
-    def _tell_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
+    def _log_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
         self._log.info(
             "claim opened",
             table=record.table,

@@ -11,7 +11,7 @@ from meters.floor.identities import (
     DISPLAY,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
-    REDIS_PEOPLE_PASSWORD_FILE,
+    REDIS_USERS_PASSWORD_FILE,
     Identity,
     service_identity,
     table_identity,
@@ -20,7 +20,7 @@ from meters.floor.redis_address import hosts_of
 
 BROKER: Final = Identity("broker", "broker", "broker")
 REDIS: Final = Identity("redis", "redis", "redis")
-_OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_PEOPLE_PASSWORD_FILE)
+_OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_USERS_PASSWORD_FILE)
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 

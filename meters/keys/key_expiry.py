@@ -13,7 +13,7 @@ from meters.floor.facility import Service
 from meters.floor.identities import (
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
-    REDIS_PEOPLE_PASSWORD_FILE,
+    REDIS_USERS_PASSWORD_FILE,
     SERVICES,
 )
 from meters.floor.key_bundle import read_secret, read_secrets
@@ -49,7 +49,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
             KeyFinding("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")
         ]
     now = datetime.datetime.now(datetime.UTC)
-    found = [*_open_secrets(keys), *_event_groups(keys), *_people_passwords(keys)]
+    found = [*_open_secrets(keys), *_event_groups(keys), *_users_passwords(keys)]
     found += _log_secrets(keys)
     ends: list[datetime.datetime] = []
     for path in certificates:
@@ -120,7 +120,7 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
         )
 
 
-def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
+def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
     """Warn if a service on this machine has no password of the Redis user for users.
 
     Such a service uses the Redis user for the books also for users and operators' log.
@@ -128,11 +128,11 @@ def _people_passwords(keys: Path) -> Iterator[KeyFinding]:
     lacking = [
         directory.name
         for directory in sorted((keys / SERVICES).glob("*/"))
-        if not (directory / REDIS_PEOPLE_PASSWORD_FILE).exists()
+        if not (directory / REDIS_USERS_PASSWORD_FILE).exists()
     ]
     if lacking:
         yield _services_warning(
-            f"{', '.join(lacking)}: no {REDIS_PEOPLE_PASSWORD_FILE}, the keys are of an earlier"
+            f"{', '.join(lacking)}: no {REDIS_USERS_PASSWORD_FILE}, the keys are of an earlier"
             " release: anybody with a service's password at Redis can change users and the"
             " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
             " the services"

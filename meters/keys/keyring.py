@@ -19,7 +19,7 @@ from meters.floor.identities import (
     LOG_SECRETS_FILE,
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
-    REDIS_PEOPLE_PASSWORD_FILE,
+    REDIS_USERS_PASSWORD_FILE,
     SERVICES,
 )
 from meters.floor.key_bundle import read_secret, read_secrets
@@ -210,8 +210,8 @@ class Keyring:
         before = (read_bytes(home / "users.acl") or b"").decode(errors="replace")
         books = self._passwords(held, REDIS_PASSWORD_FILE)
         archive = books.pop(ARCHIVE.username)
-        people = self._passwords(held, REDIS_PEOPLE_PASSWORD_FILE)
-        passwords = RedisPasswords([*books.values()], [*people.values()], archive)
+        user_store = self._passwords(held, REDIS_USERS_PASSWORD_FILE)
+        passwords = RedisPasswords([*books.values()], [*user_store.values()], archive)
         write_private(home / "users.acl", users(passwords, before))
         if self._homes.redis or not (home / "tls.conf").exists():
             write_private(home / "tls.conf", tls(self._homes.redis or home))

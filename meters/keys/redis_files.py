@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from meters.books.slip_numbers import SLIPS_TAG
-from meters.redis_client.credentials import ARCHIVE_USER, PEOPLE_USER, REDIS_USER
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.credentials import ARCHIVE_USER, REDIS_USER, USERS_REDIS_USER
+from meters.redis_client.user_keys import USERS_TAG
 
 _EVERYBODY: Final = (
     # Commands for the connection, and for the check of Redis's health.
@@ -28,7 +28,7 @@ COMMANDS: Final = (*_EVERYBODY, "hexists", "xlen", "zrevrangebylex")
 """All commands that the service uses on the books. No such command can empty a database or change a
 setting."""
 
-PEOPLE_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
+USERS_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
 """All commands that the service uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
@@ -38,7 +38,7 @@ _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
 """Patterns of all links' keys, and of the key that replicas under Sentinel confirm. No link's id
 begins with @, so the first pattern covers only links."""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
-_PEOPLE_KEYS: Final = (f"pitlink:{{{PEOPLE_TAG}}}:*",)
+_USERS_KEYS: Final = (f"pitlink:{{{USERS_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
 """Redis user of clients that have not signed in. It is off, so nobody can use it.
@@ -48,7 +48,7 @@ at its start. Redis would skip every command that this user is not allowed to ru
 could be lost.
 """
 
-_OURS: Final = frozenset({"default", REDIS_USER, PEOPLE_USER, ARCHIVE_USER})
+_OURS: Final = frozenset({"default", REDIS_USER, USERS_REDIS_USER, ARCHIVE_USER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class RedisPasswords:
 
     Attributes:
         books: the password of each worker for the books.
-        people: the password of each worker for users and operators' log.
+        users: the password of each worker for users and operators' log.
         archive: the password of `pitlink archive`.
     """
 
     books: Sequence[str]
-    people: Sequence[str]
+    users: Sequence[str]
     archive: str
 
 
@@ -78,7 +78,7 @@ def users(passwords: RedisPasswords, before: str = "") -> str:
     lines = [
         _NOBODY,
         _user(REDIS_USER, _BOOKS_KEYS, COMMANDS, passwords.books),
-        _user(PEOPLE_USER, _PEOPLE_KEYS, PEOPLE_COMMANDS, passwords.people),
+        _user(USERS_REDIS_USER, _USERS_KEYS, USERS_COMMANDS, passwords.users),
         _user(ARCHIVE_USER, _LINK_KEYS, ARCHIVE_COMMANDS, [passwords.archive]),
         *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
     ]

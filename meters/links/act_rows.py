@@ -38,11 +38,11 @@ class Withdrawn(msgspec.Struct, frozen=True):
     meter: str
 
 
-Told = tuple[str, str]
+ActDetails = tuple[str, str]
 """The subject of an act (such as a claim), and a description of the act."""
 
 
-def _decision(event: str) -> Told:
+def _decision(event: str) -> ActDetails:
     decision = msgspec.json.decode(event, type=DecisionRecord)
     words = [decision.reason, decision.slip and f"slip {decision.slip}"]
     if decision.envy_back:
@@ -61,11 +61,11 @@ def _pin_set(by: Sequence[str]) -> str:
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
-def _switched(event: str) -> Told:
+def _switched(event: str) -> ActDetails:
     return "link", msgspec.json.decode(event, type=SwitchRecord).reason
 
 
-def _changed(event: str) -> Told:
+def _changed(event: str) -> ActDetails:
     change = msgspec.json.decode(event, type=Change)
     words = f"{item_words(change.meter)}: {change.before} → {change.after}"
     if change.kind == "adjustment":
@@ -75,17 +75,17 @@ def _changed(event: str) -> Told:
     return change.proposal, "; ".join(filter(None, parts))
 
 
-def _withdrawn(event: str) -> Told:
+def _withdrawn(event: str) -> ActDetails:
     withdrawn = msgspec.json.decode(event, type=Withdrawn)
     return withdrawn.proposal, withdrawn.meter
 
 
-def _seeded(event: str) -> Told:
+def _seeded(event: str) -> ActDetails:
     terms = read_terms(event)
     return "meter", f"{item_words(terms.kind)} seeded with {money(terms.seed_cents)}"
 
 
-def _outage(event: str) -> Told:
+def _outage(event: str) -> ActDetails:
     outage = OUTAGE.decode(event)
     lasted = datetime.fromisoformat(outage.until) - datetime.fromisoformat(outage.since)
     words = [f"for {_span(max(0, round(lasted.total_seconds())))}", *outage.reasons]
@@ -106,34 +106,34 @@ def _span(seconds: int) -> str:
     return " ".join(filter(None, (*parts, f"{seconds} s")))
 
 
-def _approved(event: str) -> Told:
+def _approved(event: str) -> ActDetails:
     approval = msgspec.json.decode(event, type=Approval)
     changed = ", ".join(approval.changed) or "as in the floor file"
     return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
 
 
-def _read(event: str) -> Told:
+def _read(event: str) -> ActDetails:
     return "meters", f"gaming day {READING.decode(event).day} closed"
 
 
-def _archived(event: str) -> Told:
+def _archived(event: str) -> ActDetails:
     archived = ARCHIVED.decode(event)
     entries = f"entries {archived.first} to {archived.last}"
     return "ledger", f"gaming day {archived.day} archived, {entries}"
 
 
-def _expired(event: str) -> Told:
+def _expired(event: str) -> ActDetails:
     expired = EXPIRED.decode(event)
     return "ledger", f"archived gaming days {expired.since} to {expired.until} deleted"
 
 
-def _upgraded(event: str) -> Told:
+def _upgraded(event: str) -> ActDetails:
     upgrade = UPGRADE.decode(event)
     words = f"schema version {upgrade.before} → {upgrade.after}"
     return "link", f"{words}, by pitlink {upgrade.release}"
 
 
-def _restored(event: str) -> Told:
+def _restored(event: str) -> ActDetails:
     restoring = RESTORING.decode(event)
     words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained"]
     words.append(f"{restoring.events} events applied again from the tables' outboxes")
@@ -169,12 +169,12 @@ class _Result(msgspec.Struct, frozen=True):
     community: list[str] | None = None
 
 
-def _void(event: str) -> Told:
+def _void(event: str) -> ActDetails:
     void = msgspec.json.decode(event, type=Void)
     return void.round, f"round {void.round}: {void.reason}; entered: {cards_entered('void', event)}"
 
 
-def _result(event: str) -> Told:
+def _result(event: str) -> ActDetails:
     """Describe the changed hands of a result: the cards entered first, and the settled cards."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], Sequence[str] | None] = {
@@ -193,7 +193,7 @@ def _settled_as(cards: Sequence[str] | None) -> str:
     return f"as {' '.join(cards)}" if cards else "without cards"
 
 
-def _ask_decision(event: str) -> Told:
+def _ask_decision(event: str) -> ActDetails:
     decision = ASK_DECISION.decode(event)
     what = "void" if decision.what == "void" else "result"
     return decision.round, f"{what} of round {decision.round}" + (
@@ -202,7 +202,7 @@ def _ask_decision(event: str) -> Told:
 
 
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
-_TELL: Final[Mapping[str, Callable[[str], Told]]] = {
+_DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "seed": _seeded,
     "validate": _decision,
     "reject": _decision,
@@ -231,7 +231,7 @@ _TELL: Final[Mapping[str, Callable[[str], Told]]] = {
 
 def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
     """Make the row that shows the act of a ledger entry."""
-    of, details = _TELL[fields["kind"]](fields["event"])
+    of, details = _DETAILS[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,
         at=fields["at"],

@@ -90,21 +90,21 @@ def _view_meter(meter: Meter, books: Snapshot) -> MeterParameters:
 
 
 def _accounting(meter: str, books: Snapshot) -> MeterAccounting:
-    def told(name: str) -> int:
+    def tally(name: str) -> int:
         return books.tallies.get(f"{name}:{meter}", 0)
 
-    by_system, by_attendant = told("table_paid_cents"), told("hand_paid_cents")
+    by_system, by_attendant = tally("table_paid_cents"), tally("hand_paid_cents")
     return MeterAccounting(
-        wagers=told("wagers"),
-        wagered=told("wagered_cents"),
-        voided_wagers=told("voided_wagers"),
-        voided=told("voided_cents"),
-        hits=told("hits"),
-        wins=told("wins"),
-        won=told("won_cents"),
-        rejected=told("rejected_cents") + told("envy_taken_back_cents"),
+        wagers=tally("wagers"),
+        wagered=tally("wagered_cents"),
+        voided_wagers=tally("voided_wagers"),
+        voided=tally("voided_cents"),
+        hits=tally("hits"),
+        wins=tally("wins"),
+        won=tally("won_cents"),
+        rejected=tally("rejected_cents") + tally("envy_taken_back_cents"),
         paid_by_system=by_system,
         paid_by_attendant=by_attendant,
         paid=by_system + by_attendant,
-        overflow=told("overflow_micros") // MICROS_PER_CENT,
+        overflow=tally("overflow_micros") // MICROS_PER_CENT,
     )

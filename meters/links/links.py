@@ -263,7 +263,7 @@ class Links:
                 state = f"closed already{by}" if act == "close" else "open already"
                 raise ActError("wrong_state", f"the link is {state}") from None
         log.info("link switched", link=link, act=act, by=actor, reason=reason)
-        await _tell_all(running)
+        await _reload(running)
         return await self._view(link)
 
     async def _view(self, link: str) -> LinkView:
@@ -285,7 +285,7 @@ class Links:
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
         """Send a change to all displays, then return the proposal in its present state."""
         link = running.store.link.id
-        await _tell_all(running)
+        await _reload(running)
         with store_failure_as_inoperable():
             return proposal_row(link, await self._books[link].find(proposal))
 
@@ -349,7 +349,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
     )
 
 
-async def _tell_all(running: RunningLink) -> None:
+async def _reload(running: RunningLink) -> None:
     """Send a change of a link to every display. The change remains valid if this fails."""
     try:
         await running.reload()

@@ -62,7 +62,7 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
 def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
     """Log to standard error as `log_to` does. A defect that ends the process is logged too."""
     log_to(sys.stderr, form, level)
-    sys.excepthook = _tell_end
+    sys.excepthook = _log_failure
 
 
 def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
@@ -102,7 +102,9 @@ def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> Even
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 
 
-def _tell_end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _log_failure(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
     """Log a defect in our code that ends the process."""
     log.error("process failed", exc_info=(kind, error, trace))
 

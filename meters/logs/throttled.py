@@ -28,7 +28,7 @@ class ThrottledLog:
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
-        self._told: dict[Hashable, _Logged] = {}
+        self._logged: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
         """Return None if a warning of this kind must not be logged now.
@@ -37,13 +37,13 @@ class ThrottledLog:
         the last logged one.
         """
         now_s = self._clock_s()
-        logged = self._told.get(kind)
+        logged = self._logged.get(kind)
         if logged is None or now_s - logged.since_s >= _EVERY_S:
-            if logged is None and len(self._told) >= _KINDS_MAX:
-                del self._told[next(iter(self._told))]
+            if logged is None and len(self._logged) >= _KINDS_MAX:
+                del self._logged[next(iter(self._logged))]
             kept_back = logged.kept_back if logged else 0
-            self._told.pop(kind, None)
-            self._told[kind] = _Logged(now_s, 1)
+            self._logged.pop(kind, None)
+            self._logged[kind] = _Logged(now_s, 1)
             return kept_back
         if logged.times < _AT_ONCE:
             logged.times += 1

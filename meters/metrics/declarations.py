@@ -29,7 +29,7 @@ class MetricDeclaration:
         kind: the class of the metric in the library prometheus_client.
         name: the name of the metric without the prefix `pitlink_`. A counter's name is also without
             the suffix `_total`.
-        told: the help text.
+        help_text: the help text.
         labels: the names of the labels.
         from_start: true if the metric has every value of its labels when the service starts.
         buckets: the upper bounds of a histogram's buckets.
@@ -37,7 +37,7 @@ class MetricDeclaration:
 
     kind: type[Counter | Gauge | Histogram]
     name: str
-    told: str
+    help_text: str
     labels: tuple[str, ...] = ()
     from_start: bool = True
     buckets: Sequence[float] = ()

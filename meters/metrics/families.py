@@ -60,14 +60,16 @@ class MetricFamilies:
             name, of = f"pitlink_{one.name}", self._registry
             if one.kind is Histogram:
                 self.histograms[one.name] = Histogram(
-                    name, one.told, one.labels, buckets=one.buckets, registry=of
+                    name, one.help_text, one.labels, buckets=one.buckets, registry=of
                 )
                 continue
             made: Counter | Gauge
             if one.kind is Counter:
-                made = self.counters[one.name] = Counter(name, one.told, one.labels, registry=of)
+                made = self.counters[one.name] = Counter(
+                    name, one.help_text, one.labels, registry=of
+                )
             else:
-                made = self.gauges[one.name] = Gauge(name, one.told, one.labels, registry=of)
+                made = self.gauges[one.name] = Gauge(name, one.help_text, one.labels, registry=of)
             if one.labels and one.from_start:
                 for values in self._values(one.labels):
                     made.labels(*values)

@@ -95,9 +95,9 @@ def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
     for entry in entries:
         yield from _meter(entry, many=len(entries) > 1)
     for text, noted in _by_text((entry.note, entry) for entry in entries):
-        yield _told("Note", " on ", text, noted, len(entries))
+        yield _footnote("Note", " on ", text, noted, len(entries))
     for text, at in _by_text((", ".join(entry.tables), entry) for entry in entries):
-        yield _told("Tables", " with ", text, at, len(entries))
+        yield _footnote("Tables", " with ", text, at, len(entries))
 
 
 def _room(entries: Sequence[OddsEntry], width: int) -> int:
@@ -306,7 +306,7 @@ def _by_text(texts: Iterable[tuple[str, OddsEntry]]) -> Iterator[tuple[str, list
     yield from found.items()
 
 
-def _told(word: str, of: str, text: str, entries: list[OddsEntry], among: int) -> Text:
+def _footnote(word: str, of: str, text: str, entries: list[OddsEntry], among: int) -> Text:
     which = "" if len(entries) == among else of + ", ".join(map(_label, entries))
     return Text(f"{word}{which}: {text}", "dim")
 

@@ -12,11 +12,11 @@ from redis.backoff import NoBackoff
 from meters.embedded.servers import embedded_redis
 from meters.floor.floor_file import Floor
 from meters.floor.redis_address import is_replicated, parse_replicated, without_user
-from meters.redis_client.credentials import people_access, redis_access, sentinel_access
+from meters.redis_client.credentials import redis_access, sentinel_access, users_access
 from meters.redis_client.open_replicated import RedisCredentials, open_replicated
 from meters.redis_client.pool import KeptConnections
 from meters.redis_client.shards import AnyRedis, ShardedRedis
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 
 _ANSWER_WITHIN_S: Final = 30
 _CONNECT_WITHIN_S: Final = 5
@@ -42,10 +42,10 @@ async def open_redis(
         url = floor.service.redis
         embedded = url == "embedded"
         access = {} if embedded else redis_access(floor.service, archives=archives)
-        for_people = None if embedded or archives else people_access(floor.service)
+        for_users = None if embedded or archives else users_access(floor.service)
         if is_replicated(url):
             sentinels = sentinel_access(floor.service, archives=archives)
-            ways = RedisCredentials(access, sentinels, for_people)
+            ways = RedisCredentials(access, sentinels, for_users)
             yield await stack.enter_async_context(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)
             )
@@ -53,13 +53,13 @@ async def open_redis(
         if embedded:
             url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
         books = _client(url, access, stack)
-        if for_people is None:
+        if for_users is None:
             yield books
             return
         # Credentials in an address have priority over the settings of the client, so they are
         # removed.
-        people = _client(without_user(url), for_people, stack)
-        yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
+        users = _client(without_user(url), for_users, stack)
+        yield ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
 
 
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:

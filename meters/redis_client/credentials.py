@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from meters.floor.credentials import (
     REDIS_PASSWORD,
-    REDIS_PEOPLE_PASSWORD,
+    REDIS_USERS_PASSWORD,
     SENTINEL_PASSWORD,
     keys_directory,
     only_one,
@@ -21,7 +21,7 @@ from meters.floor.redis_address import with_one_host
 from meters.floor.worker_bundle import service_numbers
 
 REDIS_USER: Final = "pitlink"
-PEOPLE_USER: Final = "pitlink-people"
+USERS_REDIS_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
 
 _SESSIONS: Final = b"pitlink sessions"
@@ -55,7 +55,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     return found | (_tls_access(bundle) if _has_tls(service) else {})
 
 
-def people_access(service: Service) -> dict[str, object] | None:
+def users_access(service: Service) -> dict[str, object] | None:
     """Return the client's settings for the Redis user of users and operators' log, or None.
 
     This Redis user has no access to the books. The Redis user for the books has no access to users
@@ -71,13 +71,13 @@ def people_access(service: Service) -> dict[str, object] | None:
     """
     parts = urlsplit(with_one_host(service.redis))
     bundle = _bundle_for(service, archives=False)
-    password = secret_of(REDIS_PEOPLE_PASSWORD)
+    password = secret_of(REDIS_USERS_PASSWORD)
     ours = parts.username == REDIS_USER or not (parts.username or parts.password)
     if password is None and bundle is not None and ours:
-        password = bundle.redis_people_password()
+        password = bundle.redis_users_password()
     if password is None:
         return None
-    credential: dict[str, object] = {"username": PEOPLE_USER, "password": password}
+    credential: dict[str, object] = {"username": USERS_REDIS_USER, "password": password}
     return credential | (_tls_access(bundle) if _has_tls(service) else {})
 
 

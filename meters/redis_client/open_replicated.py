@@ -21,7 +21,7 @@ from meters.redis_client.primary_discovery import (
 )
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.redis_client.shards import AnyRedis, ShardedRedis
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 
 _ANSWER_WITHIN_S: Final = 3.0
 """Longest time to wait for an answer of a primary that is frozen or disconnected."""
@@ -38,12 +38,12 @@ class RedisCredentials:
     Attributes:
         redis: the Redis client's settings that the address does not contain.
         sentinel: the settings of a client for a sentinel.
-        people: the client's settings for the users' keys; None if they equal `redis`.
+        users: the client's settings for the users' keys; None if they equal `redis`.
     """
 
     redis: Mapping[str, object]
     sentinel: Mapping[str, object]
-    people: Mapping[str, object] | None = None
+    users: Mapping[str, object] | None = None
 
 
 @asynccontextmanager
@@ -64,20 +64,20 @@ async def open_replicated(
             discovery = SentinelDiscovery(sentinels, address.service)
             books = _replicated(address, access.redis, discovery, replicas, "pitlink:replicated")
             stack.push_async_callback(books.connection_pool.disconnect)
-            if access.people is None:
+            if access.users is None:
                 yield books
                 return
-            noted = _noted(PEOPLE_TAG)
-            people = _replicated(address, access.people, discovery, replicas, noted)
-            stack.push_async_callback(people.connection_pool.disconnect)
-            yield ShardedRedis(lambda tag: people if tag == PEOPLE_TAG else books)
+            noted = _noted(USERS_TAG)
+            users = _replicated(address, access.users, discovery, replicas, noted)
+            stack.push_async_callback(users.connection_pool.disconnect)
+            yield ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
             return
         nodes = [(_asked(place, address, access.redis, stack), place) for place in address.places]
 
         def client_of(tag: str) -> Redis:
             noted = _noted(tag)
             discovery = ClusterDiscovery(nodes, key_slot(noted.encode()))
-            way = access.people if tag == PEOPLE_TAG and access.people else access.redis
+            way = access.users if tag == USERS_TAG and access.users else access.redis
             return _replicated(address, way, discovery, replicas, noted)
 
         shards = ShardedRedis(client_of)

@@ -7,8 +7,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-PEOPLE_TAG: Final = "@people"
-_PREFIX: Final = f"pitlink:{{{PEOPLE_TAG}}}:"
+USERS_TAG: Final = "@people"
+_PREFIX: Final = f"pitlink:{{{USERS_TAG}}}:"
 
 
 @dataclass(frozen=True, slots=True)

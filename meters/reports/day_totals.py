@@ -23,7 +23,7 @@ from meters.wire.messages import REPLY, Reply
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 _DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
-_TOLD: Final = frozenset({
+_ACT_KINDS: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
     "confirm_correction", "refuse_correction",
 })  # fmt: skip
@@ -58,7 +58,7 @@ class DayTotals:
         acts: the acts of people, except decisions on wins.
         entered: voids after cards were entered, and results with hands entered differently before.
         outages: the outages that ended on the day.
-        untold: entries that could not be reported, as texts.
+        unreported: entries that could not be reported, as texts.
     """
 
     def __init__(self, memory: LinkTotals, replay: Replay) -> None:
@@ -72,7 +72,7 @@ class DayTotals:
         self.acts: list[ActRow] = []
         self.entered: list[ActRow] = []
         self.outages: list[OutageNoted] = []
-        self.untold: list[str] = []
+        self.unreported: list[str] = []
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Add a ledger entry that was replayed.
@@ -96,7 +96,7 @@ class DayTotals:
                 self.outages.append(OutageNoted(number, OUTAGE.decode(fields["event"])))
             case _ if kind in _DECIDING:
                 self._decision(fields)
-            case _ if kind in _TOLD:
+            case _ if kind in _ACT_KINDS:
                 self.acts.append(_row(number, fields))
                 if kind == "approve":
                     self._approved(fields["event"])

@@ -78,7 +78,7 @@ class ReportDocument:
     def problems(self) -> list[str]:
         """All problems and variances of the report, as texts."""
         return [
-            f"{part.link}: {told}"
+            f"{part.link}: {fault}"
             for part in self.parts
-            for told in (*part.problems, *part.variances)
+            for fault in (*part.problems, *part.variances)
         ]

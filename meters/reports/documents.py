@@ -227,8 +227,8 @@ def _part(
 ) -> ReportPart:
     facts: list[Fact] = [("Link", f"{each.link.name} ({each.link.id})")]
     if span.entries:
-        told = f"{span.first_entry:,} to {span.last_entry:,} ({count(span.entries)})"
-        facts.append(("Ledger entries", told))
+        entries = f"{span.first_entry:,} to {span.last_entry:,} ({count(span.entries)})"
+        facts.append(("Ledger entries", entries))
     else:
         facts.append(("Ledger entries", f"none; the last before is {span.last_entry:,}"))
     facts += [("Chain at the close", span.chain), ("Seal at the close", span.seal)]
@@ -273,9 +273,9 @@ def _document(
     days = GamingDays.of_facility(floor.facility)
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
     begins, ends, hours = bounds_words(days, first, last)
-    told = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"
+    span = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"
     facts = [
-        ("Gaming day" if first == last else "Gaming days", told),
+        ("Gaming day" if first == last else "Gaming days", span),
         ("From", begins),
         ("To", f"{ends}, {hours}"),
         ("Made", f"{moment(found.at, days.zone)}, pitlink {version('pitlink')}"),

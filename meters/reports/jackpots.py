@@ -32,9 +32,11 @@ class WinBook:
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
         self._link = link
-        self._waiting = {claim: _untold(link, claim, held) for claim, held in books.claims.items()}
+        self._waiting = {
+            claim: _win_of_checkpoint(link, claim, held) for claim, held in books.claims.items()
+        }
         self._envy = {
-            claim: _untold_envy(link, claim, held) for claim, held in books.envy.items()
+            claim: _envy_of_checkpoint(link, claim, held) for claim, held in books.envy.items()
         }  # fmt: skip
         self._kept: dict[_Key, Win] = {}
         self._today: dict[_Key, Win] = {}
@@ -193,7 +195,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
     return replace(win, state="rejected", rejected_by=by, rejected_at=at, reason=reason)
 
 
-def _untold(link: str, claim: str, held: HeldWin) -> Win:
+def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
     """Return a waiting win from the data in a checkpoint.
 
     The ledger entry of the win is not available.
@@ -211,7 +213,7 @@ def _untold(link: str, claim: str, held: HeldWin) -> Win:
     )
 
 
-def _untold_envy(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
+def _envy_of_checkpoint(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
     """Return owed Envy Bonuses from the data in a checkpoint.
 
     The ledger entry of the bonuses is not available.

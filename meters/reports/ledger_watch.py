@@ -64,7 +64,7 @@ class DayCollector:
             if fields["kind"] == b"reading":
                 self._close(READING.decode(fields["event"]), fields["at"].decode(), replay)
         except (KeyError, ValueError, *UNREADABLE) as error:
-            self._gathered.untold.append(f"the figures do not include entry {number}: {error}")
+            self._gathered.unreported.append(f"the figures do not include entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
         """Add the open gaming day after the whole ledger was replayed.
@@ -87,8 +87,8 @@ class DayCollector:
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
-        told = self._day_of(reading.day, replay)
-        day = replace(told, closed_at=at, variances=tuple(_variances(reading, replay)))
+        link_day = self._day_of(reading.day, replay)
+        day = replace(link_day, closed_at=at, variances=tuple(_variances(reading, replay)))
         self._keep(day)
         self._closed = day
         self._gathered = DayTotals(self._memory, replay)
@@ -97,7 +97,7 @@ class DayCollector:
         """Make a gaming day from the totals so far and the present books."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
-        told = LinkDay(
+        link_day = LinkDay(
             link=self._link.id,
             first_day=day,
             last_day=day,
@@ -117,7 +117,7 @@ class DayCollector:
             waiting=_waiting(books.claims.values()),
             envy=_envy_owed(books.envy.values()),
         )
-        return replace(told, faults=(*gathered.untold, *faults_of(told)))
+        return replace(link_day, faults=(*gathered.unreported, *faults_of(link_day)))
 
     def _keep(self, day: LinkDay) -> None:
         """Keep a gaming day if it is wanted. Keep the wanted days without entries before it."""

@@ -255,9 +255,9 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
     share = f"{win.percent}% of the meter" if win.percent else "at odds"
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
-    told = f"{item_words(win.item)}: {hand_words(win.hand)}, {share}"
+    description = f"{item_words(win.item)}: {hand_words(win.hand)}, {share}"
     if not win.order:
-        told = f"{item_words(win.item)}, won before the first entry that was read"
+        description = f"{item_words(win.item)}, won before the first entry that was read"
     by, at = win.validated_by or win.rejected_by, win.validated_at or win.rejected_at
     decided = [f"{by}, {short_moment(at, zone)}"] if by else []
     paid = [f"{win.paid_by}, {short_moment(win.paid_at, zone)}"] if win.paid_by else []
@@ -265,7 +265,7 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
         f"{short_moment(win.at, zone)}, entry {win.order}" if win.order else NOTHING,
         f"{win.table}, {win.asset or NOTHING}",
         str(win.position),
-        told,
+        description,
         money(win.cents),
         win.state,
         "; ".join([*decided, *filter(None, [win.reason])]),

@@ -55,7 +55,7 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     short, long = _POINTS[size]
     width, height = (long, short) if document.wide else (short, long)
     inner = width - 2 * _MARGIN
-    days = next((told for name, told in document.facts if name.startswith("Gaming day")), "")
+    days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
     foot = f"{document.facility} · {document.title} · {days}"
     layout = PageLayout(
         title=f"{document.facility}: {document.title} · {days}",
@@ -83,7 +83,7 @@ def _contents(document: ReportDocument, inner: float) -> Iterator[object]:
 
 
 def _facts(facts: Sequence[Fact], inner: float) -> object:
-    rows = [(paragraph(name, 8, gray=HUSH), paragraph(told, 8)) for name, told in facts]
+    rows = [(paragraph(name, 8, gray=HUSH), paragraph(value, 8)) for name, value in facts]
     return table(rows, (_LABEL, inner - _LABEL))
 
 
@@ -92,8 +92,8 @@ def _part(part: ReportPart, inner: float) -> Iterator[object]:
     yield rule(INK, before=10, after=0)
     yield paragraph(part.title, 12, bold=True, before=3)
     yield Spacer(0, 2)
-    for told in (*part.problems, *part.variances):
-        yield paragraph(told, 8.5, bold=True)
+    for fault in (*part.problems, *part.variances):
+        yield paragraph(fault, 8.5, bold=True)
     yield _facts(part.facts, inner)
     for section in part.sections:
         yield from _section(section, inner)

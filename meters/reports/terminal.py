@@ -34,8 +34,8 @@ def print_document(document: ReportDocument) -> None:
 
 def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
     width = max(len(name) for name, _ in facts)
-    for name, told in facts:
-        console.print_line(f"  {name:<{width}}  {told}")
+    for name, value in facts:
+        console.print_line(f"  {name:<{width}}  {value}")
 
 
 def _print_section(console: PlainConsole, section: ReportSection) -> None:

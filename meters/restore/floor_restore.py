@@ -28,10 +28,10 @@ from meters.restore.link_restore import Advance, LinkRestore
 from meters.restore.outboxes import read_outboxes
 from meters.restore.output import (
     plain_console,
-    tell_found,
-    tell_missing,
-    tell_plan,
-    tell_restored,
+    print_found,
+    print_missing,
+    print_plan,
+    print_restored,
 )
 from meters.restore.service_probe import probe_services
 from meters.selfcheck.opened_store import is_opened, may_be_opened, never_opened
@@ -134,13 +134,13 @@ async def _restore(
         )
         with _bar() as advance:
             found = await restoring.inspect(advance)
-        tell_found(say, link.id, found)
+        print_found(say, link.id, found)
         if not restoring.is_due(found):
             say("  Nothing is lost: nothing was done.")
             return True
-        if tell_missing(say, found, options.without):
+        if print_missing(say, found, options.without):
             return False
-        tell_plan(say, found, options.without)
+        print_plan(say, found, options.without)
         if options.asks and not await _agreed():
             say("  Nothing was done.")
             return False
@@ -149,7 +149,7 @@ async def _restore(
                 restored = await restoring.carry_out(found, options.by, advance)
         except TermsError as error:
             raise UserError(f"{link.id}: {error}") from None
-    tell_restored(say, link.id, restored)
+    print_restored(say, link.id, restored)
     return restored.finding.balanced
 
 

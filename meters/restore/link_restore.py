@@ -209,7 +209,7 @@ class LinkRestore:
         )
         if finding.balanced:
             head = (await store.state()).head
-            self._mark.begin_anew(head.entry, head.chain, finding.seal)
+            self._mark.reset(head.entry, head.chain, finding.seal)
             await writer.end()
         waiting = await store.claims(await store.waiting(1_000))
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)

@@ -38,13 +38,13 @@ class Differing:
     Attributes:
         table: the id of the table.
         seq: the number of the event.
-        told: the exact bytes of the reply that the table has.
+        sent: the exact bytes of the reply that the table has.
         now: the exact bytes of the new reply.
     """
 
     table: str
     seq: int
-    told: bytes
+    sent: bytes
     now: bytes
 
 
@@ -80,9 +80,9 @@ class OutboxReplay:
         for batch in _batches(events):
             now = await self._replay_batch(batch)
             for answered, reply in zip(batch, now, strict=True):
-                if reply != answered.told:
+                if reply != answered.reply_payload:
                     replayed.differing.append(
-                        Differing(answered.table, answered.seq, answered.told, reply)
+                        Differing(answered.table, answered.seq, answered.reply_payload, reply)
                     )
             replayed.events += len(batch)
             advance(replayed.events)
@@ -114,7 +114,7 @@ class OutboxReplay:
             round="",
             basis=None,
             event="",
-            work=ReplyWork(answered.told.decode()),
+            work=ReplyWork(answered.reply_payload.decode()),
         )
         (answer,) = await self._store.apply([step], [self._store.keys.table(table)])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:

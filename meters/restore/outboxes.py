@@ -39,7 +39,7 @@ class Answered:
         seq: the number of the event.
         payload: the exact bytes of the event.
         event: the decoded event.
-        told: the exact bytes of the reply.
+        reply_payload: the exact bytes of the reply.
         reply: the decoded reply.
     """
 
@@ -47,7 +47,7 @@ class Answered:
     seq: int
     payload: bytes
     event: MoneyEvent
-    told: bytes
+    reply_payload: bytes
     reply: Reply
 
 

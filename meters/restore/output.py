@@ -23,7 +23,7 @@ def plain_console() -> PlainConsole:
     return PlainConsole(soft_wrap=True)
 
 
-def tell_found(say: Say, link: str, found: RestorePlan) -> None:
+def print_found(say: Say, link: str, found: RestorePlan) -> None:
     """Print what `pitlink restore` found in Redis, the ledger mark and the archive of a link."""
     held = {
         StoreCondition.EMPTY: "nothing",
@@ -48,7 +48,7 @@ def tell_found(say: Say, link: str, found: RestorePlan) -> None:
             say(f"  {one.table}: the books have its events up to {one.last}, {more}")
 
 
-def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
+def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
     """Print what the restore will do with a link."""
     if found.writes:
         say(f"  The store will be written again from the {found.copied} entries of the archive.")
@@ -60,7 +60,7 @@ def tell_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
         say(f"  Abandoned: the events of {', '.join(given_up)} that the books do not have.")
 
 
-def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
+def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
     """Print the missing events that are in no outbox, and what a person must do about them.
 
     Return True if there are such events.
@@ -78,7 +78,7 @@ def tell_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool
     return bool(missing)
 
 
-def tell_restored(say: Say, link: str, restored: RestoreResult) -> None:
+def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
     """Print the result of a restore, and what people have to check."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
@@ -137,15 +137,15 @@ def _verdict(restored: RestoreResult) -> str:
 
 
 def _difference(one: Differing) -> str:
-    told, now = _reply(one.told), _reply(one.now)
-    if now is None or told is None:
+    sent, now = _reply(one.sent), _reply(one.now)
+    if now is None or sent is None:
         return "it was not answered at all"
-    if now.error or told.error:
-        return f"it was {_status(told)}, it is {_status(now)}"
+    if now.error or sent.error:
+        return f"it was {_status(sent)}, it is {_status(now)}"
     paid = [
         f"{item_words(before.item)} at position {before.position} {money(before.paid)}, now"
         f" {money(after.paid)}"
-        for before, after in zip(told.lines or (), now.lines or (), strict=False)
+        for before, after in zip(sent.lines or (), now.lines or (), strict=False)
         if before.paid != after.paid
     ]
     return "; ".join(paid) or "the reply has another text"

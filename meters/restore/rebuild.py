@@ -275,7 +275,7 @@ class Rebuild:
         self._claims.decide(decision, held, envy, fields)
         if decision.act != "validate" or not held.hand_pay:
             self._tables.release(table, decision.claim)
-        self._tables.retell(table, (decision.claim,))
+        self._tables.repeat_claims(table, (decision.claim,))
         if held.percent and decision.act != "pay":
             self._touch(held.meter)
         self._ring()

@@ -9,7 +9,7 @@ import msgspec
 from meters.books.expected_transfers import Added
 from meters.books.store import REPLIES_KEPT
 from meters.books.table_audit import stored_contribution
-from meters.books.table_evidence import CLAIMS_RETOLD
+from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
@@ -58,11 +58,11 @@ class TableSnapshot:
         """Apply the entry of a result or a void. `claims` are the claims that the entry opened."""
         key = self._keys.table(table)
         self._snapshot.put(key, {"over": entry["round"]})
-        self.retell(table, claims)
+        self.repeat_claims(table, claims)
         self._snapshot.drop(key, *_ROUND)
         self._keep_reply(table, entry)
 
-    def retell(self, table: str, claims: Sequence[str]) -> None:
+    def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims.
 
         The service can report the states of these claims to the table again. Each claim is in the
@@ -71,7 +71,7 @@ class TableSnapshot:
         key = self._keys.table(table)
         known = self._snapshot.text(key, "claims").split()
         every = [*(claim for claim in known if claim not in claims), *claims]
-        self._snapshot.put(key, {"claims": " ".join(every[-CLAIMS_RETOLD:])})
+        self._snapshot.put(key, {"claims": " ".join(every[-REPEATED_CLAIMS_MAX:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:
         """Hold a table until the claim of a win is finally decided."""

@@ -95,9 +95,11 @@ class Configuration:
         try:
             approved = await self._book.current()
         except ForgedError as error:
-            return await self._told((str(error),), None, error.held)
+            return await self._unapproved((str(error),), None, error.held)
         if approved is None:
-            return await self._told((_LOST,), None, "") if await self._was_approved() else None
+            return (
+                await self._unapproved((_LOST,), None, "") if await self._was_approved() else None
+            )
         self._seen = True
         if approved.digest == self.filed.digest:
             return None
@@ -105,7 +107,7 @@ class Configuration:
             changed = self.filed.changed_from(LinkConfiguration(approved.text))
         except ValueError:
             changed = ("what was approved cannot be read",)
-        return await self._told(changed, approved, approved.digest)
+        return await self._unapproved(changed, approved, approved.digest)
 
     async def problem(self) -> str | None:
         """Return the reason why the link must not operate with this floor file, or None."""
@@ -201,7 +203,7 @@ class Configuration:
     async def _was_approved(self) -> bool:
         return self._seen or "approvals" in (await self._store.snapshot()).tallies
 
-    async def _told(
+    async def _unapproved(
         self, changed: tuple[str, ...], approved: Approved | None, replaces: str
     ) -> Unapproved:
         barred = _barred(self._link, (await self._store.snapshot()).meters)

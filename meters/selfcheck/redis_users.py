@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.selfcheck.check_result import Check
 
 _WHAT: Final = "users at redis"
@@ -17,7 +17,7 @@ _OTHER_LIST: Final = (
 )
 _OLD_BUNDLE: Final = (
     "Redis denies the service's user access to users and the operators' log, and services/ has no"
-    " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
+    " redis-users-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
     " run, and restart the services"
 )
 _OLD_LIST: Final = (
@@ -34,26 +34,26 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
         other checks report that Redis does not answer.
     """
     try:
-        return await _look(redis_of(redis, link), redis_of(redis, PEOPLE_TAG))
+        return await _look(redis_of(redis, link), redis_of(redis, USERS_TAG))
     except (RedisError, OSError):
         return None
 
 
-async def _look(books: Redis, people: Redis) -> Check | None:
+async def _look(books: Redis, users: Redis) -> Check | None:
     """Check the Redis users with which two clients sign in: one for the books, one for users.
 
     Raises:
         RedisError: Redis failed.
     """
     try:
-        await people.exists(UserKeys().log_head)
+        await users.exists(UserKeys().log_head)
     except AuthenticationError:
-        if people is books:
+        if users is books:
             raise
         return Check(_WHAT, holds=False, seen=_OTHER_LIST)
     except NoPermissionError:
-        return Check(_WHAT, holds=False, seen=_OTHER_LIST if people is not books else _OLD_BUNDLE)
-    if people is books or _user_of(people) == _user_of(books):
+        return Check(_WHAT, holds=False, seen=_OTHER_LIST if users is not books else _OLD_BUNDLE)
+    if users is books or _user_of(users) == _user_of(books):
         return None
     try:
         await books.exists(UserKeys().log_head)

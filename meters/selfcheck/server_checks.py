@@ -21,7 +21,7 @@ from meters.mqtt.client_name import refusals
 from meters.mqtt.connection import BrokerConnection
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.redis_users import check_redis_users
@@ -52,9 +52,9 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
         users = await check_redis_users(redis, floor.link[0].id)
-    people_kept = users is None or not users.fails
+    users_readable = users is None or not users.fails
     async with asyncio.timeout(WITHIN_S):
-        everywhere = every_redis(redis, [PEOPLE_TAG, *tags] if people_kept else tags)
+        everywhere = every_redis(redis, [USERS_TAG, *tags] if users_readable else tags)
         found = [await redis_problem(each) for each in everywhere]
     problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
@@ -62,8 +62,8 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         if users is not None:
             yield users
         yield await _check_services(floor, redis)
-        if people_kept:
-            yield await _check_people(UserStore(redis))
+        if users_readable:
+            yield await _check_users(UserStore(redis))
             yield await _check_log(redis, floor)
         stores = [LinkStore(redis, link) for link in floor.link]
         for store in stores:
@@ -79,7 +79,7 @@ async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
     return Check("services", holds=not found, seen=seen)
 
 
-async def _check_people(store: UserStore) -> Check:
+async def _check_users(store: UserStore) -> Check:
     """Check the schema version of the users' keys."""
     try:
         return _check_schema("schema of the people", await store.schema())

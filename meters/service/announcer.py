@@ -28,7 +28,7 @@ class Post(Protocol):
         ...
 
 
-_TOLD_AGAIN_BEATS: Final = 10
+_REPEAT_EVERY_BEATS: Final = 10
 """Number of heartbeats between two repeats of the meter messages. An older message can reach the
 broker after a newer one. Then the broker retains the older value until the next repeat."""
 
@@ -75,7 +75,7 @@ class Announcer:
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
-    def tell_meters(self, state: LinkState, since: int) -> float | None:
+    def publish_meters(self, state: LinkState, since: int) -> float | None:
         """Publish the meters of an operable link whose values differ from those on their topics.
 
         Args:
@@ -101,11 +101,11 @@ class Announcer:
             if last is not None and value.version < last.version:
                 continue  # this value is older than the last one shown
             value = self._show_meter(value)
-            if wait_s := self._tell_meter(value, since):
+            if wait_s := self._publish_meter(value, since):
                 waits.append(wait_s)
         return min(waits, default=None)
 
-    def tell_inoperable(self, *, of_all: bool = False) -> None:
+    def publish_inoperable(self, *, of_all: bool = False) -> None:
         """Publish that no meter can be played, for example because the store fails (duty D14).
 
         Another service may have published a newer version of a meter than this service has read.
@@ -123,7 +123,7 @@ class Announcer:
                 newest = msgspec.structs.replace(
                     newest, state="inoperable", at=max(newest.at, value.at)
                 )
-                self._tell_meter(newest, self.topics.heard, urgent=True)
+                self._publish_meter(newest, self.topics.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
         """Show a meter value on the service's own displays; return the value that is shown.
@@ -137,7 +137,9 @@ class Announcer:
             self._metrics.books.show_amount(self._link, value.meter, value.amount)
         return value
 
-    def _tell_meter(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
+    def _publish_meter(
+        self, value: MeterValue, since: int, *, urgent: bool = False
+    ) -> float | None:
         """Publish a meter unless it must wait or is already published.
 
         Returns:
@@ -166,7 +168,9 @@ class Announcer:
             return value
         return msgspec.structs.replace(value, at=last.at)
 
-    def tell_beat(self, problem: str | None, closed: str | None, *, of_all: bool = False) -> None:
+    def publish_heartbeat(
+        self, problem: str | None, closed: str | None, *, of_all: bool = False
+    ) -> None:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
         Readers treat a missing heartbeat as a failure. If this service alone cannot operate the
@@ -193,7 +197,7 @@ class Announcer:
         payload = msgspec.json.encode(beat)
         self.others.note_own(payload)
         self._post(topics.controller(self._link), payload, retain=True)
-        if self._beat % _TOLD_AGAIN_BEATS == 0:
+        if self._beat % _REPEAT_EVERY_BEATS == 0:
             for meter, last in self._last.items():
                 announced = self.topics.ours(meter)
                 if announced is not None and announced.version >= last.version:
@@ -207,20 +211,20 @@ class Announcer:
         """
         if self.others.may_operate:
             self._silent = True
-            self.others.listen_anew()
+            self.others.listen_again()
 
-    def tell_end(self) -> None:
+    def publish_end(self) -> None:
         """Publish that the link is inoperable, unless another service operates it.
 
         Publish no heartbeat and no meter after that.
         """
         if not self.others.may_operate:
             self._silent = False
-            self.tell_beat(_STOPPED, None)
-            self.tell_inoperable()
+            self.publish_heartbeat(_STOPPED, None)
+            self.publish_inoperable()
         self._silent = self._ended = True
 
-    def tell_seal(self, entries: int, seal: str) -> None:
+    def publish_seal(self, entries: int, seal: str) -> None:
         """Publish the seal of the ledger, so that other programs can store the seal (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
@@ -244,7 +248,7 @@ class Announcer:
         """Return the claim ids of the wins that the displays show as pending."""
         return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
 
-    def tell_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
+    def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a win, or a decision on a win (duty D8).
 
         The displays show it only if `of_meter` is true: if the win is paid from the meter.

@@ -21,7 +21,7 @@ class JackpotDisplay:
         self._store = store
         self._wins = WinIndex(store)
         self._announcer = announcer
-        self._desk = -1
+        self._floor_changes = -1
 
     async def show_waiting(self) -> None:
         """Show all wins that already wait when this worker begins to operate the link.
@@ -42,7 +42,7 @@ class JackpotDisplay:
         Raises:
             RedisError: the store failed.
         """
-        if state.desk == self._desk:
+        if state.floor_changes == self._floor_changes:
             return
         shown = self._announcer.pending_jackpots()
         found = set(shown)
@@ -58,7 +58,7 @@ class JackpotDisplay:
                 self._announcer.show_hit(hit, news=_age_s(fields["at"]) < HIT_NEWS_S)
             elif hit.claim in shown:
                 self._announcer.show_decision(hit)
-        self._desk = state.desk
+        self._floor_changes = state.floor_changes
 
 
 def _age_s(at: str) -> float:

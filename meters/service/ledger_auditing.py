@@ -45,7 +45,7 @@ class LedgerAuditing:
         mark: LedgerMark,
         announcer: Announcer,
         metrics: Metrics,
-        told: Callable[[Exception], str],
+        describe: Callable[[Exception], str],
         *,
         ended: Callable[[], None],
     ) -> None:
@@ -56,7 +56,7 @@ class LedgerAuditing:
         self._mark = mark
         self._announcer = announcer
         self._metrics = metrics
-        self._told = told
+        self._describe = describe
         self._ended = ended
         self._wanted = asyncio.Event()
         self._times_wanted = 0
@@ -87,7 +87,7 @@ class LedgerAuditing:
                 found = "; ".join(problems) or None
                 result = Audited.DIFFERS if problems else Audited.BALANCED
             except (RedisError, OSError, ValueError) as error:
-                found = self._told(error)
+                found = self._describe(error)
                 pause_s = _AUDIT_AGAIN_S
             self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
             if began == self._times_wanted:
@@ -129,5 +129,5 @@ class LedgerAuditing:
     async def _seal(self, finding: Finding) -> None:
         """Store and publish the seal of a ledger in which an audit found no error (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
-        self._announcer.tell_seal(finding.entries, finding.seal)
+        self._announcer.publish_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

@@ -52,7 +52,7 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 invalid."""
 
 
-def _told(error: Exception) -> str:
+def _failure_text(error: Exception) -> str:
     """Return the text of a store failure for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
@@ -102,13 +102,13 @@ class LinkService:
         self._metrics = metrics
         self._adopt = adopt
         self._ring = ring
-        self._desk = 0
+        self._floor_changes = 0
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
         self._hits = JackpotDisplay(store, announcer)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
-            store, mark, announcer, metrics, _told, ended=self._check_now.set
+            store, mark, announcer, metrics, _failure_text, ended=self._check_now.set
         )
         self._figures = LinkStatsReader(store)
         self._mark = mark
@@ -164,7 +164,7 @@ class LinkService:
             self._changed.set()
         return outcome
 
-    def tell_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
+    def log_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
         """Log, at the debug level, each event that has a reply.
 
         Args:
@@ -196,7 +196,7 @@ class LinkService:
         await must_keep(self.store.redis)
         self._set_mark(state.head)
         self._publish_state(state, values_seen)
-        self.tell_beat()
+        self.publish_heartbeat()
 
     async def keep_mark(self) -> None:
         """Note the ledger's last entry in the mark, a file outside the store (duty D10).
@@ -257,7 +257,7 @@ class LinkService:
         while True:
             await asyncio.sleep(max(0.0, last_s + BEAT_S - loop.time()))
             took_s, last_s = loop.time() - last_s, loop.time()
-            self.tell_beat()
+            self.publish_heartbeat()
             self._show_beat(took_s)
 
     async def _listen_to_redis(self) -> None:
@@ -280,7 +280,7 @@ class LinkService:
             self._check_now.clear()
             await self._check()
             if self._problem != problem:
-                self.tell_beat()
+                self.publish_heartbeat()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
                     await self._check_now.wait()
@@ -445,18 +445,18 @@ class LinkService:
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
         """Publish the state of the books, and signal changes to the floor pages."""
         self._closed = state.closure.reason if state.closure else None
-        if (wait_s := self.announcer.tell_meters(state, values_seen)) is not None:
+        if (wait_s := self.announcer.publish_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
                 self._reading_again.cancel()
             loop = asyncio.get_running_loop()
             self._reading_again = loop.call_later(wait_s, self.meters_changed)
-        if state.desk != self._desk:
-            self._desk = state.desk
+        if state.floor_changes != self._floor_changes:
+            self._floor_changes = state.floor_changes
             self._ring()
 
-    def tell_beat(self) -> None:
+    def publish_heartbeat(self) -> None:
         """Publish a heartbeat now, with the current state of the link."""
-        self.announcer.tell_beat(self._problem, self._closed, of_all=self._of_all)
+        self.announcer.publish_heartbeat(self._problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
@@ -470,7 +470,7 @@ class LinkService:
 
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
-        figures = await self._figures.read(state.desk)
+        figures = await self._figures.read(state.floor_changes)
         self._metrics.books.show_link_state(link, state, figures, sealed)
         self._metrics.running.show_memory(link, await self._figures.memory())
 
@@ -486,13 +486,13 @@ class LinkService:
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link. With `audit`, the ledger is audited before the link operates again."""
         message, again = (
-            problem if isinstance(problem, str) else _told(problem),
+            problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,
         )
         self._set_problem(message)
         self._note_outage(message, again=again)
         self._intake.forget()
-        self.announcer.tell_inoperable(of_all=self._of_all)
+        self.announcer.publish_inoperable(of_all=self._of_all)
         if audit:
             self.auditing.want()
 

@@ -10,7 +10,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
 from meters.logs.throttled import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post
 from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
 from meters.service.link import SERVICE
@@ -50,7 +50,7 @@ class LogAuditing:
         show: Callable[[bool], None],
         secrets: LogSecrets | None = None,
     ) -> None:
-        self._redis = redis_of(redis, PEOPLE_TAG)
+        self._redis = redis_of(redis, USERS_TAG)
         self._store = UserStore(redis, secrets)
         self._audit = LogAudit(redis, secrets)
         self._mark = mark
@@ -78,7 +78,7 @@ class LogAuditing:
                 if (more := self._said.due(_REFUSED)) is not None:
                     log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400
             except ValueError as error:
-                self._tell((f"the operators' log cannot be read: {error}",))
+                self._report((f"the operators' log cannot be read: {error}",))
             except (RedisError, UsersError, OSError) as error:
                 # The links report that the store fails; the log is audited when the store is back.
                 log.debug("operators' log not audited", reason=str(error))
@@ -128,7 +128,7 @@ class LogAuditing:
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.entries, seen.entries)
         problems = (lost,) if lost else finding.problems
-        self._tell(problems)
+        self._report(problems)
         if problems:
             return
         for folded in finding.unnoted:
@@ -139,7 +139,7 @@ class LogAuditing:
         if finding.entries > seen.sealed:
             await self._seal(finding)
 
-    def _tell(self, problems: tuple[str, ...]) -> None:
+    def _report(self, problems: tuple[str, ...]) -> None:
         """Log new problems once, and report whether the log is correct."""
         if problems and problems != self._problems:
             log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])

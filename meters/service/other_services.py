@@ -30,7 +30,7 @@ class OtherServices:
         """Note that listening begins: services that already run have not been heard yet."""
         self._listening_since_s = _now_s()
 
-    def listen_anew(self) -> None:
+    def listen_again(self) -> None:
         """Forget the services heard so far. Only services that are heard from now on count."""
         self._heard_s = None
         self.listen_first()

@@ -55,7 +55,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         finally:
             stopping.cancel()
             await end(serving, spared)
-            await note_stop(service.people.log)
+            await note_stop(service.user_directory.log)
     log.info("service stopped")
 
 

@@ -76,13 +76,13 @@ class ServeOptions:
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins.
         auto_floor_after_s: the seconds that a win waits for the simulated floorperson.
-        demo_people: whether the users of a demonstration are allowed to sign in, although their PIN
+        demo_users: whether the users of a demonstration are allowed to sign in, although their PIN
             is public. If so, the demonstration's floor file needs no approval.
     """
 
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
-    demo_people: bool = False
+    demo_users: bool = False
 
 
 class MeterService:
@@ -111,7 +111,7 @@ class MeterService:
         self._bell = ChangeSignal()
         secret = session_secret(floor.service)
         log_secrets = LogSecrets.of(floor.service)
-        self.people = UserDirectory.of(
+        self.user_directory = UserDirectory.of(
             redis, floor.service.idle_minutes, secret=secret, log_secrets=log_secrets
         )
         self._log_mark = LogMark(Path(floor.service.data))
@@ -137,7 +137,7 @@ class MeterService:
                 self._metrics,
                 days=days,
                 configuration=Configuration(
-                    floor, store, stores.values(), adopts=options.demo_people
+                    floor, store, stores.values(), adopts=options.demo_users
                 ),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
@@ -145,14 +145,14 @@ class MeterService:
             )
             for link, store in stores.items()
         }
-        self._desk = Claims(
+        self._claims = Claims(
             floor,
             stores,
             lambda link: self._links[link].problem,
-            self._tell_jackpot,
+            self._publish_jackpot,
             lambda link: self._links[link].keep_mark(),
         )
-        self._asks_desk = Asks(
+        self._asks = Asks(
             floor,
             stores,
             lambda link: self._links[link].problem,
@@ -210,23 +210,23 @@ class MeterService:
         Raises:
             UserError: the web server cannot listen on its address.
         """
-        if self._options.demo_people:
-            await let_in(self.people.users)
+        if self._options.demo_users:
+            await let_in(self.user_directory.users)
         host, _, port = self._floor.service.http.rpartition(":")
         app = create_app(
             self._floor,
             self._displays,
-            claims=self._desk,
-            asks=self._asks_desk,
+            claims=self._claims,
+            asks=self._asks,
             links=self._link_acts,
             changes=self._bell,
-            people=self.people,
+            user_directory=self.user_directory,
             log_seal=lambda: self._log_mark.log_seal,
             health=self,
             metrics=self._metrics,
         )
         async with asyncio.TaskGroup() as group:
-            group.create_task(note_start(self.people.log), name="log")
+            group.create_task(note_start(self.user_directory.log), name="log")
             pages = serve_web(
                 app,
                 host,
@@ -238,9 +238,7 @@ class MeterService:
             group.create_task(pages, name="web")
             if self._options.auto_floor:
                 group.create_task(
-                    validate_what_waits(
-                        self._desk, self._asks_desk, self._options.auto_floor_after_s
-                    ),
+                    validate_what_waits(self._claims, self._asks, self._options.auto_floor_after_s),
                     name="floorperson",
                 )
             await self.work(broker, group)
@@ -282,7 +280,7 @@ class MeterService:
             lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S
         )
         for each in announcers:
-            each.tell_end()
+            each.publish_end()
         await stays_true(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
 
     async def _serve_broker(
@@ -308,7 +306,7 @@ class MeterService:
                     link.meters_changed()
                 following = batches.create_task(
                     self._events.follow(
-                        connection, partial(self._event_group, address), self._tell_beats
+                        connection, partial(self._event_group, address), self._publish_heartbeats
                     ),
                     name="events",
                 )
@@ -324,14 +322,14 @@ class MeterService:
             self._connection = None
             self._metrics.running.show_broker(connected=False)
 
-    def _tell_beats(self) -> None:
+    def _publish_heartbeats(self) -> None:
         """Publish the heartbeat of each link now.
 
         A table that hears this heartbeat after a time without heartbeats sends its unanswered event
         again.
         """
         for link in self._links.values():
-            link.tell_beat()
+            link.publish_heartbeat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
         """Return the secret group name by which services share the tables' events.
@@ -448,18 +446,18 @@ class MeterService:
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.apply_batch(arrivals)
-        link.tell_answered(outcome.replies, sent=self._connection is not None)
+        link.log_answered(outcome.replies, sent=self._connection is not None)
         for address, reply in outcome.replies:
             self._post(topics.table_in(*address), reply)
         for opened, paid in outcome.hits:
             of_meter = opened.record.percent is not None
-            link.announcer.tell_jackpot(hit_message(opened, paid), of_meter=of_meter)
+            link.announcer.publish_jackpot(hit_message(opened, paid), of_meter=of_meter)
             self._bell.ring()
         if outcome.asked:
             self._bell.ring()
         try:
             for address, claims in outcome.hellos:
-                await self._desk.retell(address.link, claims)
+                await self._claims.send_again(address.link, claims)
         except (RedisError, OSError) as error:
             log.warning("claims not retold", link=link.store.link.id, reason=str(error))
 
@@ -469,9 +467,9 @@ class MeterService:
             connection.post(topic, payload, retain=retain)
         return connection is not None
 
-    def _tell_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
+    def _publish_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
         link = self._links[record.link]
         of_meter = record.percent is not None and jackpot.claim == record.claim
-        link.announcer.tell_jackpot(jackpot, of_meter=of_meter)
+        link.announcer.publish_jackpot(jackpot, of_meter=of_meter)
         link.meters_changed()
         self._bell.ring()

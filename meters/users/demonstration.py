@@ -4,7 +4,7 @@ from typing import Final
 
 import structlog
 
-from meters.floor.demonstration import PEOPLE, PIN
+from meters.floor.demonstration import PIN, USERS
 from meters.users.errors import UsersError
 from meters.users.roles import Role
 from meters.users.users import Actor, Users
@@ -21,7 +21,7 @@ async def let_in(users: Users) -> None:
     """
     try:
         present = {row.name: row for row in await users.rows()}
-        for name, role in PEOPLE:
+        for name, role in USERS:
             if name not in present:
                 await _add(users, name, Role(role))
             elif present[name].pin_by == _US.name:  # by an earlier release, with a PIN for one day

@@ -19,7 +19,7 @@ from redis.exceptions import NoPermissionError, ResponseError
 from meters.books.chain import link_entry, seal_entry
 from meters.books.ledger_mark import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 
@@ -140,7 +140,7 @@ class LogAudit:
     """
 
     def __init__(self, everywhere: AnyRedis, secrets: LogSecrets | None = None) -> None:
-        self._keys, self._redis = UserKeys(), redis_of(everywhere, PEOPLE_TAG)
+        self._keys, self._redis = UserKeys(), redis_of(everywhere, USERS_TAG)
         self._secrets = secrets or LogSecrets()
         self._walk = self._begin()
         self._again: _Walk | None = None

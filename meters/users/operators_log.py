@@ -107,8 +107,8 @@ class OperatorsLog:
             UsersError: ``store_failed``.
         """
         keys = self._store.keys
-        told: list[str | int] = [now_text(), what, by, about, client]
-        await self._store.record("note_act", keys.log_and_head, told)
+        arguments: list[str | int] = [now_text(), what, by, about, client]
+        await self._store.record("note_act", keys.log_and_head, arguments)
 
 
 def _shown(fields: dict[str, str]) -> dict[str, str]:

@@ -39,7 +39,7 @@ class Right(StrEnum):
         DECIDE: validate, reject and pay.
         LINKS: open and close links; propose, confirm and withdraw changes.
         USERS: see the users and the operators' log.
-        PEOPLE: add users, disable and enable them, set PINs.
+        CHANGE_USERS: add users, disable and enable them, set PINs.
     """
 
     WAITING = "waiting"
@@ -47,7 +47,7 @@ class Right(StrEnum):
     DECIDE = "decide"
     LINKS = "links"
     USERS = "users"
-    PEOPLE = "people"
+    CHANGE_USERS = "people"
 
 
 RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
@@ -56,7 +56,7 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
     Role.SUPERVISOR: frozenset({Right.WAITING, Right.WINS, Right.DECIDE, Right.LINKS}),
     Role.AUDITOR: frozenset({Right.WAITING, Right.WINS, Right.USERS}),
     Role.ADMINISTRATOR: frozenset(
-        {Right.WAITING, Right.WINS, Right.LINKS, Right.USERS, Right.PEOPLE}
+        {Right.WAITING, Right.WINS, Right.LINKS, Right.USERS, Right.CHANGE_USERS}
     ),
 }
 

@@ -6,7 +6,7 @@ from typing import Final, cast
 from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
 from meters.books.script_loader import load_script
 from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.users.errors import UsersError, as_store_failure
 from meters.users.log_macs import LogHead, LogSecrets
 from meters.wire.clock import now_text
@@ -16,7 +16,7 @@ _NAMES: Final = (
     "add_user", "change_user", "choose_pin", "note_act", "note_user", "upgrade",
 )  # fmt: skip
 
-PEOPLE: Final = "the store of the people and the operators' log is"
+SCHEMA_SUBJECT: Final = "the store of the people and the operators' log is"
 """The name of the users' keys in messages about the version of their layout."""
 
 _TRIES: Final = 500
@@ -42,7 +42,7 @@ class UserStore:
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
-        redis = redis_of(redis, PEOPLE_TAG)
+        redis = redis_of(redis, USERS_TAG)
         self._secrets = secrets or LogSecrets()
         self._head = LogHead()
         self.keys = UserKeys()
@@ -74,7 +74,7 @@ class UserStore:
 
     async def _check_schema(self) -> None:
         if not self._fits:
-            if other := schema_problem(PEOPLE, await self.schema()):
+            if other := schema_problem(SCHEMA_SUBJECT, await self.schema()):
                 raise UsersError("other_schema", other)
             self._fits = True
 
@@ -89,7 +89,7 @@ class UserStore:
         try:
             return version_of(noted, begun=began is not None)
         except ValueError as error:
-            raise UsersError("other_schema", f"{PEOPLE} damaged: {error}") from None
+            raise UsersError("other_schema", f"{SCHEMA_SUBJECT} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
         """Upgrade older users' keys to the current layout, one version at a time.
@@ -118,9 +118,9 @@ class UserStore:
                 script, keys, [*arguments, *self._secrets.arguments(self._head)]
             )
             match answer:
-                case [b"noted", bytes(entries), bytes(chain), told]:
+                case [b"noted", bytes(entries), bytes(chain), outcome]:
                     self._head = LogHead(int(entries), chain.decode(), by)
-                    return _text(told)
+                    return _text(outcome)
                 case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
                     # Nothing is written after a MAC of an unknown secret, because that secret can
                     # be newer than ours.

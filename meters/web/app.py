@@ -34,13 +34,13 @@ from meters.web.api.signing import signing_routes
 from meters.web.api.users import user_routes
 from meters.web.errors import (
     RefusedError,
+    on_act_error,
     on_deep_nesting,
     on_defect,
-    on_desk_error,
     on_displays_full,
     on_http_error,
-    on_people_error,
     on_refusal,
+    on_users_error,
 )
 from meters.web.floor.page import floor_page_route
 from meters.web.paytable.page import pays_page_route
@@ -59,7 +59,7 @@ def create_app(
     asks: Asks,
     links: Links,
     changes: ChangeSignal,
-    people: UserDirectory,
+    user_directory: UserDirectory,
     log_seal: Callable[[], LogSeal],
     health: Health,
     metrics: Metrics,
@@ -80,20 +80,20 @@ def create_app(
         route_handlers=[
             Router("/", route_handlers=pages, opt=for_anybody()),
             *meter_routes(floor, displays, assets.version),
-            *claim_routes(floor, claims, people),
+            *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),
             *link_routes(links),
-            *user_routes(people, log_seal),
-            *signing_routes(floor, people),
-            *change_routes(changes, people, displays),
+            *user_routes(user_directory, log_seal),
+            *signing_routes(floor, user_directory),
+            *change_routes(changes, user_directory, displays),
             *health_routes(health, metrics),
         ],
-        guards=[gate(people), check_body, check_query],
+        guards=[gate(user_directory), check_body, check_query],
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,
-            UsersError: on_people_error,
-            ActError: on_desk_error,
+            UsersError: on_users_error,
+            ActError: on_act_error,
             TooManyWatchersError: on_displays_full,
             RecursionError: on_deep_nesting,
             Exception: on_defect,

@@ -27,8 +27,8 @@ _CONFLICTS: Final = frozenset({
     "meter_full", "stale", "below_seed", "limit_too_low", "above_limit", "barred", "slip_used",
     "books_differ", "books_full", "envy_decided",
 })  # fmt: skip
-_DESK_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
-_PEOPLE_STATUS: Final[Mapping[str, int]] = {
+_ACT_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
+_USERS_STATUS: Final[Mapping[str, int]] = {
     "wrong_name_or_pin": 401, "pin_expired": 401, "session_ended": 401, "wrong_pin": 403,
     "locked_out": 429, "busy": 503, "store_failed": 503, "other_schema": 503, "other_keys": 503,
     "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
@@ -115,7 +115,7 @@ def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
-def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
+def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
     """Return an API answer for a failed sign-in or a failed change of a user.
 
     If the store failed, log the error of the store.
@@ -129,17 +129,17 @@ def on_people_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
         ends = datetime.now(UTC) + timedelta(milliseconds=error.wait_ms)
         until = ends.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
     text = ErrorText(error.code, error.message, until)
-    return error_response(_PEOPLE_STATUS.get(error.code, 422), text, headers)
+    return error_response(_USERS_STATUS.get(error.code, 422), text, headers)
 
 
-def on_desk_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
+def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
     """Return an API answer that says why a user's decision or change was refused."""
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
         status = 409
     else:
-        status = _DESK_STATUS.get(error.code, 422)
+        status = _ACT_STATUS.get(error.code, 422)
     return error_response(status, ErrorText(error.code, error.message))
 
 

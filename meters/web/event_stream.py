@@ -5,7 +5,7 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.displays.display_state import BoardRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
+from meters.displays.display_state import DisplayRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
 """Seconds without an event after which a comment is sent. If the comment cannot be sent, the reader
@@ -17,7 +17,7 @@ STREAM_HEADERS: Final = {
     "X-Accel-Buffering": "no",
     "Cache-Control": "no-store, no-transform",
 }
-_EVENTS: Final[dict[type[BoardRow], bytes]] = {
+_EVENTS: Final[dict[type[DisplayRow], bytes]] = {
     MeterRow: b"meter",
     LinkRow: b"controller",
     JackpotRow: b"jackpot",

@@ -111,7 +111,7 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
     )
 
 
-def gate(people: UserDirectory) -> Guard:
+def gate(user_directory: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (D20).
 
     The check accepts a request that changes something only from pitlink's own pages. So it compares
@@ -131,17 +131,19 @@ def gate(people: UserDirectory) -> Guard:
             _check_content(connection)
         if access is RouteAccess.ANYBODY:
             return
-        person = await _admit(connection, people, access)
+        person = await _admit(connection, user_directory, access)
         if acts and isinstance(connection, Request):
             await connection.body()
-            person = await _admit(connection, people, access)
+            person = await _admit(connection, user_directory, access)
         scope["user"] = person
 
     return check
 
 
-async def _admit(connection: RequestDetails, people: UserDirectory, access: object) -> SignedIn:
-    person = await person_of(connection, people)
+async def _admit(
+    connection: RequestDetails, user_directory: UserDirectory, access: object
+) -> SignedIn:
+    person = await person_of(connection, user_directory)
     if person is None:
         raise RefusedError(401, "sign_in", "sign in first")
     if connection.scope.get("method") not in _SAFE:
@@ -157,7 +159,7 @@ async def _admit(connection: RequestDetails, people: UserDirectory, access: obje
     return person
 
 
-async def person_of(connection: RequestDetails, people: UserDirectory) -> SignedIn | None:
+async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
     """Return the user who is signed in at the requesting browser, or None if nobody is.
 
     Raises:
@@ -165,7 +167,9 @@ async def person_of(connection: RequestDetails, people: UserDirectory) -> Signed
     """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
-    return await people.sessions.find(token_of(connection), keep_alive=not unattended, acts=acts)
+    return await user_directory.sessions.find(
+        token_of(connection), keep_alive=not unattended, acts=acts
+    )
 
 
 def token_of(connection: RequestDetails) -> str | None:

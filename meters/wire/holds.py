@@ -8,7 +8,7 @@ from bonus.wagers import PaidFrom
 HELD: Final = "held"
 """Refusal code for the events of a held table. It is also the state of a held table."""
 
-HELD_TOLD: Final = "the table is held: the cards stay until the documents of a win are done"
+HELD_MESSAGE: Final = "the table is held: the cards stay until the documents of a win are done"
 
 
 def holds_table(paid_from: str | None) -> bool:
@@ -25,4 +25,4 @@ def holds_table(paid_from: str | None) -> bool:
 
 def held_by(claims: Iterable[str]) -> str:
     """Return the reason why a table is held, with the claims that hold the table."""
-    return f"{HELD_TOLD} ({', '.join(claims)})"
+    return f"{HELD_MESSAGE} ({', '.join(claims)})"

@@ -31,7 +31,7 @@ Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Instant = str
 """Time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
 
-Told = Annotated[datetime, msgspec.Meta(tz=True)]
+TableTime = Annotated[datetime, msgspec.Meta(tz=True)]
 """Time as a table sends it: RFC 3339, with the offset from UTC."""
 
 
@@ -60,7 +60,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     """Wagers that feed a meter, sent after lock-out and before the first card is dealt."""
 
     seq: Seq
-    at: Told
+    at: TableTime
     round: RoundId
     positions: Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
 
@@ -95,7 +95,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
     """
 
     seq: Seq
-    at: Told
+    at: TableTime
     round: RoundId
     positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
@@ -113,7 +113,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """
 
     seq: Seq
-    at: Told
+    at: TableTime
     round: RoundId
     reason: Reason
     entered: _Entered | UnsetType = UNSET
@@ -124,14 +124,14 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
     """Withdrawal of a table's correction request. This message is an extension of the contract."""
 
     seq: Seq
-    at: Told
+    at: TableTime
     round: RoundId
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
     """First message of an agent. The service replies with the state of the table."""
 
-    at: Told | None = None
+    at: TableTime | None = None
 
 
 TableEvent = Wagers | Result | Void | Withdrawal | Hello

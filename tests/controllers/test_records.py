@@ -116,7 +116,7 @@ def test_a_line_with_another_amount_is_reported_as_different() -> None:
 
 def test_a_round_that_cannot_be_settled_is_reported_as_different() -> None:
     record, _ = told_and_settled(random.Random(3))
-    broken = replace(record, told={**record.told, "dealer": ["As"]})
+    broken = replace(record, fields={**record.fields, "dealer": ["As"]})
     again = settle_again(broken, {})
     assert not again.same
     assert b'"code":"wrong_cards"' in again.settlement

@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from meters.embedded.supervisor import KEEPER_LOCK, try_lock
+from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.demonstration import PIN
 from tests.processes import Pitlink, run_pitlink
 from tests.staff import Colleague
@@ -50,7 +50,7 @@ def amount(text: str) -> int:
 def in_use(data: Path) -> bool:
     """Return whether a supervisor still runs for a data directory."""
     for part in ("redis", "broker"):
-        lock = try_lock(data / part / KEEPER_LOCK, fcntl.LOCK_SH)
+        lock = try_lock(data / part / SUPERVISOR_LOCK, fcntl.LOCK_SH)
         if lock is None:
             return True
         lock.close()

@@ -19,7 +19,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from bonus.errors import UserError
 from meters.embedded.servers import embedded_broker, embedded_redis
-from meters.embedded.supervisor import KEEPER_LOCK, try_lock
+from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.broker_address import BROKER_URL_FILE
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require
 
@@ -38,7 +38,7 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 def keeper_of(home: Path) -> bool:
     """Return whether a supervisor holds the directory of an embedded server."""
-    lock = try_lock(home / KEEPER_LOCK, 1)
+    lock = try_lock(home / SUPERVISOR_LOCK, 1)
     if lock is None:
         return True
     lock.close()

@@ -88,10 +88,10 @@ def test_an_outbox_is_its_owners_alone_also_one_that_was_not(tmp_path: Path) -> 
 def test_a_ledger_mark_is_its_owners_alone_also_one_that_was_not(tmp_path: Path) -> None:
     data = tmp_path / "data"
     mark = LedgerMark(data, "main")
-    mark.begin_anew(3, "a" * 40, "b" * 40)
+    mark.reset(3, "a" * 40, "b" * 40)
     assert open_to_others(data) == []
     mark.path.chmod(0o644)
-    mark.begin_anew(4, "c" * 40, "d" * 40)
+    mark.reset(4, "c" * 40, "d" * 40)
     assert open_to_others(data) == []
 
 

@@ -14,7 +14,7 @@ from meters.keys.keyring import Keyring
 from meters.redis_client.connect import open_redis
 from meters.redis_client.credentials import log_secrets
 from meters.redis_client.shards import ShardedRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_mark import LogMark
 from meters.users.roles import Role
@@ -51,7 +51,7 @@ class House:
         """Yield the users' key names, for a holder of their password without a secret."""
         async with open_redis(read_floor(self.config)) as redis:
             assert isinstance(redis, ShardedRedis)
-            client = redis_of(redis, PEOPLE_TAG)
+            client = redis_of(redis, USERS_TAG)
             yield Register(client, UserDirectory.of(client, 5))
 
     def add(self, name: str) -> None:

@@ -16,10 +16,10 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
 from meters.keys.key_expiry import check_keys
 from meters.redis_client.connect import open_redis
-from meters.redis_client.credentials import people_access
+from meters.redis_client.credentials import users_access
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, ShardedRedis, redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG, UserKeys
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import store_checks
 from meters.users.directory import UserDirectory
@@ -75,7 +75,7 @@ async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
     async with open_redis(floor) as redis:
         yield redis
         keys = UserKeys()
-        people = redis_of(redis, PEOPLE_TAG)
+        people = redis_of(redis, USERS_TAG)
         found = cast("list[bytes]", await people.zrange(keys.users, 0, -1))
         names = [name.decode() for name in found]
         own = [key for name in names for key in (keys.user(name), keys.account(name))]
@@ -90,7 +90,7 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
     async with empty_after(floor) as redis:
         assert isinstance(redis, ShardedRedis)
         await add_user(redis, "Ada Lane")
-        books, people = redis_of(redis, "main"), redis_of(redis, PEOPLE_TAG)
+        books, people = redis_of(redis, "main"), redis_of(redis, USERS_TAG)
         assert books is redis_of(redis, "other")
         with pytest.raises(NoPermissionError):
             await books.hgetall(UserKeys().user("ada lane"))
@@ -131,7 +131,7 @@ async def test_people_can_be_asked_all_that_the_pages_ask(
         assert found is not None
         await people.sessions.sign_out(opened.token, "::1")
         assert await people.sessions.find(opened.token, keep_alive=False) is None
-        await redis_of(redis, PEOPLE_TAG).delete(UserKeys().devices("ada"))
+        await redis_of(redis, USERS_TAG).delete(UserKeys().devices("ada"))
 
 
 async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
@@ -143,7 +143,7 @@ async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
         assert await LinkStore(redis, floor.link[0]).schema() is None
         assert isinstance(redis, ShardedRedis)
         assert await redis_of(redis, "main").ping()
-        assert PEOPLE_TAG not in redis.asked_for
+        assert USERS_TAG not in redis.asked_for
     async with open_redis(floor, archives=True) as redis:
         assert isinstance(redis, Redis)
         with pytest.raises(NoPermissionError):
@@ -230,7 +230,7 @@ async def test_each_has_a_user_of_its_own_in_a_cluster(
             books = redis_of(redis, "main")
             await books.hset(LinkKeys("main").accounts, "a", "1")
             with pytest.raises(NoPermissionError):
-                await redis_of(redis, PEOPLE_TAG).hset(LinkKeys("main").accounts, "a", "2")
+                await redis_of(redis, USERS_TAG).hset(LinkKeys("main").accounts, "a", "2")
             with pytest.raises(NoPermissionError):
                 await books.hset(people.user("eve"), "role", "administrator")
         found = await looked(floor)
@@ -243,7 +243,7 @@ def test_what_redis_is_shown_for_people(keys: Path, monkeypatch: pytest.MonkeyPa
     mine = (keys / "services" / "1" / "redis-people-password").read_text().strip()
 
     def given(address: str) -> object:
-        found = people_access(Service(redis=address, keys=str(keys)))
+        found = users_access(Service(redis=address, keys=str(keys)))
         assert found is None or found["username"] == "pitlink-people"
         assert found is None or ("ssl_certfile" in found) == address.startswith("rediss")
         return found and found["password"]

@@ -20,7 +20,7 @@ from meters.keys.authority import Authority
 from meters.keys.redis_files import (
     ARCHIVE_COMMANDS,
     COMMANDS,
-    PEOPLE_COMMANDS,
+    USERS_COMMANDS,
     RedisPasswords,
     users,
 )
@@ -339,7 +339,7 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
             books |= asked
     assert set(ARCHIVE_COMMANDS) == books | every
     assert set(ARCHIVE_COMMANDS) - set(COMMANDS) == {"xtrim"}, "which only the archive may"
-    assert set(PEOPLE_COMMANDS) == people | every
+    assert set(USERS_COMMANDS) == people | every
 
 
 def called_by(package: str) -> set[str]:

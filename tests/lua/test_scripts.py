@@ -11,7 +11,7 @@ import meters.books.script_loader
 from meters.books.schema import SCHEMA
 from meters.books.script_loader import ScriptError, load_script
 from meters.books.script_steps import Status
-from meters.books.table_evidence import CLAIMS_RETOLD
+from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from tests.lua.books import Books, result, share, take, wagers
 
 SCRIPTS = (
@@ -58,8 +58,8 @@ def test_header_names_exactly_the_places_that_the_script_reads(name: str, array:
 
 def test_scripts_and_audit_keep_as_many_claims_to_report_again() -> None:
     for name in ("apply_events", "decide_claim"):
-        found = re.findall(r"^local CLAIMS_RETOLD = (\d+)$", load_script(name), re.MULTILINE)
-        assert found == [str(CLAIMS_RETOLD)], name
+        found = re.findall(r"^local REPEATED_CLAIMS_MAX = (\d+)$", load_script(name), re.MULTILINE)
+        assert found == [str(REPEATED_CLAIMS_MAX)], name
 
 
 def test_statuses_of_apply_events_are_those_of_the_enum_in_their_order() -> None:

@@ -94,8 +94,8 @@ async def test_acts_of_people_have_an_index_and_events_of_tables_have_none(books
 
 
 async def test_what_floorpersons_see_is_counted(books: Books) -> None:
-    before = (await books.store.state()).desk
+    before = (await books.store.state()).floor_changes
     await books.accept(wagers(1))
-    assert (await books.store.state()).desk == before, "wagers are no news to them"
+    assert (await books.store.state()).floor_changes == before, "wagers are no news to them"
     await _close(books)
-    assert (await books.store.state()).desk == before + 1
+    assert (await books.store.state()).floor_changes == before + 1

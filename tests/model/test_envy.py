@@ -268,7 +268,7 @@ async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
     ]
     assert _told(pit, since) == (expected if event else [])
     since = len(pit.told)
-    await pit.desk.retell(pit.store.link.id, [row.claim])
+    await pit.desk.send_again(pit.store.link.id, [row.claim])
     assert _told(pit, since) == (expected if event else [])
 
 
@@ -279,7 +279,7 @@ async def test_table_that_was_away_is_told_of_envy_for_a_hand_without_a_win(pit:
     await pit.desk.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
     (state,) = await pit.store.table_states(["T-1"])
     since = len(pit.told)
-    await pit.desk.retell(pit.store.link.id, state.claims)
+    await pit.desk.send_again(pit.store.link.id, state.claims)
     assert _told(pit, since) == [(f"{row.claim}-envy", "rejected", "progressive_envy", 1, ENVY)]
     assert len(pit.told) == since + 1, "no win is told of, since there was none"
 

@@ -18,7 +18,7 @@ from meters.archive.archive_audit import audit_link
 from meters.books.ledger_mark import Mark
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor_api.types import Adjustment, ParameterChange
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets
@@ -170,10 +170,10 @@ async def _staffed(redis: Redis) -> None:
 async def _problems(kept: Kept, key: str = "") -> list[str]:
     """Return what `pitlink audit` finds, as far as it looks at a key."""
     pit, found = kept.pit, list[str]()
-    if PEOPLE_TAG not in key:
+    if USERS_TAG not in key:
         finding = await audit_link(pit.store, kept.archive, Mark("pit"), lambda *_: None)
         found += finding.problems
-    if not key or PEOPLE_TAG in key:
+    if not key or USERS_TAG in key:
         found += (await check_log(pit.redis, None, _SECRETS)).problems
     return found
 

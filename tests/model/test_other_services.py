@@ -57,7 +57,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
         await eventually_async(lambda: link.service.problem == link.unfit, what="inoperable")
         told = len(link.posted)
         await link.service._check()
-        link.service.tell_beat()
+        link.service.publish_heartbeat()
         assert said(link)[-1].state == "operable"
         assert link.posted[told:] == []
         assert link.meter(PROGRESSIVE).state == "pending"
@@ -115,7 +115,7 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         link.service.hear_beat(beat(1), retained=False)
         announcer.fall_silent()
         told = len(said(link))
-        link.service.tell_beat()
+        link.service.publish_heartbeat()
         assert len(said(link)) == told
         known = [announcer.others.are_known]
         link.service.hear_beat(beat(2), retained=False)
@@ -125,8 +125,8 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         announcer.fall_silent()
         monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
         assert announcer.others.are_known, "nobody was heard for long enough"
-        link.service.tell_beat()
-        announcer.tell_end()
+        link.service.publish_heartbeat()
+        announcer.publish_end()
         assert [each.reason for each in said(link)[told:]] == ["the service was stopped"]
         posted = len(link.posted)
         await link.service.reload()

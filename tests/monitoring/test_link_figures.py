@@ -37,7 +37,7 @@ async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
     book = LinkStatsReader(pit.store)
 
     async def waiting() -> tuple[int, int]:
-        figures = await book.read((await pit.store.state()).desk)
+        figures = await book.read((await pit.store.state()).floor_changes)
         assert (figures.claims.since_s is None) == (figures.claims.count == 0)
         assert (figures.hand_pays.since_s is None) == (figures.hand_pays.count == 0)
         return figures.claims.count, figures.hand_pays.count
@@ -74,7 +74,7 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
 
     async def unpaid() -> float | None:
         state = await pit.store.state()
-        figures = await book.read(state.desk)
+        figures = await book.read(state.floor_changes)
         metrics.books.show_link_state(pit.link.id, state, figures, 0)
         aged = read(metrics, "pitlink_envy_oldest_age_seconds", pit.link.id) or 0.0
         count = read(metrics, "pitlink_envy_unpaid", pit.link.id)
@@ -105,7 +105,7 @@ async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldes
 
     async def waiting() -> float | None:
         state = await pit.store.state()
-        metrics.books.show_link_state(pit.link.id, state, await book.read(state.desk), 0)
+        metrics.books.show_link_state(pit.link.id, state, await book.read(state.floor_changes), 0)
         aged = read(metrics, "pitlink_corrections_oldest_age_seconds", pit.link.id) or 0.0
         count = read(metrics, "pitlink_corrections_pending", pit.link.id)
         assert (aged > 7_100) == bool(count), "the age of none is 0"

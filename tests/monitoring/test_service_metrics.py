@@ -119,7 +119,7 @@ def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events(
 def test_the_books_are_shown_in_whole_cents() -> None:
     metrics = made()
     state = LinkState(
-        (), None, rounds_open=3, desk=0, head=LedgerHead(120, ""), day=OpenDay("", "")
+        (), None, rounds_open=3, floor_changes=0, head=LedgerHead(120, ""), day=OpenDay("", "")
     )
     figures = LinkStats(
         {"progressive": 1_234_567},

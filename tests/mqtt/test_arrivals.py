@@ -129,7 +129,7 @@ def test_a_warning_is_logged_a_few_times_then_seldom_with_its_number() -> None:
     assert [seldom.due("a") for _ in range(2)] == [2, 0]
     for number in range(5_000):
         seldom.due(number)
-    assert len(seldom._told) <= 1_024
+    assert len(seldom._logged) <= 1_024
 
 
 async def test_queues_wake_who_waits_even_where_a_message_was_let_go() -> None:

@@ -138,7 +138,7 @@ async def test_hashes_are_calculated_outside_the_loop_two_at_a_time_with_a_limit
 
 def test_each_role_is_named_with_its_article() -> None:
     assert in_words(Role.AUDITOR) == "an auditor"
-    assert roles_in_words(Right.PEOPLE) == "an administrator"
+    assert roles_in_words(Right.CHANGE_USERS) == "an administrator"
     assert roles_in_words(Right.LINKS) == "a supervisor or an administrator"
     assert roles_in_words(Right.WINS) == (
         "a floorperson, a supervisor, an auditor or an administrator"
@@ -147,6 +147,6 @@ def test_each_role_is_named_with_its_article() -> None:
 
 @pytest.mark.duty("D4")
 def test_nobody_both_adds_users_and_pays_wins() -> None:
-    both = {role for role, rights in RIGHTS.items() if {Right.PEOPLE, Right.DECIDE} <= rights}
+    both = {role for role, rights in RIGHTS.items() if {Right.CHANGE_USERS, Right.DECIDE} <= rights}
     assert both == set()
     assert set(RIGHTS) == set(Role)

@@ -13,7 +13,7 @@ from meters.books.ledger_replay import Replay
 from meters.books.slip_numbers import SLIPS_KEY, SlipRegister
 from meters.claims.claims import Claims
 from meters.floor_api.errors import ActError
-from meters.restore.output import tell_found, tell_restored
+from meters.restore.output import print_found, print_restored
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Kept
@@ -228,8 +228,8 @@ async def test_link_that_began_again_without_its_books_is_restored_to_operate(
     restored = await pit.restoring(None, "T-1", "T-2").run()
     assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
     told: list[str] = []
-    tell_found(told.append, "pit", restored.found)
-    tell_restored(told.append, "pit", restored)
+    print_found(told.append, "pit", restored.found)
+    print_restored(told.append, "pit", restored)
     assert "  1 payout slips are reserved for wins that the books do not have" in told
     assert f"  KEPT slip s-1, reserved for {CLAIM}" in told
     assert not (await pit.restoring(None, "T-1", "T-2").look())[1]
@@ -253,7 +253,7 @@ async def test_number_that_comes_back_during_an_interrupted_restore_is_kept(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(LedgerMark, "begin_anew", fails)
+        patch.setattr(LedgerMark, "reset", fails)
         with pytest.raises(OSError, match="the disk is full"):
             await pit.restoring(None, "T-1", "T-2").run()
     await numbers.put_back(facility.redis)

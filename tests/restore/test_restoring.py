@@ -335,7 +335,7 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     await pit.redis.flushall()
     restored = await pit.restoring(copy).run()
     assert [(one.table, one.seq) for one in restored.replayed.differing] == [("T-1", 2), ("T-2", 2)]
-    assert b'"amount":%d' % told[1] in restored.replayed.differing[0].told
+    assert b'"amount":%d' % told[1] in restored.replayed.differing[0].sent
     assert b'"amount":%d' % told[0] in restored.replayed.differing[0].now
     assert restored.finding.balanced
     (act,) = await pit.links_desk.acts(pit.link.id, None, 1)

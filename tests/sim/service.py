@@ -36,12 +36,12 @@ class Running:
     @property
     def claims(self) -> Claims:
         """Its handling of claims."""
-        return self._service._desk
+        return self._service._claims
 
     @property
     def asks(self) -> Asks:
         """Its handling of correction requests."""
-        return self._service._asks_desk
+        return self._service._asks
 
     @property
     def links(self) -> Links:

@@ -48,7 +48,7 @@ class Spoken:
     def tell(self) -> None:
         meter = MeterState("high", 500_000, 1, 1, pending=False)
         state = LinkState((meter,), None, 0, 0, LedgerHead(1, ""), OpenDay("", ""))
-        self.announcer.tell_meters(state, self.announcer.topics.heard)
+        self.announcer.publish_meters(state, self.announcer.topics.heard)
 
     @property
     def shown(self) -> list[str]:
@@ -64,7 +64,7 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     )
     spoken = Spoken(tmp_path)
     spoken.tell()
-    spoken.announcer.tell_inoperable()
+    spoken.announcer.publish_inoperable()
     assert spoken.shown == ["inoperable"]
     spoken.announcer.publish_all_again()
     spoken.tell()
@@ -79,7 +79,7 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     spoken = Spoken(tmp_path)
     spoken.tell()
     spoken.announcer.publish_all_again()
-    spoken.announcer.tell_inoperable()
+    spoken.announcer.publish_inoperable()
     assert spoken.shown == ["inoperable"]
     assert b'"state":"inoperable"' in spoken.posted[-1]
 

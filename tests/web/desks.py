@@ -327,7 +327,7 @@ class LinksInMemory(Links):
         rows = reversed(self._acts[link])
         return [row for row in rows if before is None or row.entry < before][:limit]
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Open every link, and delete all proposals."""
         for link in self.links_by_id:
             self._put(link, state="operable", closed_by=None, proposals=(), unapproved=None)

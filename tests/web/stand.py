@@ -154,7 +154,7 @@ class Stand:
         """Application for the current display state."""
         return create_app(
             self.floor, self.board, claims=self.claims, asks=self.asks,
-            links=self.links, changes=self.bell, people=self.people,
+            links=self.links, changes=self.bell, user_directory=self.people,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
             metrics=self.metrics,
         )  # fmt: skip

@@ -139,18 +139,18 @@ CASES: Final = {
     "GET /api/v1/log": Case(Right.USERS, "/api/v1/log"),
     "GET /api/v1/log/seal": Case(Right.WINS, "/api/v1/log/seal"),
     "POST /api/v1/users": Case(
-        Right.PEOPLE, "/api/v1/users",
+        Right.CHANGE_USERS, "/api/v1/users",
         {"name": "Newcomer", "role": "dealer", "pin": "271828"}, status=201,
     ),
     "POST /api/v1/users/{name}/disable": Case(
-        Right.PEOPLE, "/api/v1/users/Spare/disable", {}, enabled
+        Right.CHANGE_USERS, "/api/v1/users/Spare/disable", {}, enabled
     ),
     "POST /api/v1/users/{name}/enable": Case(
-        Right.PEOPLE, "/api/v1/users/Spare/enable", {}, disabled
+        Right.CHANGE_USERS, "/api/v1/users/Spare/enable", {}, disabled
     ),
-    "POST /api/v1/users/{name}/unlock": Case(Right.PEOPLE, "/api/v1/users/Spare/unlock", {}),
+    "POST /api/v1/users/{name}/unlock": Case(Right.CHANGE_USERS, "/api/v1/users/Spare/unlock", {}),
     "POST /api/v1/users/{name}/pin": Case(
-        Right.PEOPLE, "/api/v1/users/Spare/pin", {"pin": "271828"}
+        Right.CHANGE_USERS, "/api/v1/users/Spare/pin", {"pin": "271828"}
     ),
     "GET /api/v1/me": Case(RouteAccess.SIGNED_IN, "/api/v1/me"),
     "GET /api/v1/me/acts": Case(Right.WAITING, "/api/v1/me/acts"),
@@ -207,7 +207,7 @@ async def happened(stand: Stand) -> tuple[object, ...]:
 async def reset(stand: Stand, case: Case) -> None:
     """Restore the state in which a route's request can succeed."""
     stand.claims.claims = {"c1": CLAIM, "c2": SMALL}
-    stand.links.begin_anew()
+    stand.links.reset()
     if case.prepare is not None:
         await case.prepare(stand)
 

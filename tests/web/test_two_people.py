@@ -53,7 +53,7 @@ class RealStand(Stand):
     def app(self) -> Litestar:
         return create_app(
             self.floor, self.board, claims=self.pit.desk, asks=self.pit.asks,
-            links=self.pit.links_desk, changes=ChangeSignal(), people=self.people,
+            links=self.pit.links_desk, changes=ChangeSignal(), user_directory=self.people,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
         )  # fmt: skip

@@ -78,9 +78,9 @@ export const press = (event, { quiet = [] } = {}) => {
   return lastAnswer.then((answer) => {
     pressed.delete(body);
     const refused = !answer.ok && !answer.waiting;
-    const told = refused && !quiet.includes(answer.error.code)
+    const shown = refused && !quiet.includes(answer.error.code)
       && answer.error.message !== view?.refusal?.message;
-    toast(told ? answer.error.message : "");
+    toast(shown ? answer.error.message : "");
     return answer;
   });
 };

@@ -12,7 +12,7 @@ const REASONS = [
 const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
 
 /* Ask for the reason in a dialog; the ledger records it. */
-const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
+const askWhy = (name, { title, message, reasons, keep, confirm }, act) => {
   const dialog = byId(name);
   const why = select({ id: `${name}-why` }, reasons.map((reason) => [reason, reason]));
   const words = make("input", { id: `${name}-words`, type: "text", maxlength: "120", autocomplete: "off" });
@@ -23,7 +23,7 @@ const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
   };
   dialog.replaceChildren(
     make("h2", { id: `${name}-title` }, title),
-    make("p", {}, told),
+    make("p", {}, message),
     make("label", { for: `${name}-why` }, "Reason"), why,
     make("label", { for: `${name}-words` }, "In your own words"), words,
     make("div.bar", {},
@@ -34,12 +34,12 @@ const askWhy = (name, { title, told, reasons, keep, confirm }, act) => {
 
 export const askVoid = () => askWhy("void", {
   title: "Void this round?",
-  told: "All its wagers go back to the players. This cannot be undone.",
+  message: "All its wagers go back to the players. This cannot be undone.",
   reasons: REASONS, keep: "Keep the round", confirm: "Void the round",
 }, { event: "void" });
 
 export const askUndo = (act, whose) => askWhy("undo", {
   title: `Take back ${whose}?`,
-  told: "If you enter different cards, the ledger records both entries and the reason.",
+  message: "If you enter different cards, the ledger records both entries and the reason.",
   reasons: MISTAKES, keep: "Keep the cards", confirm: "Take back",
 }, act);

@@ -87,7 +87,7 @@ export const settledView = (settled) =>
       ? make("ol.turns", {}, settled.turns.map((turn, at) => turnOf(settled, turn, at)))
       : make("p", {}, "No progressive wager is paid."));
 
-const TOLD = {
+const STATE_TEXTS = {
   pay: (line) => `PAY ${money(line.amount)}`,
   credit: (line) => `CREDIT ${money(line.amount)}`,
   wait: (line) => `wait for floorperson, ${money(line.amount)}`,
@@ -113,7 +113,7 @@ const earlier = (settled) => make("li.earlier", { "data-round": settled.round },
   make("h2", {}, settled.round),
   make("ul", {}, settled.open.map((line) => make("li",
     { "data-state": line.state, "data-line": line.line },
-    make("p", {}, `Position ${line.position}: `, make("b", {}, TOLD[line.state](line)),
+    make("p", {}, `Position ${line.position}: `, make("b", {}, STATE_TEXTS[line.state](line)),
       make("span.item", {}, ` ${line.item}`), payer(line)),
     TICKS[line.state] ? make("button.small", {
       id: `done-${settled.round}-${line.line}`, type: "button",
@@ -146,7 +146,7 @@ const section = (id, label, role) => {
   byId("main").insertBefore(found, byId("positions"));
   return found;
 };
-const told = section("told", "Refusals and returned wagers");
+const notices = section("notices", "Refusals and returned wagers");
 const waiting = section("earlier", "Earlier rounds", "status");
 
 const show = (where, data, contents) => {
@@ -159,7 +159,7 @@ export const drawOwed = (view) => {
   /* While hands are entered, the positions show the returned wagers, so the pad has more space. */
   const back = view.phase === "dealt" ? null : view.returned;
   const refused = view.refusal?.event === "lockout" && view.returned ? null : view.refusal;
-  show(told, [refused, back], () => [refusal(refused), returned(back)]);
+  show(notices, [refused, back], () => [refusal(refused), returned(back)]);
   show(waiting, view.waiting, () => view.waiting.length
     ? [make("ul.rounds", {}, view.waiting.map(earlier))] : []);
 };

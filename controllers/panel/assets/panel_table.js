@@ -173,10 +173,10 @@ const deal = (view, place, target) => {
     const kind = target === String(position) ? ".chosen" : place.needs ? ".needs" : "";
     acts.push(does(place, "hand", "Hand", () => choose(String(position)), kind));
   }
-  for (const [what, label, kept, told] of FOLDS) {
+  for (const [what, label, kept, detail] of FOLDS) {
     if (!place.can.includes(what)) continue;
     acts.push(does(place, what, label, () => press({ event: "fold", position, cards: kept }),
-      ".fold", ["Fold ", make("small", {}, told)]));
+      ".fold", ["Fold ", make("small", {}, detail)]));
   }
   for (const what of ["fold", "hand"]) {
     if (!place.can.includes(`retract ${what}`)) continue;

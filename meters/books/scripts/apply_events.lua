@@ -32,7 +32,7 @@
 
 --include books
 --include positions
---include retold
+--include repeated_claims
 --include present
 --include refused
 
@@ -149,7 +149,7 @@ end
 
 local function end_round(key, table_id, opened)
   local at = tables[key]
-  at.claims = retold_with(at.claims, opened)
+  at.claims = with_repeated_claims(at.claims, opened)
   at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
   add_rounds(-1)
   table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }

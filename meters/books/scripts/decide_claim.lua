@@ -32,7 +32,7 @@ local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[1
 --include books
 --include positions
 --include envy
---include retold
+--include repeated_claims
 --include present
 --include two_people
 
@@ -114,7 +114,7 @@ local held_before = final and redis.call('HGET', TABLE, 'held') or ''
 for named in string.gmatch(held_before, '[^\n]+') do
   if not string.find(named, '{"claim":"' .. ID .. '",', 1, true) then holding[#holding + 1] = named end
 end
-local retold = redis.call('HGET', TABLE, 'claims') or ''
+local repeated = redis.call('HGET', TABLE, 'claims') or ''
 touch_desk()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
@@ -123,7 +123,7 @@ redis.call('HSET', CLAIM, 'state', state, 'by', BY, ACT .. '_by', BY, ACT .. '_a
 if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
 if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
 if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end
-redis.call('HSET', TABLE, 'claims', retold_with(retold, { ID }))
+redis.call('HSET', TABLE, 'claims', with_repeated_claims(repeated, { ID }))
 if held_before ~= '' then
   if #holding == 0 then
     redis.call('HDEL', TABLE, 'held')

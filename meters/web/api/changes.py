@@ -49,10 +49,14 @@ class ChangeStream:
     """
 
     def __init__(
-        self, changes: ChangeSignal, people: UserDirectory, token: str | None, end: DisplayUpdates
+        self,
+        changes: ChangeSignal,
+        user_directory: UserDirectory,
+        token: str | None,
+        end: DisplayUpdates,
     ) -> None:
         self._changes = changes
-        self._people = people
+        self._user_directory = user_directory
         self._token = token
         self._end = end
 
@@ -87,7 +91,7 @@ class ChangeStream:
 
     async def _holds(self) -> bool:
         try:
-            person = await self._people.sessions.find(self._token, keep_alive=False)
+            person = await self._user_directory.sessions.find(self._token, keep_alive=False)
         except UsersError:
             return False
         return person is not None and person.may(Right.WAITING)
@@ -98,7 +102,7 @@ class ChangeStream:
 
 
 def change_routes(
-    changes: ChangeSignal, people: UserDirectory, displays: DisplayState
+    changes: ChangeSignal, user_directory: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
     """Declare the route of the event stream for floor pages."""
 
@@ -116,7 +120,7 @@ def change_routes(
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(
-            ChangeStream(changes, people, token_of(request), watch),
+            ChangeStream(changes, user_directory, token_of(request), watch),
             media_type="text/event-stream",
             headers=STREAM_HEADERS,
             background=BackgroundTask(displays.leave, watch),

@@ -59,14 +59,20 @@ class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     reason: Words
 
 
-def claim_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
+def claim_routes(
+    floor: Floor, claims: Claims, user_directory: UserDirectory
+) -> list[HTTPRouteHandler]:
     """Declare the routes of claims and wins."""
     return [
-        *_reading_routes(floor, claims, people), *_deciding_routes(claims), *_envy_routes(claims)
-    ]  # fmt: skip
+        *_reading_routes(floor, claims, user_directory),
+        *_deciding_routes(claims),
+        *_envy_routes(claims),
+    ]
 
 
-def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list[HTTPRouteHandler]:
+def _reading_routes(
+    floor: Floor, claims: Claims, user_directory: UserDirectory
+) -> list[HTTPRouteHandler]:
     @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """List the claims that wait, oldest first.
@@ -75,7 +81,7 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         user with the right to see wins gets every field of each claim. For everybody else, the
         service removes the names of people, the evidence, the reason and the slip number.
         """
-        person = await person_of(request, people)
+        person = await person_of(request, user_directory)
         rows = await claims.waiting()
         if person is not None and person.may(Right.WINS):
             return rows
@@ -98,7 +104,9 @@ def _reading_routes(floor: Floor, claims: Claims, people: UserDirectory) -> list
         row = await claims.find(claim)
         name = request.user.name
         slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
-        await people.log.note("slip_printed", by=name, about=claim, client=client_of(request))
+        await user_directory.log.note(
+            "slip_printed", by=name, about=claim, client=client_of(request)
+        )
         named = {"Content-Disposition": f'inline; filename="slip-{_plain(claim)}.pdf"'}
         return Response(slip, media_type="application/pdf", headers=named)
 

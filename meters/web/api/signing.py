@@ -78,12 +78,12 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     choose_pin: bool = False
 
 
-def signing_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
+def signing_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     """Declare the routes for signing in and out, and for the user's own account."""
-    return [*_session_routes(floor, people), *_own_account_routes(floor, people)]
+    return [*_session_routes(floor, user_directory), *_own_account_routes(floor, user_directory)]
 
 
-def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
+def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/sign-in",
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
@@ -99,7 +99,9 @@ def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandle
         caller = caller_of(request)
         if not caller.device:
             caller = replace(caller, device=new_device())
-        opened = await people.sessions.sign_in(data.name, data.pin, caller, token_of(request))
+        opened = await user_directory.sessions.sign_in(
+            data.name, data.pin, caller, token_of(request)
+        )
         cookies = [
             Cookie(
                 COOKIE, value=opened.token, path="/", secure=True, httponly=True, samesite="strict"
@@ -121,13 +123,13 @@ def _session_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandle
         request: StaffRequest,
     ) -> Response[None]:
         """End the user's session."""
-        await people.sessions.sign_out(token_of(request), client_of(request))
+        await user_directory.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_ENDED])
 
     return [sign_in, sign_out]
 
 
-def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHandler]:
+def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/me",
         opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 503),
@@ -147,7 +149,7 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
 
         Nobody else knows this PIN. A wrong `pin` (the current PIN) counts as a failed sign-in.
         """
-        await people.sessions.choose_pin(
+        await user_directory.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
         )
 
@@ -163,7 +165,7 @@ def _own_account_routes(floor: Floor, people: UserDirectory) -> list[HTTPRouteHa
 
         These are acts on the user's account and PIN, and acts of the user on other accounts.
         """
-        return await people.log.of_account(request.user.name, limit)
+        return await user_directory.log.of_account(request.user.name, limit)
 
     return [show_me, choose_pin, list_own_acts]
 

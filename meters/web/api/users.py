@@ -48,21 +48,23 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
     pin: str | None = None
 
 
-def user_routes(people: UserDirectory, log_seal: Callable[[], LogSeal]) -> list[HTTPRouteHandler]:
+def user_routes(
+    user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
+) -> list[HTTPRouteHandler]:
     """Declare the routes for the users and the operators' log.
 
     `log_seal` returns the seal of the operators' log.
     """
-    return [*_reading_routes(people, log_seal), *_changing_routes(people)]
+    return [*_reading_routes(user_directory, log_seal), *_changing_routes(user_directory)]
 
 
 def _reading_routes(
-    people: UserDirectory, log_seal: Callable[[], LogSeal]
+    user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
 ) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
         """List all users in the order of their names."""
-        return await people.users.rows()
+        return await user_directory.users.rows()
 
     @get("/api/v1/log", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_log(
@@ -70,7 +72,7 @@ def _reading_routes(
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[LogRow]:
         """List the entries of the operators' log, latest first (duty D17)."""
-        return await people.log.page(before, limit)
+        return await user_directory.log.page(before, limit)
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
@@ -80,10 +82,10 @@ def _reading_routes(
     return [list_users, list_log, show_log_seal]
 
 
-def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
-    users = people.users
+def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
+    users = user_directory.users
 
-    @staff_act("/api/v1/users", Right.PEOPLE, status_code=201)
+    @staff_act("/api/v1/users", Right.CHANGE_USERS, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
         """Add a user with a PIN that is valid for 24 hours.
 
@@ -93,28 +95,28 @@ def _changing_routes(people: UserDirectory) -> list[HTTPRouteHandler]:
         row = await users.add(data.name, data.role, pin, _doer(request))
         return _with_pin(row, None if data.pin is not None else pin)
 
-    @staff_act("/api/v1/users/{name:str}/disable", Right.PEOPLE)
+    @staff_act("/api/v1/users/{name:str}/disable", Right.CHANGE_USERS)
     async def disable_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Disable a user's sign-in. The user's sessions end immediately."""
         return await users.disable(name, _doer(request))
 
-    @staff_act("/api/v1/users/{name:str}/enable", Right.PEOPLE)
+    @staff_act("/api/v1/users/{name:str}/enable", Right.CHANGE_USERS)
     async def enable_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Let a disabled user sign in again."""
         return await users.enable(name, _doer(request))
 
-    @staff_act("/api/v1/users/{name:str}/unlock", Right.PEOPLE)
+    @staff_act("/api/v1/users/{name:str}/unlock", Right.CHANGE_USERS)
     async def unlock_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Remove the locks that too many failed sign-ins put on a user."""
         return await users.unlock(name, _doer(request))
 
-    @staff_act("/api/v1/users/{name:str}/pin", Right.PEOPLE)
+    @staff_act("/api/v1/users/{name:str}/pin", Right.CHANGE_USERS)
     async def set_pin(
         name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
     ) -> UserWithPin:

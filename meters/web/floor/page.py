@@ -3,7 +3,7 @@
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
 
-from meters.floor.demonstration import MARK, PIN, people_text
+from meters.floor.demonstration import MARK, PIN, users_text
 from meters.floor.floor_file import Floor
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
@@ -18,7 +18,7 @@ def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
         facility=floor.facility,
         version=assets.version,
         mark=MARK,
-        people=people_text(),
+        users=users_text(),
         pin=PIN,
     )
 

@@ -110,8 +110,8 @@ class _Slip:
         yield from self._amount()
         yield rule()
         half = (self._width - _GAP) / 2
-        told = [_facts(self._where(), half), _facts(self._what(), half)]
-        yield table([told], (half + _GAP, half), gap=_GAP)
+        halves = [_facts(self._where(), half), _facts(self._what(), half)]
+        yield table([halves], (half + _GAP, half), gap=_GAP)
         yield from self._cards()
         yield from self._evidence()
         if decided := list(self._decided()):
@@ -246,6 +246,6 @@ def _owed(one: EnvyOwed) -> str:
 
 def _facts(facts: Iterable[Fact], width: float) -> object:
     rows = [
-        (paragraph(name, 9, gray=HUSH), paragraph(told, 10.5, bold=True)) for name, told in facts
+        (paragraph(name, 9, gray=HUSH), paragraph(value, 10.5, bold=True)) for name, value in facts
     ]
     return table(rows, (_LABEL, width - _LABEL), clear=1)

@@ -13,7 +13,7 @@ from meters.embedded.broker import LOOPBACK
 from meters.floor.floor_file import Floor, read_floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import redis_of
-from meters.redis_client.user_keys import PEOPLE_TAG
+from meters.redis_client.user_keys import USERS_TAG
 from tests.bench.floor import FloorParts
 from tests.bench.parts import free_port
 from tests.bench.stand import start_broker, start_redis
@@ -92,4 +92,4 @@ async def a_place(
         )
         (home / "floor.toml").write_text(text(parts), encoding="utf-8")
         redis = await stack.enter_async_context(open_redis(read_floor(home / "floor.toml")))
-        yield Place(home, redis_of(redis, PEOPLE_TAG), parts, text)
+        yield Place(home, redis_of(redis, USERS_TAG), parts, text)

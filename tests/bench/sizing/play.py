@@ -88,7 +88,7 @@ class PlayedFloor:
             floor,
             {store.link.id: store for store in self.stores},
             problem=lambda _link: None,
-            tell=lambda _record, _message: None,
+            on_decision=lambda _record, _message: None,
             keep_mark=_no_mark,
         )
 

@@ -53,9 +53,9 @@ const ask = async (method, path, body, attended = true) => {
   /* The header Date has whole seconds, so a difference of up to two seconds is ignored. */
   const found = Date.parse(answer.headers.get("Date")) - Date.now();
   if (Math.abs(found - aheadMs) > 2000) aheadMs = found;
-  const told = parsed(text);
-  if (answer.ok) return told;
-  const { code = "", message = "" } = told?.error ?? {};
+  const reply = parsed(text);
+  if (answer.ok) return reply;
+  const { code = "", message = "" } = reply?.error ?? {};
   if (answer.status === 401 && !path.endsWith("/sign-in") && asked && asked === csrf) ended();
   const plain = answer.status >= 500 && !message ? AWAY : message || "The service refused.";
   throw new Refused(format.sentence(plain), {

@@ -172,7 +172,7 @@ export const adjust = (link, meter, done) => {
 };
 
 /* A proposal as text: the parameter, its old value and its new value. */
-export const told = (link, proposal) => {
+export const describe = (link, proposal) => {
   const meter = link.meters.find((each) => each.meter === proposal.meter);
   const name = meter?.name ?? proposal.meter;
   if (proposal.kind === "adjustment") {
@@ -185,7 +185,7 @@ export const told = (link, proposal) => {
 const settle = (act, title, confirm, kind) => (link, proposal, done) => dialogs.open({
   title,
   content: [
-    make("p.strong", {}, told(link, proposal)),
+    make("p.strong", {}, describe(link, proposal)),
     proposal.reason ? make("p", {}, `Reason: ${format.sentence(proposal.reason)}`) : null,
     OF_TABLES.includes(proposal.parameter)
       && make("p", {}, "Then set it in the floor file of the tables too, and restart their agents: "

@@ -48,8 +48,8 @@ export const hands = (claim) =>
     make("div.hand", {}, make("p.of", {}, title), cards(names))));
 
 export const facts = (pairs) =>
-  make("dl.facts", {}, pairs.filter(([, told]) => told).map(([name, told]) =>
-    make("div", {}, make("dt", {}, name), make("dd", {}, told))));
+  make("dl.facts", {}, pairs.filter(([, value]) => value).map(([name, value]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 
 const envyTitle = (claim) => {
   const by = claim.envy_by ? ` by ${claim.envy_by}, ${format.moment(claim.envy_at)}` : "";

@@ -110,9 +110,9 @@ export const wrong = (message, field) => {
 export const field = (label, control, hint) => {
   const id = `field-${(made += 1)}`;
   control.id = id;
-  const told = hint ? make("p.hint", { id: `${id}-hint` }, hint) : null;
-  if (told) control.setAttribute("aria-describedby", told.id);
-  return make("div.field", {}, make("label", { for: id }, label), control, told);
+  const note = hint ? make("p.hint", { id: `${id}-hint` }, hint) : null;
+  if (note) control.setAttribute("aria-describedby", note.id);
+  return make("div.field", {}, make("label", { for: id }, label), control, note);
 };
 
 /* Make a labeled line of text. `value` returns the typed text. If the text is empty, `value`

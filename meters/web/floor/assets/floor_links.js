@@ -30,10 +30,10 @@ let me = null;
 class View {
   constructor(root) {
     this.acts = new Map();
-    this.told = make("p.nothing", { role: "status" }, "Reading…");
+    this.status = make("p.nothing", { role: "status" }, "Reading…");
     this.list = make("div.links", {});
     this.seal = make("p.of.seal", { hidden: true });
-    root.append(make("h1", { tabindex: "-1" }, "Links"), this.told, this.list, this.seal);
+    root.append(make("h1", { tabindex: "-1" }, "Links"), this.status, this.list, this.seal);
     this.drawn = "";
     this.asked = this.answered = 0;
     this.read();
@@ -41,18 +41,18 @@ class View {
 
   async read() {
     const asked = (this.asked += 1);
-    let tell;
+    let redraw;
     try {
       const found = await api.get("/api/v1/links");
-      tell = () => this.draw(found);
+      redraw = () => this.draw(found);
     } catch (error) {
       const { message } = api.refusal(error);
-      tell = () => this.refused(message);
+      redraw = () => this.refused(message);
     }
     /* An answer to an older request must not replace the answer to a newer request. */
     if (asked < this.answered) return;
     this.answered = asked;
-    afterPress(tell);
+    afterPress(redraw);
     try {
       await this.readSeal();
     } catch (error) {
@@ -70,13 +70,13 @@ class View {
   }
 
   refused(message) {
-    this.told.hidden = false;
-    this.told.textContent = message;
+    this.status.hidden = false;
+    this.status.textContent = message;
   }
 
   draw(found) {
     if (view !== this) return;
-    this.told.hidden = true;
+    this.status.hidden = true;
     const text = JSON.stringify(found);
     if (text === this.drawn) return;
     this.drawn = text;
@@ -160,7 +160,7 @@ class View {
         ? "The link is open: a parameter is confirmed while it is closed."
         : "";
     return make("li", { "data-proposal": one.proposal },
-      make("p.strong", {}, changes.told(link, one)),
+      make("p.strong", {}, changes.describe(link, one)),
       one.reason ? make("p", {}, `Reason: ${format.sentence(one.reason)}`) : null,
       make("p.of", {}, `Proposed by ${one.by}, ${format.moment(one.at)}`),
       may
@@ -212,21 +212,21 @@ class View {
 /* The acts on a link. They are read when the list is opened, and after each new act. */
 class Acts {
   constructor(link) {
-    this.told = make("p.of", { role: "status" }, "");
+    this.status = make("p.of", { role: "status" }, "");
     this.entries = new Entries(`/api/v1/links/${encodeURIComponent(link.link)}/acts`, ACTS_LIMIT,
       (act) => entry(act.at, DONE[act.what] ?? format.capital(format.plain(act.what)), act.by,
         [act.table, act.told].filter(Boolean).join(" · ")),
-      (error) => { this.told.textContent = error.message; });
+      (error) => { this.status.textContent = error.message; });
     this.node = make("details.acts-of", { ontoggle: () => this.read() },
       make("summary", {}, "What was done, the latest first"),
-      this.told, this.entries.list, this.entries.more);
+      this.status, this.entries.list, this.entries.more);
   }
 
   async read() {
     if (!this.node.open) return;
-    this.told.textContent = "";
+    this.status.textContent = "";
     await this.entries.read();
-    if (!this.told.textContent && !this.entries.list.children.length) this.told.textContent = "Nothing yet.";
+    if (!this.status.textContent && !this.entries.list.children.length) this.status.textContent = "Nothing yet.";
   }
 }
 

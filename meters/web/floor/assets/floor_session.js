@@ -34,14 +34,14 @@ const begin = (who) => {
   begun(me);
 };
 
-const end = (why, { tell = true } = {}) => {
+const end = (why, { notify = true } = {}) => {
   if (!me) return;
   const { name } = me;
   me = null;
   api.begin("");
   stay.hidden = true;
   warned.textContent = "";
-  if (tell) others.postMessage("over");
+  if (notify) others.postMessage("over");
   over(why, name);
 };
 
@@ -64,7 +64,7 @@ const touch = (event) => {
 };
 
 /* The service counts the same idle time, so the page reports touches to it, but not every one. */
-const tell = () => {
+const reportTouch = () => {
   if (!touched || since(pinged) < PING_MS) return;
   touched = false;
   pinged = now();
@@ -76,7 +76,7 @@ const minutes = (seconds) => format.count(Math.round(seconds / 60), "minute");
 
 const look = () => {
   if (!me) return;
-  tell();
+  reportTouch();
   const rest = me.idle_seconds * 1000 - since(last);
   if (rest <= 0) {
     signOut(`You were signed out after ${minutes(me.idle_seconds)} without a touch.`);
@@ -93,7 +93,7 @@ const look = () => {
 };
 
 others.addEventListener("message", ({ data }) => {
-  if (data === "over") end("You were signed out.", { tell: false });
+  if (data === "over") end("You were signed out.", { notify: false });
   else if (data === "begun") location.reload();
   else touch(null);
 });
@@ -104,7 +104,7 @@ document.addEventListener("visibilitychange", look);
 setInterval(look, 1000);
 
 /* The reason why a sign-in failed, as text. */
-const told = (error) => {
+const describe = (error) => {
   if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
   if (error.code === "locked_out" && error.retryAfterS) {
     const at = format.clock(api.now() + error.retryAfterS * 1000);
@@ -159,7 +159,7 @@ export const showSignIn = (root, { why = "", name = "" } = {}) => {
       others.postMessage("begun");
       begin(found);
     } catch (error) {
-      say(told(api.refusal(error)), pin);
+      say(describe(api.refusal(error)), pin);
     } finally {
       button.disabled = false;
       button.textContent = "Sign in";

@@ -75,9 +75,9 @@ const add = (done) => {
   });
 };
 
-const account = (act, label, told, kind = "go") => (user, done) => dialogs.open({
+const account = (act, label, describe, kind = "go") => (user, done) => dialogs.open({
   title: `${label} ${user.name}?`,
-  content: make("p", {}, told(user)),
+  content: make("p", {}, describe(user)),
   confirm: label,
   kind,
   act: () => api.post(path(user, act)),
@@ -151,14 +151,14 @@ const logEntry = (row) => entry(
 
 class View {
   constructor(root) {
-    this.told = make("p.nothing", { role: "status" }, "Reading…");
+    this.status = make("p.nothing", { role: "status" }, "Reading…");
     this.users = make("ul.users", {});
     this.log = new Entries("/api/v1/log", LIMIT, logEntry, (error) => this.say(error));
     root.append(
       make("header.view", {}, make("h1", { tabindex: "-1" }, "People"),
         me.rights.includes("people")
           && make("button.go", { type: "button", "data-focus": "add user", onclick: () => add(() => this.read()) }, "Add a user")),
-      this.told, this.users,
+      this.status, this.users,
       make("section.log", {}, make("h2", {}, "Operators' log"), this.log.list, this.log.more));
     this.read();
   }
@@ -167,7 +167,7 @@ class View {
     try {
       const found = await api.get("/api/v1/users");
       if (view !== this) return;
-      this.told.hidden = true;
+      this.status.hidden = true;
       dialogs.redraw(this.users, found.map((user) => this.user(user)));
     } catch (error) {
       this.say(api.refusal(error));
@@ -176,8 +176,8 @@ class View {
   }
 
   say(error) {
-    this.told.hidden = false;
-    this.told.textContent = error.message;
+    this.status.hidden = false;
+    this.status.textContent = error.message;
   }
 
   user(user) {

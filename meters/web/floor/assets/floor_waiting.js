@@ -24,7 +24,7 @@ let drawn = new Map();
 let arrived = new Map();
 let opened = new Map();
 let list = null;
-let told = null;
+let statusText = null;
 let reading = null;
 let again = false;
 let retry = null;
@@ -132,8 +132,8 @@ const draw = () => {
     && nodes.every((node, at) => list.children[at] === node);
   if (!same) dialogs.redraw(list, nodes);
   list.hidden = !rows.length;
-  told.hidden = Boolean(rows.length);
-  told.textContent = "Nothing waits.";
+  statusText.hidden = Boolean(rows.length);
+  statusText.textContent = "Nothing waits.";
   tick();
 };
 
@@ -155,16 +155,16 @@ const tick = () => {
 };
 
 export const show = (root) => {
-  told = make("p.nothing", {}, "Reading the list…");
+  statusText = make("p.nothing", {}, "Reading the list…");
   list = make("ol.claims", { hidden: true });
   drawn = new Map();
-  root.append(make("h1.sr", { tabindex: "-1" }, "Waiting for a floorperson"), told, list);
+  root.append(make("h1.sr", { tabindex: "-1" }, "Waiting for a floorperson"), statusText, list);
   draw();
 };
 
 export const hide = () => {
   list = null;
-  told = null;
+  statusText = null;
   drawn = new Map();
 };
 

@@ -27,10 +27,10 @@ class View {
     this.drawn = new Map();
     this.progressive = select({ name: "progressive" }, [["", "All progressives"]]);
     this.form = this.search();
-    this.told = make("p.nothing", { role: "status" }, "Reading…");
+    this.status = make("p.nothing", { role: "status" }, "Reading…");
     this.list = make("ol.wins", {});
     this.more = make("button", { type: "button", hidden: true, onclick: () => this.read(this.next) }, "Earlier wins");
-    root.append(make("h1", { tabindex: "-1" }, "Wins"), this.form, this.told, this.list, this.more);
+    root.append(make("h1", { tabindex: "-1" }, "Wins"), this.form, this.status, this.list, this.more);
     this.fill();
     this.read();
   }
@@ -104,7 +104,7 @@ class View {
       if (wrong) {
         this.list.replaceChildren();
         this.more.hidden = true;
-        this.told.textContent = wrong;
+        this.status.textContent = wrong;
         return;
       }
       this.shown = this.query();
@@ -118,12 +118,12 @@ class View {
       this.next = page.next;
       this.more.hidden = page.next === null;
       const count = this.list.children.length;
-      this.told.textContent = count
+      this.status.textContent = count
         ? `${format.count(count, "win")}, the latest first${page.next ? "; there are more" : ""}`
         : "No wins found.";
     } catch (error) {
       const { message } = api.refusal(error);
-      if (asked === this.asked) this.told.textContent = message;
+      if (asked === this.asked) this.status.textContent = message;
     } finally {
       this.more.disabled = false;
     }
@@ -151,7 +151,7 @@ const open = async (id) => {
     });
   } catch (error) {
     const { message } = api.refusal(error);
-    if (view) view.told.textContent = message;
+    if (view) view.status.textContent = message;
   }
 };
 
