@@ -33,7 +33,7 @@ async def audit_link(
     entry is passed to `onlooker`.
 
     Raises:
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry

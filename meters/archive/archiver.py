@@ -76,7 +76,7 @@ class Archiver:
         Raises:
             ArchiveError: the ledger has a problem; a file cannot be written, or differs from its
                 first version; or the books have the layout of another release.
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         if other := await self._store.schema_problem():
             raise ArchiveError(other)

@@ -46,7 +46,7 @@ async def check_archive_files(
         The new state, and texts about the problems, with advice.
 
     Raises:
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     try:
         files = archive.files()

@@ -41,7 +41,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
     Raises:
         ArchiveError: Redis still has an entry of these files, or a file cannot be deleted.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     if not files:
         return

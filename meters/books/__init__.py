@@ -1,1 +1,1 @@
-"""The books of a link in Redis: scripts, store, ledger, and the audit of the ledger."""
+"""The data of a link in Redis: its meters and its ledger, the Lua scripts, and the audit."""

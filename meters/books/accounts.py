@@ -1,4 +1,4 @@
-"""Accounts of a link's books, as its ledger names them. Their balances sum to zero.
+"""Accounts of a link in the ledger of the link. The balances of all accounts sum to zero.
 
 ======================  ==========================================================================
 ``table:{table}``       contributions of the table's wagers, as a negative balance
@@ -17,34 +17,34 @@ from typing import Final
 HOUSE: Final = "house"
 PAID: Final = "paid"
 ENVY: Final = "envy:"
-"""The beginning of the name of an account of owed Envy Bonuses."""
+"""The beginning of the name of each account for owed Envy Bonuses."""
 
 
 def meter_account(meter: str) -> str:
-    """Return the account of a meter's balance."""
+    """Return the name of the account with a meter's balance."""
     return f"meter:{meter}"
 
 
 def reserve_account(meter: str) -> str:
-    """Return the account of a meter's reserve."""
+    """Return the name of the account with a meter's reserve."""
     return f"reserve:{meter}"
 
 
 def overflow_account(meter: str) -> str:
-    """Return the account of the amount above a meter's limit."""
+    """Return the name of the account with the amount above a meter's payout limit."""
     return f"overflow:{meter}"
 
 
 def table_account(table: str) -> str:
-    """Return the account of a table's contributions. Its balance is negative."""
+    """Return the name of the account for a table's contributions. The balance is negative."""
     return f"table:{table}"
 
 
 def claim_account(claim: str) -> str:
-    """Return the account of a win that waits for a floorperson."""
+    """Return the name of the account with the amount of a win that waits for a floorperson."""
     return f"claim:{claim}"
 
 
 def envy_account(claim: str) -> str:
-    """Return the account of a claim's Envy Bonuses that are owed and not paid yet."""
+    """Return the name of the account with a claim's Envy Bonuses that are owed and not paid yet."""
     return f"{ENVY}{claim}"

@@ -1,6 +1,7 @@
 """Pages of the acts on a link, read from the link's ledger, the latest first (duty D17).
 
-Most acts are decisions of people.
+An act is a decision of a person, such as to close the link, or a note of the service, such as the
+reading of the meters.
 """
 
 from collections.abc import Sequence
@@ -10,19 +11,23 @@ from meters.books.store import LinkStore
 
 
 class ActIndex:
-    """The index of acts in a link's ledger. Most acts are entries that no table made."""
+    """The index of acts in a link's ledger.
+
+    An act is a ledger entry that no table made. A table's correction of entered cards is an act
+    too.
+    """
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, count: int) -> Sequence[tuple[int, dict[str, str]]]:
-        """Return up to `count` acts with the numbers of their ledger entries, the latest first.
+        """Return up to `count` acts, the latest first, each with the number of its ledger entry.
 
-        All numbers are lower than `before`. If `before` is None, the page begins with the latest
-        act.
+        All these numbers are lower than `before`. If `before` is None, the page begins with the
+        latest act.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         redis, keys = self._store.redis, self._store.keys
         most = "+inf" if before is None else f"({before}"

@@ -1,4 +1,4 @@
-"""Approvals of a link's part of the floor file, kept in the link's books (duties D10, D12)."""
+"""Approvals of a link's part of the floor file, kept in Redis and the ledger (duties D10, D12)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _PAGE: Final = 1_000
 
 
 class Approval(msgspec.Struct, frozen=True):
-    """An approval of a floor file, as the ledger keeps it.
+    """An approval of a floor file, in the form that the ledger has.
 
     `changed` describes each change as a text. `text` is the whole approved part of the floor file.
     So the ledger shows under which configuration each wager was accepted.
@@ -50,12 +50,12 @@ class Approved:
 
 
 class ForgedError(Exception):
-    """The store's approved configuration differs from the one in the ledger."""
+    """The approved configuration in Redis differs from the one in the ledger."""
 
     def __init__(self, reason: str, held: str) -> None:
         super().__init__(reason)
         self.held = held
-        """The digest of the approved configuration in the store."""
+        """The digest of the approved configuration in Redis."""
 
 
 class ApprovalBook:
@@ -68,13 +68,13 @@ class ApprovalBook:
         self._none_to = 0
 
     async def current(self) -> Approved | None:
-        """Return the last approved configuration, or None if there is none.
+        """Return the last approved configuration, or None if no configuration was ever approved.
 
         The call is fast if no configuration was approved since the last call.
 
         Raises:
-            ForgedError: the configuration in the store differs from the ledger.
-            RedisError: the store failed.
+            ForgedError: the approved configuration in Redis differs from the ledger.
+            RedisError: Redis failed.
         """
         store = self._store
         digest, entry = cast(
@@ -122,16 +122,16 @@ class ApprovalBook:
         return found
 
     async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
-        """Make a configuration the approved one, with a ledger entry.
+        """Store a configuration as the approved one, and write a ledger entry about it.
 
-        `replaces` is the digest of the approved configuration in the store, empty if there is none.
-        If `first` is true, the service approves the first configuration of the link without a
+        `replaces` is the digest of the configuration that was approved so far, empty if there is
+        none. If `first` is true, the service approves the first configuration of the link without a
         person.
 
         Raises:
             BooksError: ``stale`` if another configuration was approved since `replaces` was read;
-                ``lost`` if `first` is true, but the store has lost an earlier approval.
-            RedisError: the store failed.
+                ``lost`` if `first` is true, but Redis has lost an earlier approval.
+            RedisError: Redis failed.
         """
         store = self._store
         if first and await self._was_ever():
@@ -155,7 +155,8 @@ class ApprovalBook:
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.
 
-        If the entry is not after the checkpoint, return the approval in the checkpoint.
+        If the entry is at or before the checkpoint, return the approval that the checkpoint has. A
+        checkpoint is the state of the accounts at the close of a gaming day.
 
         Raises:
             ValueError, KeyError: the entry is not an approval.
@@ -173,10 +174,10 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Check whether the ledger has any approval. A ledger of an old release has none.
+        """Check whether the ledger has any approval. The ledger of an old release can have none.
 
-        A read of a long ledger can be stopped by a time limit. In that case the next call continues
-        where this call stopped.
+        A time limit can stop the read of a long ledger. In that case the next call continues where
+        this call stopped.
         """
         checkpoint = await self._store.checkpoint()
         if checkpoint.approval is not None:

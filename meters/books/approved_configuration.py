@@ -1,12 +1,11 @@
 """The part of the floor file that affects a link's money and players, as text with a digest.
 
 This part has the link's meters and tables, and the facility's amounts in cents. It also says
-whether a floorperson must confirm corrections. Names, the look of pages and network addresses are
-not in the text.
+whether a floorperson must confirm corrections of entered cards. Names of links and tables, the look
+of pages, and network addresses are not in the text.
 
-The text has the parameters of the floor file, not the parameters in force. A proposal of two people
-can change the parameters in force later. Such a proposal does not change the floor file or the
-text.
+Two people can later change a parameter of a meter with a proposal. Such a proposal does not change
+the floor file or this text. So the parameters in the text can differ from the parameters in force.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ _Settings = dict[str, object]
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """The configuration as a mapping. Settings that have their default value are omitted."""
+    """The configuration as a mapping. Settings with their default value are left out."""
 
     facility: _Settings
     meters: dict[str, _Settings]
@@ -86,7 +85,7 @@ class LinkConfiguration:
 
 
 def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return each meter's terms and each table's asset number from an approved text.
+    """Return the terms of each meter and the asset number of each table from an approved text.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
@@ -100,7 +99,7 @@ def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _given(of: msgspec.Struct, names: set[str]) -> _Settings:
-    """Return those of the named settings that do not have their default value."""
+    """Return the named settings, without the settings that have their default value."""
     return {
         field.name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)

@@ -1,4 +1,4 @@
-"""The audit of a link: it replays the ledger and compares each balance to the micro (duty D19)."""
+"""The audit of a link: it replays the ledger, and compares every balance in Redis (duty D19)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
 _PAGE: Final = 100
-"""Count of ledger entries in one read. A read delays the tables by a few milliseconds at most."""
+"""Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
 
 _CLAIMS_AGAIN: Final = 500
-"""Count of finally decided claims that each audit after the first one compares again."""
+"""Count of finally decided claims that an audit compares if it continues an earlier audit."""
 
 RESTORING: Final = (
     "the store is being restored, or a restore was interrupted: run `pitlink restore` to its end"
@@ -28,7 +28,10 @@ class Onlooker(Protocol):
     """An observer of a replay."""
 
     def began(self, replay: Replay) -> None:
-        """Note that a replay begins, or begins again. `replay` has the books at that moment."""
+        """Note that a replay begins or restarts.
+
+        `replay` has the balances before its first entry.
+        """
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
         """Note that ledger entry `number` was replayed."""
@@ -38,13 +41,13 @@ class Onlooker(Protocol):
 class Finding:
     """The result of the audit of one link.
 
-    `meters` has the balances of each meter in micros. `problems` are texts. `entries` is the count
-    of ledger entries that this audit or earlier audits replayed. `stored` is the count of these
-    entries that Redis still has, because Redis can lose entries. `first` is the number of the first
-    replayed entry. `seal` is the digest over all entries up to the last one.
+    `meters` has the balances of each meter in micros. `problems` are texts. `entries` is the number
+    of the last ledger entry that was replayed. `stored` is lower than `entries` if Redis has lost
+    replayed entries: it is the number of the last entry in Redis. `first` is the number of the
+    first replayed entry. `seal` is the digest over all entries up to the last replayed one.
 
-    `variances` are differences between the reading at the close of a gaming day and the ledger. No
-    later act can remove a variance.
+    `variances` are differences between the reading at the close of a gaming day and the ledger.
+    They also name the payout slips that paid two claims. Nobody can remove a variance later.
     """
 
     link: str
@@ -58,7 +61,7 @@ class Finding:
     stored: int = 0
 
     def also(self, problem: str | None) -> Self:
-        """Return the finding with `problem` added, or the same finding if `problem` is None."""
+        """Return this finding with the text `problem` added. If `problem` is None, add nothing."""
         return replace(self, problems=(problem, *self.problems)) if problem else self
 
     @property
@@ -68,15 +71,15 @@ class Finding:
 
 
 class LinkAudit:
-    """An audit of a link that can be repeated often while the link operates.
+    """The audit of a link. It can be repeated often while the link operates.
 
-    Each audit continues the replay of the audit before it. It can also read some replayed entries
-    again, because somebody can change them later. After an audit that found a problem, the next
-    audit reads the whole ledger, because somebody can repair the ledger.
+    Each audit continues the replay of the audit before it. Somebody can change an entry after its
+    replay, so an audit can also read some old entries once more. If an audit finds a problem, the
+    next audit reads the whole ledger, because somebody can have repaired it.
 
-    `begun` is a replay of the archive, from which the first audit continues. If `begun` is None,
-    the first audit begins with the checkpoint in Redis. `onlooker` is called for each entry that is
-    replayed for the first time.
+    `begun` is a replay of the archive files. The first audit continues from its last entry. If
+    `begun` is None, the first audit begins with the checkpoint in Redis. `onlooker` is called for
+    each entry that is replayed for the first time.
     """
 
     def __init__(
@@ -102,13 +105,15 @@ class LinkAudit:
         """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
         Args:
-            seen: the ledger mark, a file outside Redis with the last entry and seal that were seen.
-            advance: a function that receives the count of replayed entries and of all entries.
+            seen: the ledger mark: the last ledger entry that was seen, kept in a file outside
+                Redis. None for no comparison with a mark.
+            advance: a function to show the progress. It receives the numbers of the last replayed
+                entry and of the last entry in Redis.
             again: the count of replayed entries to read once more.
-            restoring: True if the caller is restoring the store.
+            restoring: True if the caller is restoring the data in Redis.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         store, replay = self._store, self._replay
         if replay is None or self._doubtful:
@@ -143,8 +148,8 @@ class LinkAudit:
         problems += replay.other_tallies(snapshot.tallies)
         if replay.entries == snapshot.last_entry:
             at_most = _CLAIMS_AGAIN if goes_on and again else None
-            # An audit that only reads must not change the store. A service or a restore is allowed
-            # to repair the store.
+            # An audit that only reads must not change the data in Redis. A service or a restore is
+            # allowed to repair the data.
             problems += await self._claims.problems(
                 replay, snapshot, at_most, reserves=restoring or again > 0
             )
@@ -171,15 +176,15 @@ class LinkAudit:
         )
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new ledger entries, and read some old entries once more. Compare no balances.
+        """Replay new ledger entries, and read some old entries once more. Do not compare balances.
 
         `again` is the count of old entries to read.
 
         Returns:
-            True if no problem was found. After a problem, the next audit reads the whole ledger.
+            True if no problem was found. If False, the next audit reads the whole ledger.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         replay = self._replay
         if replay is None or self._doubtful:
@@ -203,13 +208,13 @@ class LinkAudit:
     ) -> Replay:
         """Continue a replay up to entry `last` or to the end of the ledger, and return the replay.
 
-        Another process can trim entries before the replay reads them. In that case the replay
-        continues from the checkpoint.
+        Another process can delete archived entries from Redis before the replay reads them. In that
+        case the replay continues from the checkpoint.
         """
         while replay.entries < last:
             page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
-            # A duplicate entry has the number of another entry. Without this check, a page of
-            # duplicates would be read forever.
+            # Somebody can have inserted entries that have the number of another entry. Without this
+            # check, a page of such entries would be read forever.
             onward = bool(page) and page[-1][0] > replay.entries
             if not page or page[0][0] > replay.entries + 1:
                 checkpoint = await self._store.checkpoint()

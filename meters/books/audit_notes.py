@@ -1,7 +1,7 @@
 """Files with notes about the last audit, archive check and backup.
 
 Metrics, alerts and `pitlink check` use the notes. The note about an audit is in the data directory.
-The note about an archive check is next to the archive files, so the services can read it too.
+The note about an archive check is next to the archive files, so the services can read this note.
 """
 
 import os
@@ -24,14 +24,14 @@ PROBLEMS_NOTED: Final = 20
 
 
 class _Note(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields that all notes have: the time in UTC, and the problems that were found."""
+    """The fields of every note: its time in UTC, and the problems that were found."""
 
     at: str
     problems: tuple[str, ...] = ()
 
     @property
     def at_s(self) -> float:
-        """The time of the note, in seconds since the epoch."""
+        """The time of the note, in seconds since 1970."""
         return datetime.fromisoformat(self.at).timestamp()
 
 
@@ -52,8 +52,9 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         first: the number of the first ledger entry in the archive.
-        read: the last gaming day whose file was read completely. The checks read the days in turn.
-        damaged: the gaming days whose files have changed. Each check reads these files again.
+        read: the gaming day up to which the checks have read the files in turn. The next check
+            continues after this day.
+        damaged: the gaming days whose files are changed or damaged. Every check reads these files.
     """
 
     first: int = 0
@@ -65,7 +66,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
     """The note about the last check of the archive files.
 
     Attributes:
-        read_at: the time when archive files were last read completely.
+        read_at: the time of the last check that read archive files from beginning to end.
         links: the results of the checks of each link's archive.
     """
 
@@ -74,7 +75,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 
     @property
     def read_s(self) -> float:
-        """The time when archive files were last read completely, in seconds since the epoch."""
+        """The time of the last check that read archive files completely, in seconds since 1970."""
         return datetime.fromisoformat(self.read_at).timestamp()
 
 
@@ -93,7 +94,7 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Write a note in place of the earlier note. The note gets the owner of its directory.
+    """Replace a note with a new one. The new file has the owner of its directory.
 
     Raises:
         OSError: the note cannot be written.
@@ -103,8 +104,8 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
         file.write(msgspec.json.encode(note))
     owner = path.parent.stat()
     if os.geteuid() == 0:
-        # An operator can run a command as root. The services must be able to read the note that the
-        # command writes.
+        # A technician can run a command as root. The services must be able to read the note that
+        # this command writes.
         os.chown(temporary, owner.st_uid, owner.st_gid)
     temporary.replace(path)
 

@@ -1,8 +1,9 @@
 """The chain of digests over the entries of a ledger.
 
 The digest of an entry covers the entry's content and the digest of the entry before it. A person
-who changes, omits or inserts an entry must also rewrite all later entries. The seal, which is kept
-outside Redis, shows even such a rewrite (duties D17, D20).
+who changes, omits or inserts an entry must also rewrite all later entries. The seal, a second
+digest over all entries, shows even such a rewrite. The seal is kept outside Redis (duties D17,
+D20).
 """
 
 import hashlib
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 CHAIN: Final = "chain"
-"""The field of a ledger entry that has the entry's digest. This is the last field of the entry."""
+"""The name of the field with the digest of a ledger entry. This is the last field of the entry."""
 
 
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
@@ -20,7 +21,7 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     The seal over the same entries is SHA-256, and is kept outside Redis.
 
     Args:
-        previous: the digest of the entry before, empty for the first entry.
+        previous: the chain digest of the entry before, empty for the first entry.
         entry_id: the id of the entry in the Redis stream.
         fields: the fields of the entry in their order, without the digest.
 
@@ -33,20 +34,23 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the seal of the ledger up to an entry.
 
-    `previous` is the seal up to the entry before, empty for the first entry.
+    `previous` is the seal up to the entry before this one, empty for the first entry.
     """
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the bytes for a digest: `previous`, then the id and the fields with their lengths."""
+    """Return the bytes over which an entry's digest is computed.
+
+    The bytes are `previous`, and the id and the fields of the entry, each after its length.
+    """
     return previous.encode() + b"".join(_parts(entry_id, fields))
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """Yield the parts of an entry with their lengths.
+    """Yield the parts of an entry, each after its length.
 
-    Because of the lengths, different entries never have the same bytes.
+    Because each part follows its length, different entries never have the same bytes.
     """
     yield _measured(entry_id.encode())
     for name, value in fields:

@@ -1,8 +1,9 @@
-"""The checkpoint: a link's books at the close of a gaming day, from which a replay continues.
+"""The checkpoint: the balances and claims of a link at the close of a gaming day.
 
-The ledger entries before a checkpoint can be missing in Redis and be only in the archive. The same
-books always make the same checkpoint text. The ledger entry about the archived day has the digest
-of this text. So nobody can replace the beginning of a ledger unnoticed (duties D17, D20).
+A replay of the ledger can begin at a checkpoint. The ledger entries before the checkpoint can be
+deleted from Redis, because they are in the archive. The same balances and claims always make the
+same checkpoint text. When a gaming day is archived, a ledger entry records the digest of this text.
+So if somebody replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 """
 
 import hashlib
@@ -19,15 +20,15 @@ from meters.wire.messages import UNREADABLE
 
 
 class CheckpointError(ValueError):
-    """The checkpoint in Redis for the last trimmed gaming day cannot be trusted."""
+    """The checkpoint in Redis is damaged, or differs from the one that the ledger records."""
 
 
 class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last approval of a floor file in a ledger (duty D12).
+    """The last approval of a floor file, as a ledger entry records it (duty D12).
 
     Attributes:
         entry: the number of the ledger entry that records the approval.
-        number: the number of the approval. The first approval of the link has the number 1.
+        number: the number of the approval. The first approval for the link has the number 1.
         by: the person who approved the floor file.
         event: the text of the approval in the ledger.
     """
@@ -41,7 +42,7 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The state of a replay after a ledger entry. `balances` are micros by account.
 
-    The text of a checkpoint omits each field that has its default value. So an old checkpoint keeps
+    Fields with their default value are not in the text of a checkpoint. So an old checkpoint keeps
     its digest when a later release adds a field.
 
     Attributes:
@@ -50,7 +51,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         seal: the seal over all entries up to this one.
         closed_day: the gaming day that this entry closed.
         closed: True if the link is closed.
-        contributed_micros: the contributions of all wagers, without voided rounds.
+        contributed_micros: the sum of the contributions of all wagers, without voided rounds.
         approval: the last approval of a floor file, None before the first approval.
         variances: differences between the reading at the close of a gaming day and the ledger, as
             texts.
@@ -88,7 +89,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return digest_of(self.text)
 
     def books(self) -> ExpectedBooks:
-        """Return the books from which a replay continues."""
+        """Return the balances and claims of the checkpoint, so a replay can continue from them."""
         return ExpectedBooks(
             dict(self.balances),
             dict(self.cycles),
@@ -101,14 +102,15 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of an archived gaming day, as the ledger keeps it.
+    """The record of an archived gaming day, in the form that the ledger has.
 
     Attributes:
         day: the gaming day.
-        first: the number of the day's first ledger entry.
-        last: the number of the day's last ledger entry, the reading that closed the day.
-        digest: the digest of the day's archive file.
-        books: the digest of the checkpoint at the close of the day.
+        first: the number of the gaming day's first ledger entry.
+        last: the number of the gaming day's last ledger entry. This entry is the reading of the
+            meters that closed the day.
+        digest: the digest of the gaming day's archive file.
+        books: the digest of the checkpoint at the close of the gaming day.
     """
 
     day: date
@@ -119,7 +121,7 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record that archive files of old gaming days were deleted, as the ledger keeps it.
+    """The record of the deletion of old archive files, in the form that the ledger has.
 
     Attributes:
         since: the first gaming day whose file was deleted.
@@ -138,7 +140,7 @@ EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
 _CARRIED: Final = msgspec.json.Decoder(Checkpoint)
 EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003
-"""The checkpoint before the first ledger entry: the books are empty."""
+"""The checkpoint before the first ledger entry: no balances and no claims."""
 
 
 def digest_of(text: bytes) -> str:

@@ -1,4 +1,7 @@
-"""Comparison of a link's ledger with claims, payout slips and the indexes of wins and acts."""
+"""Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger.
+
+An act is a decision of a person, or a note of the service itself, in the ledger.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -31,11 +34,12 @@ _Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
 class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
-    An audit compares all claims, or only some of the finally decided claims in turn.
+    An audit compares all undecided claims. Of the finally decided claims, it compares all, or only
+    some: the next audit then compares the next ones.
 
     Attributes:
-        doubles: texts about payout slips that paid a claim of this link and another claim too,
-            according to both links. An earlier release allowed this.
+        doubles: texts about payout slips that paid two claims: one of this link and another one. An
+            earlier release allowed this.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -56,14 +60,14 @@ class ClaimAudit:
 
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the books at one moment, with the indexes.
-            at_most: the count of finally decided claims, and of slips, to check in this audit. None
-                for all.
-            reserves: True to reserve a slip's number again if the slip paid a claim and the number
-                is not reserved.
+            snapshot: the data of the link in Redis at one moment, with the indexes.
+            at_most: how many finally decided claims, and how many slips, to check in this audit.
+                None for all.
+            reserves: True to repair lost reservations: if a slip paid a claim, but its number is
+                not reserved for a claim, reserve the number.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         found = [
@@ -79,7 +83,7 @@ class ClaimAudit:
         return found[:PROBLEMS_MAX]
 
     def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
-        """Return the claims to check: all undecided ones, and at most `at_most` decided ones."""
+        """Return the claims to check: all undecided and at most `at_most` decided claims."""
         claims, ended = replay.books.waiting, replay.evidence.ended
         past = [claim for claim in replay.evidence.claims if claim in ended]
         if at_most is None or len(past) <= at_most:
@@ -121,7 +125,7 @@ class ClaimAudit:
         return sorted(found)
 
     async def _unknown_reservations(self, replay: Replay) -> list[str]:
-        """Return slips that are reserved for claims of this link that the ledger does not have."""
+        """Report slip numbers that are reserved for a claim that this link does not have."""
         store = self._store
         every = await store.slip_register.every()
         unknown = {
@@ -157,7 +161,7 @@ class ClaimAudit:
         return found
 
     async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """Return, by claim, the decisions that people made while the audit ran."""
+        """Return the decisions that people made while the audit ran, by claim."""
         found: dict[str, list[_Later]] = {}
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -169,7 +173,7 @@ class ClaimAudit:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return the differences in the list of undecided claims and in the meters' pending counts."""
+    """Report differences in the list of undecided claims, and in the meters' pending counts."""
     claims, waiting = replay.books.waiting, snapshot.waiting
     found = [
         f"claim {one} waits, and is not in the store's list" for one in claims - waiting.keys()
@@ -223,9 +227,9 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
     """Return the differences between the index of acts and the ledger, as texts.
 
-    The acts page reads this index. Archived acts are not checked, because they are allowed to be
-    missing. Entries from an archive file that the ledger does not record yet are not checked
-    either.
+    The acts page reads this index. An archived act is allowed to be missing in this index, so
+    archived acts are not checked. Acts that were replayed from an archive file are also not
+    checked.
     """
     acts, archived_to = replay.evidence.acts, max(archived_to, replay.evidence.acts_after)
     acts[:] = [act for act in acts if act > archived_to]
@@ -252,17 +256,17 @@ class _Indexed(msgspec.Struct, frozen=True):
 
 
 def _order_of(member: str) -> int:
-    """Return the order in a member of the index of wins.
+    """Return the place of a win from a member of the index of wins.
 
-    The order is the number of a ledger entry. Return a number above any order if the member has no
-    order.
+    The place is the number of a ledger entry. If the member has no place, return a number above all
+    places.
     """
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Return a text that says whether a slip paid a claim or a restore keeps the slip for it."""
+    """Return a text about a slip: it paid a claim, or a restore keeps it for a claim."""
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"
@@ -272,9 +276,10 @@ def _did(noted: str) -> str:
 
 
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return, by slip, the claim that the slip paid or for which a restore keeps the slip.
+    """Return the claim that each slip paid, or for which a restore keeps the slip.
 
-    Slips that were used before the first replayed entry are read from Redis.
+    The replay does not know slips that were used before its first entry. Such slips are read from
+    Redis.
     """
     evidence = replay.evidence
     before = {

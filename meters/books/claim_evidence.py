@@ -1,8 +1,8 @@
 """Claims as the ledger has them: records, decisions and payout slips (duties D16, D17).
 
-A claim's Redis hash can be made again from the ledger entries of the claim's round and decisions.
-If somebody changes the hash in Redis without the service, the changed hash differs from the hash
-that the ledger entries make.
+The ledger entries of a claim's round and decisions determine every field of the claim's Redis hash.
+So an audit computes these fields from the ledger, and compares them with Redis. In this way it
+finds changes that somebody made directly in Redis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from meters.books.slip_numbers import fold_in_link, kept_for
 from meters.wire.messages import Reply, Result, Wagers
 
 Fields = Mapping[str, str]
-"""The fields of a claim's hash in Redis."""
+"""The fields of a claim's Redis hash."""
 
 _Round = tuple[bytes, tuple[str, ...]]
 """The wagers event of a table's open round, and the meters to which the wagers contributed."""
@@ -53,7 +53,7 @@ class LedgerDecision(msgspec.Struct, frozen=True):
 
 
 class _Restored(msgspec.Struct, frozen=True):
-    """The slip numbers that the ledger entry of a restore keeps."""
+    """The slip numbers that a restore keeps for claims, in the ledger entry of the restore."""
 
     kept: dict[str, str] = {}
 
@@ -85,7 +85,7 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 def approved_assets(event: bytes | str) -> dict[str, str]:
     """Return the asset number of each table in an approved floor file.
 
-    The number is empty if the table has none.
+    The text is empty if the table has no asset number.
 
     Raises:
         msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
@@ -99,15 +99,17 @@ class Evidence:
     """The claims of a link, according to the replayed ledger entries.
 
     Attributes:
-        claims: the Redis hash that each claim must have. Claims whose round was not replayed
-            completely are left out.
-        ended: the number of the entry that finally decided each claim.
+        claims: the fields that the Redis hash of each claim must have. Claims whose round was not
+            replayed completely are left out.
+        ended: the number of the ledger entry that finally decided each claim.
         slips: by folded slip number, the claim that the slip paid, or for which a restore keeps the
             number.
         opened: all claims that the replayed entries opened.
-        assets: the asset numbers of each table in the approved floor files, the latest last.
-        acts: the numbers of those ledger entries after `acts_after` that are acts.
-        acts_after: the number of the entry up to which acts were removed from `acts`.
+        assets: the asset numbers that each table had in the approved floor files, the latest last.
+        acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
+            is a decision of a person, or a note of the service itself.
+        acts_after: the number of a ledger entry. The acts up to this entry were removed from
+            `acts`.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -120,7 +122,7 @@ class Evidence:
     _rounds: dict[str, _Round] = field(default_factory=dict)
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Add the data of a replayed ledger entry. `books` are the books after this entry.
+        """Add the data of a replayed ledger entry. `books` are the balances after this entry.
 
         Raises:
             KeyError, ValueError, msgspec.DecodeError: the entry cannot be read.
@@ -161,7 +163,7 @@ class Evidence:
     def differences(self, claim: str, held: Fields) -> list[str]:
         """Return the differences between a claim in Redis and in the ledger, as texts.
 
-        The list is empty if the claim is older than the replayed entries.
+        The list is empty if the replayed entries do not contain the claim.
         """
         due = self.claims.get(claim)
         return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
@@ -171,7 +173,7 @@ class Evidence:
         return self.assets.get(table_of(claim), ())
 
     def position_of(self, claim: str) -> tuple[int, str] | None:
-        """Return the position and the item of a claim.
+        """Return the table position and the item (the winning wager) of a claim.
 
         Return None if the claim's round was not replayed completely.
         """
@@ -181,7 +183,7 @@ class Evidence:
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
-        """Remove finally decided claims, except those in `but`, and all acts up to entry `to`."""
+        """Remove the finally decided claims not in `but`, and the acts up to entry `to`."""
         self.acts.clear()
         self.acts_after = to
         for claim in self.ended.keys() - but:
@@ -255,7 +257,7 @@ def table_of(claim: str) -> str:
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
-    """Return those fields of a claim's hash that follow from the books alone."""
+    """Return the fields of a claim's Redis hash that the replayed balances determine."""
     found: dict[str, str] = {}
     if held:
         found = {
@@ -269,9 +271,9 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 def decided_claim(
     due: Fields, decided: LedgerDecision, by: str, entry: Mapping[str, bytes]
 ) -> dict[str, str]:  # fmt: skip
-    """Return a claim's hash after a decision.
+    """Return the fields of a claim's Redis hash after a decision.
 
-    If the hash has no record, only fields that it already has are changed.
+    If the field `record` is missing, only fields that are in the hash are changed.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found, envy = dict(due), _envy_after(due.get("envy"), decided)
@@ -287,7 +289,7 @@ def decided_claim(
 
 
 def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
-    """Return the state of a claim's Envy Bonuses after a decision, or None if none are owed."""
+    """Return the state of a claim's Envy Bonuses after a decision. None if none are owed."""
     if before is None:
         return None
     if decided.act == "reject_envy" or decided.envy_back:
@@ -304,10 +306,11 @@ def claim_differences(
 
     Args:
         claim: the id of the claim.
-        due: the claim's hash according to the ledger. If this hash has no record, only the fields
-            that it has are compared.
-        held: the claim's hash in Redis.
-        assets: the asset numbers that the claim's table had. The record can have any of them.
+        due: the fields of the claim's Redis hash according to the ledger. If `record` is not among
+            them, only these fields are compared.
+        held: the fields of the claim's hash in Redis.
+        assets: the asset numbers that the claim's table had. The claim's record can have any of
+            them.
     """
     if not held:
         return [f"claim {claim} is missing, the ledger has it"]
@@ -330,7 +333,7 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
     except ValueError as error:
         return [f"claim {claim}: its record cannot be read: {error}"]
     made, found = _RECORD.decode(due), []
-    # A record of an earlier release can lack newer fields. Fields that it lacks are not compared.
+    # A record of an earlier release can lack newer fields. The missing fields are not compared.
     for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
         one, other = getattr(stored, name), getattr(made, name)
         known = one in assets or not other if name == "asset" else False

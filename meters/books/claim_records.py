@@ -16,7 +16,7 @@ ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.
 
 
 class AcceptedWagers(msgspec.Struct, frozen=True):
-    """A position's wagers at lock-out, in cents by wager: evidence for a floorperson."""
+    """The wagers of a table position at lock-out, in cents by wager: evidence for a floorperson."""
 
     position: int
     patron: str | None
@@ -26,7 +26,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     """An Envy Bonus that is owed to a position for the hand of another position.
 
-    `amount` is in cents. `meter` is empty if the bonus belongs to the meter of the claim.
+    `amount` is in cents. `meter` is empty if the bonus is for the meter of the claim.
     """
 
     position: int
@@ -40,8 +40,9 @@ class ClaimRecord(msgspec.Struct, frozen=True):
     """The facts about a win that a floorperson needs for a decision.
 
     `claim` is the permanent name of the claim. `turns` is the count of wins in the round that wait
-    for a floorperson. `turn` is the place of this win among them, from 1. If `item` is an Envy
-    Bonus, no win of the hand waits: only the Envy Bonuses in `envy` are owed.
+    for a floorperson. `turn` is the place of this win among these wins, from 1. If `item` is an
+    Envy Bonus, the hand has no win that waits for a floorperson: only the Envy Bonuses in `envy`
+    are owed.
     """
 
     claim: str
@@ -68,7 +69,7 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 
     @property
     def only_envy(self) -> bool:
-        """True if only Envy Bonuses are owed for the hand."""
+        """True if only Envy Bonuses are owed for the hand, and no win of the hand waits."""
         return self.item in ENVY_ITEMS
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
@@ -81,11 +82,11 @@ class ClaimRecord(msgspec.Struct, frozen=True):
 
 
 class Records:
-    """The claim records of a result: records of wins that wait, and of Envy Bonuses.
+    """The claim records of a round's result: of wins that wait, and of Envy Bonuses.
 
-    `waiting` are the settlement lines of the wins that wait for a floorperson, in their order.
-    `owes` is True if Envy Bonuses are owed until somebody pays them. Releases before schema version
-    3 booked Envy Bonuses as paid immediately, under the meter of the claim.
+    `waiting` are the settlement lines of the wins that wait for a floorperson, in the order of
+    payment. `owes` is True if Envy Bonuses are owed until somebody pays them. A release before
+    schema version 3 booked Envy Bonuses as paid immediately, under the meter of the claim.
     """
 
     def __init__(
@@ -135,7 +136,8 @@ class Records:
     def claim_of(self, turn: int) -> str:
         """Return the name of the claim of a win. `turn` is the place of the win, from 1.
 
-        The name includes the link, because a table's event numbers restart on another link.
+        The name includes the link. If a table moves to another link, its event numbers begin at 1
+        again.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
@@ -147,9 +149,10 @@ class Records:
         return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
-        """Return the claim on whose decision an Envy Bonus depends.
+        """Return the claim of the win that causes an Envy Bonus.
 
-        Return None if no win of the bonus's hand waits for a floorperson.
+        The Envy Bonus is pending until that win is decided. Return None if no win of that hand
+        waits for a floorperson.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

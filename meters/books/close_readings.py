@@ -19,9 +19,10 @@ log = structlog.get_logger()
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The reading of a link's books at the close of a gaming day.
+    """The reading of a link's meters at the close of a gaming day.
 
-    `accounts` has micros by account. `tallies` has the values of the accounting meters by name.
+    `accounts` has the balance of each account in micros. `tallies` has the values of the accounting
+    meters by name.
     """
 
     day: date
@@ -48,13 +49,14 @@ class CloseReadings:
     async def keep(self, day: OpenDay) -> None:
         """Close the open gaming day if it is over.
 
-        Gaming days follow one another even if the clock changes. If the clock was ahead and is
-        corrected, the closed days remain closed. The rest of such a day is part of the next day. If
-        the clock differs from the clock of Redis by more than five minutes, no day is closed.
+        A gaming day that is opened is always later than all closed gaming days, even if the clock
+        changes. If the clock was ahead and is corrected, the gaming days that it closed too early
+        remain closed. Later entries belong to the open gaming day. If the service's clock differs
+        from the clock of Redis by more than five minutes, no day is closed.
 
         Raises:
-            RedisError: the store failed.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            RedisError: Redis failed.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         due = self._due(day)
         if due == day.open:

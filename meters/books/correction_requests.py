@@ -1,9 +1,9 @@
-"""Correction requests, which a floorperson confirms or refuses, as the link's books keep them.
+"""Correction requests in Redis. A floorperson confirms or refuses each request.
 
-A correction is a void after cards were entered, or a result with a hand that was entered
-differently before. A confirmation is valid only for exactly the correction that the floorperson
-saw. The confirmation covers the round, the reason and the entered cards. For a result, the
-confirmation also covers the cards that are settled. A digest over these data identifies the
+A correction is a void after cards were entered, or a result with a hand for which other cards were
+entered first. A confirmation is valid only for exactly the correction that the floorperson saw. The
+confirmation covers the round, the reason and the entered cards. For a result, the confirmation also
+covers the cards with which the round is settled. A digest over these data identifies the
 correction.
 """
 
@@ -26,7 +26,7 @@ from meters.wire.messages import (
 )
 
 AskAct = Literal["confirm_correction", "refuse_correction"]
-"""A person's decision on a correction request. The value is also the ledger entry's kind."""
+"""A person's decision on a correction request. Its value is also the kind of the ledger entry."""
 
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
@@ -41,7 +41,8 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         what: ``void`` or ``result``.
         round: the id of the round.
         reason: the reason of the void; empty for a result.
-        entered: the cards that were entered before and are not in the result.
+        entered: the cards that the dealer entered and took back. For a void: the cards that were
+            entered.
         positions: the hands of the result.
         dealer: the dealer's hand of the result.
         community: the community cards of the result.
@@ -83,10 +84,10 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return the cards of the result that replace cards entered before.
+        """Return the cards of the result that replace earlier cards.
 
-        `entered` has the cards from before. Return no cards if the result does not replace these
-        cards.
+        `entered` has the earlier cards, which the dealer took back. Return no cards if the result
+        has no cards in their place.
         """
         match entered.what:
             case "dealer":
@@ -111,7 +112,7 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A person's decision on a correction request, as the ledger keeps it."""
+    """A person's decision on a correction request, in the form that the ledger has."""
 
     ask: str
     act: AskAct
@@ -127,12 +128,13 @@ class StoredAsk:
     """A correction request as Redis has it.
 
     Attributes:
-        table: the table that asks. The Redis field has this name.
+        table: the table that sent the request. The Redis field with the request has the table's
+            name.
         digest: the digest of the correction, to which a decision refers.
         ask_id: the id of the request.
-        text: the request as JSON text, from which people are shown the request.
-        decision: ``confirmed`` or ``refused`` in the first line, the person in the second. Empty
-            while the request is undecided.
+        text: the request as JSON text. The floor page shows the request from this text.
+        decision: ``confirmed`` or ``refused`` in the first line, the name of the person in the
+            second line. Empty while the request is undecided.
     """
 
     table: str
@@ -159,7 +161,7 @@ class StoredAsk:
 
     @property
     def decided(self) -> tuple[str, str]:
-        """The decision and the person who made it, both empty while the request is undecided."""
+        """The decision and the person who decided. Two empty texts while nobody has decided."""
         state, _, rest = self.decision.partition("\n")
         return state, rest.partition("\n")[0]
 
@@ -190,7 +192,7 @@ def correction_in(event: bytes) -> Correction | None:
 def confirmed_by(by: str) -> str:
     """Return the person who confirmed a correction, from the field `by` of its ledger entry.
 
-    The name is empty if nobody confirmed a correction in this entry.
+    The name is empty if the entry has no confirmed correction.
 
     >>> confirmed_by("table:TCP-01, confirmed by Ada Lane"), confirmed_by("table:TCP-01")
     ('Ada Lane', '')

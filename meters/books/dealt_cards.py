@@ -1,4 +1,4 @@
-"""Digests of dealt cards, to find two tables that report the same cards under one round id."""
+"""Digests of dealt cards. They show if two tables report the same cards under one round id."""
 
 import hashlib
 from typing import Final
@@ -8,18 +8,18 @@ import msgspec
 from meters.wire.messages import Result
 
 DEALT_KEPT: Final = 16_384
-"""The most results whose cards a link remembers.
+"""The greatest number of results whose cards a link remembers.
 
-The results are in a ring. The number of a result's ledger entry determines the place of the result
-in the ring.
+The digests are in a ring: a new digest replaces the oldest one. The number of a result's ledger
+entry determines the place in the ring.
 """
 
 
 def dealt_digest(event: Result) -> str:
-    """Return a digest of a round's id and cards, empty if the result has no player's hand.
+    """Return a digest of a round's id and cards. It is empty if the result has no player's hand.
 
-    Positions and the order of cards do not affect the digest. So a copied result is found even if
-    its positions or the order of its cards were changed.
+    The digest does not depend on the positions of the hands or on the order of the cards. So a
+    copied result is found even if somebody changed these.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -29,10 +29,10 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """Return the Redis field that has the table and the ledger entry of a result's cards."""
+    """Return the Redis field with the table and the ledger entry of the result with a digest."""
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """Return the Redis field for the place of a ledger entry in the ring of digests."""
+    """Return the Redis field for the place of a result's ledger entry in the ring of digests."""
     return f"s:{entry % DEALT_KEPT}"

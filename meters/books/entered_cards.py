@@ -1,8 +1,8 @@
-"""Cards that were entered and are not in a round's result, as the ledger has them (duty D17).
+"""Cards that a dealer entered and took back, in the ledger (duty D17).
 
-Such cards are in a void after cards were entered, and in a result with a hand that was entered
-differently before. Both events are treated as acts of people: their ledger entries are in the index
-of acts.
+If a round is voided after cards were entered, the void names these cards. If the dealer replaced a
+hand, the result names the cards of the replaced hand. Such voids and results are treated as acts,
+like decisions of people: their ledger entries are in the index of acts.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from msgspec import UNSET, UnsetType
 from meters.wire.messages import EnteredCards, MoneyEvent, Result, Void
 
 OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
-"""The kinds of ledger entries that are tables' events. Entries of all other kinds are acts."""
+"""The kinds of ledger entries that are tables' events. Entries of every other kind are acts."""
 
 
 class _Entered(msgspec.Struct, frozen=True):
-    """The fields of a void or a result that name cards entered before."""
+    """The fields of a void or a result with the cards that were entered and taken back."""
 
     entered: list[EnteredCards] | UnsetType = UNSET
     entered_before: list[EnteredCards] | UnsetType = UNSET
@@ -28,7 +28,7 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """Return the cards that a void or a result names as entered earlier."""
+    """Return the cards that were entered and taken back, according to a void or a result."""
     match event:
         case Void():
             return event.entered or ()
@@ -39,9 +39,9 @@ def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
 
 
 def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
-    """Return the cards that the text of a void or a result names as entered earlier.
+    """Return the cards that were entered and taken back, according to an event's text.
 
-    Return no cards for entries of other kinds.
+    `kind` is the kind of the event. Only voids and results can name such cards.
 
     Raises:
         msgspec.DecodeError: the text is not a void or a result.
@@ -53,10 +53,10 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 
 
 def is_act(kind: bytes, event: bytes) -> bool:
-    """Return whether the scripts' function `note_entry` puts an entry into the index of acts.
+    """Return whether the Lua function `note_entry` puts a ledger entry into the index of acts.
 
     All ledger entries that are not tables' events are in the index. A table's event is in the index
-    only if it names cards that were entered before.
+    only if it names cards that were entered and taken back.
 
     Raises:
         msgspec.DecodeError: the event is not valid.
@@ -67,5 +67,5 @@ def is_act(kind: bytes, event: bytes) -> bool:
 
 
 def count_hands(entered: Sequence[EnteredCards]) -> int:
-    """Count the hands to which some cards belong. The community cards count as one hand."""
+    """Count the hands to which the entered cards belong. The community cards count as one hand."""
     return len({(cards.what, cards.position) for cards in entered})

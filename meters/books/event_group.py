@@ -1,6 +1,6 @@
 """The secret MQTT group name with which services share the tables' events.
 
-The name in Redis is used if no key bundle has a group name.
+Services use the name in Redis if their key bundle has no group name.
 """
 
 import secrets
@@ -22,15 +22,16 @@ def new_event_group() -> str:
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Return the group name that all services of a floor share, or make it if Redis has none.
+    """Return the group name that all services of a floor share. Make it if Redis has none.
 
     Raises:
         RedisError: Redis fails.
         OSError: Redis cannot be reached.
     """
     client, key = redis_of(redis, link), LinkKeys(link).event_group
-    # A Redis stream accepts an entry id only once. So Redis refuses the name of the second service,
-    # and the second service reads the name of the first one.
+    # Two services can start at the same time. A Redis stream accepts an entry id only once. So
+    # Redis refuses the name of the later service, and this service reads the name of the earlier
+    # one.
     refused = None
     try:
         await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST)

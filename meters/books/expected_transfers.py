@@ -1,7 +1,7 @@
-"""The transfers that a ledger entry must make, calculated from its event and earlier entries.
+"""The transfers that a ledger entry must have, calculated from its event and earlier entries.
 
-The audit compares this independent calculation with the ledger (duty D19). The calculation shares
-no code with the Lua scripts.
+The audit compares these calculated transfers with the transfers in the ledger (duty D19). The
+calculation is independent: it shares no code with the Lua scripts, which write the ledger.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from meters.wire.messages import ClaimOpened, Reply, Wagers
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A transfer of micros from one account to another.
+    """A transfer of micros from the account `source` to the account `target`.
 
     `cycle` is the meter's cycle: 1 after its first seed, and one more after each reseed.
     """
@@ -45,8 +45,8 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
 class Added:
     """The contribution of a round's wagers to one meter.
 
-    `wagers` is the count of wagers. `micros` has the amounts by account. `cycle` is the meter's
-    cycle when the wagers were accepted.
+    `wagers` is the count of wagers. `micros` has the amount that was added to each account. `cycle`
+    is the meter's cycle when the wagers were accepted.
     """
 
     meter: str
@@ -58,7 +58,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class HeldWin:
-    """A win that waits, or has waited, for a floorperson.
+    """A win that waits, or has waited, until a floorperson decides it.
 
     `by` is the person who set `state`. `after_cents` is the meter balance after the win.
     """
@@ -89,9 +89,9 @@ class HeldEnvy:
     """The Envy Bonuses that are owed under a claim.
 
     The bonuses are pending until the win of the claim is decided. `by` is the person who set
-    `state`. If no win of the hand waits for a floorperson, the bonuses are validated from the
-    beginning, and `by` is empty. `after_cents` is the balance of the first bonus's meter after the
-    result.
+    `state`. If no win of the hand waits for a floorperson, the bonuses have the state ``validated``
+    from the beginning, and `by` is empty. `after_cents` is the meter balance after the result, for
+    the meter of the first bonus.
     """
 
     state: str
@@ -106,7 +106,7 @@ class HeldEnvy:
 
     @property
     def holder(self) -> int:
-        """The position whose hand brings the Envy Bonuses."""
+        """The table position whose hand causes the Envy Bonuses."""
         return self.bonuses[0].holder
 
     def lines_of(self, lines: Iterable[Line]) -> list[Line]:
@@ -117,16 +117,16 @@ class HeldEnvy:
 
 @dataclass
 class ExpectedBooks:
-    """The books of a link, calculated from the ledger entries so far.
+    """The balances, rounds and claims of a link, calculated from the ledger entries so far.
 
     Attributes:
         balances: the balance of each account, in micros.
-        cycles: the cycle of each meter.
-        terms: the terms of each meter.
+        cycles: the cycle of each meter: 1 after its first seed, and one more after each reseed.
+        terms: the terms of each meter, such as its rates and its payout limit.
         rounds: the contributions of each table's open round.
         claims: the wins that are not finally decided.
         envy: the Envy Bonuses that are owed under each claim.
-        tallies: the accounting meters, which only rise (duty D2).
+        tallies: the accounting meters: counts and sums that only rise (duty D2).
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -146,11 +146,11 @@ class ExpectedBooks:
 class Draft:
     """The calculation of the transfers of one ledger entry.
 
-    Each transfer is calculated from the balances after the transfers before it.
+    Each transfer of an entry is calculated from the balances after the entry's earlier transfers.
 
     Attributes:
         transfers: the transfers in their order.
-        faults: the errors in the event, as texts.
+        faults: the errors in the entry's event, as texts.
     """
 
     def __init__(self, books: ExpectedBooks) -> None:
@@ -160,7 +160,7 @@ class Draft:
         self._changed: dict[str, int] = {}
 
     def holds(self, account: str) -> int:
-        """Return the balance of an account after the transfers so far, in micros."""
+        """Return the balance of an account in micros, after the transfers so far."""
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
@@ -189,10 +189,10 @@ class Draft:
 
 
 def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Return, by wager, the meter that the wager fed, from the transfers of a ledger entry.
+    """Return the meter to which each wager contributed, from the transfers of a ledger entry.
 
-    The table's meters in the present floor file do not show this. Since the entry, the table can
-    have left the floor, and a parameter can have changed.
+    The floor file does not show this: after the entry, somebody can have removed the table or
+    changed a parameter.
     """
     targets = {one.target for one in moved}
     return {
@@ -266,17 +266,17 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 def result_moved(
     books: ExpectedBooks, table: str, reply: Reply, moved: Sequence[Transfer] = ()
 ) -> Draft:
-    """Return the transfers of a round's result.
+    """Return the transfers that the result of a round must cause.
 
-    Settlement lines are calculated in their order. A percentage is calculated from the meter
-    balance after the lines before it.
+    The settlement lines are calculated one after the other. A percentage is calculated from the
+    meter balance that the earlier lines leave.
 
     Args:
-        books: the books before the result.
-        table: the table.
+        books: the balances and rounds before the result.
+        table: the table that sent the result.
         reply: the service's reply to the result.
-        moved: the transfers of the ledger entry. They show to which accounts Envy Bonuses went if
-            no win of the hand waits for a floorperson.
+        moved: the transfers of the ledger entry. If no win of a hand waits for a floorperson, they
+            show to which account each Envy Bonus of the hand went.
 
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
@@ -323,9 +323,9 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return, by claim, the Envy Bonuses that are owed from a table's last replayed result.
+    """Return the Envy Bonuses that are owed from a table's last replayed result, by claim.
 
-    `seq` is the event number of this result.
+    `seq` is the sequence number of this result among the table's events.
     """
     own = f"{table}-{seq}"
     return {
@@ -338,8 +338,8 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before schema version 3 booked Envy Bonuses as paid immediately. In a ledger, all
-    entries after the first owed Envy Bonus are of a later release.
+    Releases before schema version 3 booked Envy Bonuses as paid immediately, so no Envy Bonus was
+    owed. After the first owed Envy Bonus in a ledger, all entries are of a later release.
 
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.
@@ -362,7 +362,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account to which an Envy Bonus goes. Add an owed bonus to `held`."""
+        """Return the account to which an Envy Bonus goes. If it is owed, add it to `held`."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -374,17 +374,18 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """Return the claim under which an Envy Bonus is owed, and the bonus's first state.
+        """Return the claim under which an Envy Bonus is owed, and the first state of the bonus.
 
-        Both texts are empty if the bonus is paid immediately.
+        Return two empty texts if the bonus is booked as paid immediately.
         """
         cause = cause_of(line, self._claims)
         if cause is not None:
             return (self._claims[cause].claim, "pending") if self._holds else ("", "")
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
         for target, micros in self._moved:
-            # A bonus below `validate_from` is only recorded as paid. The entry shows which bonuses
-            # are owed.
+            # An Envy Bonus below `validate_from` in the floor file is recorded as paid. The present
+            # floor file can have another `validate_from`, but the entry shows which bonuses were
+            # owed.
             if target.startswith(ENVY) and target.endswith(ending) and micros == due:
                 return target.removeprefix(ENVY), "validated"
         return "", ""
@@ -441,7 +442,7 @@ def decision_moved(
 def _decide_envy(  # noqa: PLR0917
     books: ExpectedBooks, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
 ) -> None:
-    """Apply the decision on a win to the Envy Bonuses that are owed under the same claim."""
+    """Apply the decision on a win to the Envy Bonuses that are owed under the win's claim."""
     envy = books.envy[claim_id]
     if not (back_cents or paid_cents):
         if envy.state == "pending":
@@ -455,7 +456,7 @@ def _decide_envy(  # noqa: PLR0917
 
 
 def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
-    """Return the transfers of a decision on owed Envy Bonuses: they were paid, or are not due.
+    """Return the transfers of a decision on owed Envy Bonuses: paid, or not due.
 
     Raises:
         KeyError: no Envy Bonus is owed under the claim.
@@ -505,8 +506,8 @@ _KEPT: Final = (meter_account, reserve_account, overflow_account)
 def _take_of(line: Line) -> str:
     """Return a name for the percentage of a meter that a settlement line pays.
 
-    The name is empty if the line pays no percentage. Lines for the dealer's hand share one
-    percentage, so they have the same name (reading T17).
+    The name is empty if the line pays no percentage. All lines for the dealer's hand share one
+    percentage, so these lines have the same name (reading T17).
     """
     if not line.percent:
         return ""
@@ -519,7 +520,7 @@ def _take_off(
 ) -> int:  # fmt: skip
     """Subtract a percentage from a meter, and return the cents of one share.
 
-    After 100%, reseed the meter.
+    If the percentage is 100, reseed the meter. `payees` are the accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)

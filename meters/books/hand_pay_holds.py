@@ -1,4 +1,4 @@
-"""The hand pays that hold tables, read from the books of a link."""
+"""The hand pays that hold tables, read from Redis. A held table accepts no wagers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +13,7 @@ _DONE: Final = frozenset({"paid", "rejected"})
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """The fields of a claim's record that decide whether the claim holds the table."""
+    """The fields of a claim's record that show if the claim holds its table."""
 
     claim: str
     table: str
@@ -35,10 +35,10 @@ class TableHold(msgspec.Struct, frozen=True):
 
 
 async def holding_claims(store: LinkStore) -> Sequence[TableHold]:
-    """Read the claims of a link that hold their tables, the oldest first.
+    """Return the claims of a link that hold their tables, the oldest first.
 
     Raises:
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     found = []
     for fields in await store.claims(await store.waiting()):

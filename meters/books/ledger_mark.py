@@ -1,9 +1,9 @@
-"""The ledger mark: a file outside Redis that says what was last seen of a link's ledger.
+"""The ledger mark: the last entry that was seen of a link's ledger, kept in a file outside Redis.
 
-If Redis has fewer ledger entries than the mark says, Redis has lost entries. Without the mark, an
-emptied Redis would look like a new one, and each meter would return to its seed (duties D10, D15).
-The mark has the digest of the last entry, and the seal over all audited entries. The digest and the
-seal show if somebody rewrote a part of the ledger (duty D17).
+If Redis has fewer ledger entries than the ledger mark says, Redis has lost entries. Without the
+mark, an emptied Redis would look like a new one, and each meter would return to its seed (duties
+D10, D15). The mark has the digest of the last entry, and the seal: a digest over all audited
+entries. The digest and the seal show if somebody rewrote a part of the ledger (duty D17).
 """
 
 import fcntl
@@ -27,7 +27,7 @@ _TURN_AGAIN_S: Final = 0.001
 
 
 class MarkError(OSError):
-    """A mark that cannot be written, or that somebody has damaged."""
+    """A ledger mark that cannot be written, or that cannot be used because it is damaged."""
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,19 +71,19 @@ class LedgerMark:
 
     @property
     def seen(self) -> Mark:
-        """The present content of the mark.
+        """The present content of the ledger mark.
 
-        Read the mark before you read the ledger in Redis. Between the two reads, the ledger can get
-        new entries.
+        Read the mark before you read the ledger in Redis. In the other order, the mark could name
+        an entry that was written after the ledger was read.
         """
         return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return the reason why Redis does not match the mark, or None if it matches.
+        """Return the reason why Redis does not match the ledger mark, or None if Redis matches it.
 
         Args:
             entries: the count of ledger entries in Redis.
-            had: the count of entries in the mark, read before `entries`.
+            had: the count of entries according to the mark. The caller reads the mark before Redis.
         """
         if entries >= had:
             return None
@@ -94,7 +94,7 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Write the count of ledger entries and the digest of the last entry into the mark.
+        """Write the count of ledger entries and the digest of the last entry into the ledger mark.
 
         Raises:
             MarkError: the file cannot be written.
@@ -103,7 +103,9 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
-        """Write the seal up to a ledger entry into the mark, after an audit without a problem.
+        """Write the seal of an audit without a problem into the ledger mark.
+
+        The seal is the digest over all entries up to entry `entries`.
 
         Raises:
             MarkError: the file cannot be written.
@@ -112,10 +114,10 @@ class LedgerMark:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def reset(self, entries: int, chain: str, seal: str) -> None:
-        """Replace the mark after a restore and an audit of the restored ledger without a problem.
+        """Replace the ledger mark after a restore and an audit without a problem.
 
-        Only a restore is allowed to call this, and all services must be stopped. The content of the
-        earlier mark is lost.
+        Only `pitlink restore` is allowed to call this, and all services must be stopped. The
+        content of the earlier mark is lost.
 
         Raises:
             MarkError: the file cannot be written.
@@ -136,12 +138,12 @@ class LedgerMark:
             raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
     def _replace(self, mark: Mark) -> None:
-        """Replace the mark's file in one step.
+        """Replace the file of the ledger mark in one step.
 
-        The new file includes what other processes have written.
+        If another process has written a later entry or a later seal, the new file keeps it.
 
-        Services that share the directory lock the file in turn. The heartbeat and the audit of one
-        service do so too.
+        Several services, and the heartbeat and the audit of one service, can write the file at the
+        same time. A lock lets one of them write after the other.
         """
         make_private_directory(self.path.parent)
         temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
@@ -151,7 +153,7 @@ class LedgerMark:
                 file.write(msgspec.json.encode(mark))
                 if mark.sealed > self._seen.sealed:
                     # Only a write with a new seal is synced to disk. After a power failure the mark
-                    # can be old or empty, but it is never wrong.
+                    # can be old or empty, but it never names an entry that Redis did not have.
                     file.flush()
                     os.fsync(file.fileno())
             temporary.replace(self.path)
@@ -159,7 +161,7 @@ class LedgerMark:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Lock the mark during a `with` block.
+        """Lock the ledger mark during a `with` block.
 
         The wait for the lock is bounded, because the process that holds the lock can be suspended.
         If the wait ends without the lock, the block runs without it.
@@ -195,7 +197,7 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """Return a mark with the later entry and the later seal of two marks."""
+    """Return a ledger mark with the later entry and the later seal of two marks."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)

@@ -1,4 +1,4 @@
-"""Replay of a link's ledger. It repeats each transfer on books outside Redis."""
+"""Replay of a link's ledger: it calculates all balances outside Redis, entry by entry."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ from meters.books.table_evidence import TableEvidence
 from meters.wire.messages import UNREADABLE, Reply, Wagers
 
 PROBLEMS_MAX: Final = 100
-"""The most problems that are collected. More problems would not help to find the cause."""
+"""The greatest number of problems that are collected. More would not help to find the cause."""
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
@@ -48,7 +48,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The fields that a replay needs of a floorperson's decision."""
+    """The fields of a floorperson's decision that a replay needs."""
 
     claim: str
     act: str
@@ -57,7 +57,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The fields that a replay needs of the change of a meter."""
+    """The fields of a change of a meter that a replay needs."""
 
     meter: str
     by: str
@@ -77,22 +77,24 @@ _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 
 @dataclass
 class Replay:
-    """The books of one link, calculated only from the link's ledger.
+    """The balances and records of one link, calculated only from the link's ledger.
 
     Attributes:
         entries: the number of the last replayed ledger entry.
         chain: the digest of entry `entries`.
         seal: the seal over all entries so far, empty before the first entry.
-        problems: the problems found, as texts.
+        problems: the problems that the replay found, as texts.
         variances: differences between readings at the close of a gaming day and the ledger, as
             texts.
         archived: the gaming days that the entries record as archived.
         expired_to: the last ledger entry whose archive file was deleted, as the ledger records it.
         closed_day: the last gaming day that was closed, empty if there is none.
-        begins_after: the number of the last entry before the first replayed one.
+        begins_after: the number of the entry before the first replayed entry; 0 if the replay began
+            with the first entry of the ledger.
         evidence: the claims according to the replayed entries.
         tables: the tables according to the replayed entries.
-        link: the state of the link itself according to the replayed entries.
+        link: the state of the link (closed or open, proposals, approvals) according to the replayed
+            entries.
     """
 
     entries: int = 0
@@ -160,7 +162,7 @@ class Replay:
 
     @property
     def books(self) -> ExpectedBooks:
-        """The books after the replayed entries."""
+        """The balances, rounds and claims after the replayed entries."""
         return self._books
 
     def apply_entry(
@@ -197,7 +199,10 @@ class Replay:
             self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
-        """Compare the last replayed entry with the ledger mark (duty D17)."""
+        """Compare the last replayed entry with the ledger mark (duty D17).
+
+        The ledger mark is the last ledger entry that was seen, kept outside Redis.
+        """
         if seen.entries == self.entries and seen.chain != self.chain:
             self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
@@ -249,7 +254,10 @@ class Replay:
         return found
 
     def other_tallies(self, tallies: Mapping[str, int]) -> list[str]:
-        """Return the accounting meters that differ from the ledger, as texts (duties D2, D19)."""
+        """Return the accounting meters in Redis that differ from the ledger, as texts.
+
+        Accounting meters are counts and sums that only rise (duties D2, D19).
+        """
         own = self._books.tallies
         return [
             f"{name} is at {tallies.get(name, 0)}, the ledger says {own[name]}"
@@ -277,8 +285,8 @@ class Replay:
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Check the digest of a ledger entry.
 
-        The check of the next entry uses the digest that this entry has, even if this digest is
-        wrong.
+        If the digest is wrong, the check of the next entry still uses it. So one wrong digest is
+        reported once.
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
@@ -296,7 +304,7 @@ class Replay:
     def _check(
         self, number: int, fields: Mapping[str, bytes], transfers: Sequence[Transfer]
     ) -> None:
-        """Compare the transfers of an entry with those that it must have (duties D6, D15, D19)."""
+        """Compare the transfers of an entry with the calculated transfers (duties D6, D15, D19)."""
         due = self._due(fields, transfers)
         for fault in due.faults:
             self._problem(f"entry {number}: {fault}")
@@ -314,7 +322,7 @@ class Replay:
         """Return the transfers that a ledger entry must have.
 
         Raises:
-            KeyError, ValueError: such an entry is not possible.
+            KeyError, ValueError: the entry contradicts earlier entries, or its event is not valid.
         """
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
@@ -334,7 +342,7 @@ class Replay:
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
     ) -> Draft:  # fmt: skip
-        """Return the transfers that an act of a person, or of the service itself, must have."""
+        """Return the transfers of an act: a decision of a person, or a note of the service."""
         books = self._books
         match kind:
             case b"seed":
@@ -358,7 +366,7 @@ class Replay:
         return Draft(books)
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
-        """Return the transfers of a decision on a win, or on Envy Bonuses that are owed."""
+        """Return the transfers of a decision on a win or on owed Envy Bonuses."""
         if kind in {"pay_envy", "reject_envy"}:
             return envy_moved(self._books, kind, decided.claim)
         return decision_moved(
@@ -371,9 +379,9 @@ class Replay:
         )
 
     def _hold_reading(self, reading: CloseReading) -> None:
-        """Compare the reading at the close of a gaming day with the replayed books.
+        """Compare the reading at the close of a gaming day with the replayed balances.
 
-        Each difference is a variance, which no later act removes (duty D19).
+        Each difference is a variance. Nobody can remove a variance later (duty D19).
         """
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
         problems = (f"at the close of {reading.day}: {one}" for one in found)
@@ -381,14 +389,14 @@ class Replay:
         self.closed_day = reading.day.isoformat()
 
     def _hold_archived(self, archived: Archived) -> None:
-        """Compare an archived gaming day's checkpoint with the replayed books at its close."""
+        """Compare an archived gaming day's checkpoint with the replayed balances at its close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
             self._problem(f"{day} was archived with other books than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
-        """Return the transfers of a change of a meter, and check the change (duties D4, D12)."""
+        """Check a change of a meter, and return its transfers (duties D4, D12)."""
         books = self._books
         if kind == b"adjust":
             due = adjustment_moved(books, changed.meter, changed.amount)
@@ -426,7 +434,7 @@ def _text_of(transfers: Counter[Transfer]) -> str:
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:
-    """Return the meter that received a seed, from the transfers of a ledger entry.
+    """Return the meter that received its first seed, from the transfers of a ledger entry.
 
     Raises:
         ValueError: no meter received the seed.

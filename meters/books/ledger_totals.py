@@ -19,7 +19,7 @@ class Totals:
 
     @classmethod
     def of(cls, tallies: Counter[str], contributed_micros: int) -> Self:
-        """Make the totals from the accounting meters.
+        """Make the totals from the accounting meters: counts and sums that only rise.
 
         `contributed_micros` is the sum that wagers contributed to all meters.
         """

@@ -1,4 +1,4 @@
-"""Comparison of a link's state in Redis with the link's ledger."""
+"""Comparison of a link's state in Redis with its ledger: closed or open, approvals, proposals."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -14,7 +14,10 @@ _AT_ONCE: Final = 100
 
 
 class LinkStateAudit:
-    """The comparison of a link's state, without accounts, tables and claims."""
+    """The comparison of a link's state, without accounts, tables and claims.
+
+    The state is: closed or open, proposals, the approved configuration, the versions of the meters.
+    """
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -24,17 +27,18 @@ class LinkStateAudit:
 
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the books at one moment, with the indexes.
-            whole: True to check decided proposals and the approved configuration too.
+            snapshot: the data of the link in Redis at one moment, with the indexes.
+            whole: True to check all proposals and the approved configuration. False to check only
+                undecided proposals.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         found = [
             *_state_difference(replay, snapshot.meters),
             *_other_versions(replay, snapshot.meters),
-            # The self-check of a running link checks the approval itself, and a new approval
-            # repairs it.
+            # While a link operates, its self-check compares the approval with the ledger. A new
+            # approval repairs a difference.
             *(_other_approval(replay, snapshot.approved) if whole else ()),
             *_other_open(replay, snapshot.proposals),
         ]
@@ -44,8 +48,8 @@ class LinkStateAudit:
             some = due[begin : begin + _AT_ONCE]
             entries, rows = await self._store.proposals_at(some)
             if entries != replay.entries:
-                # Somebody can have decided one of these proposals since the replay. The next audit
-                # checks them.
+                # Since the replay, somebody can have decided one of these proposals. The next audit
+                # checks these proposals.
                 break
             for proposal, held in zip(some, rows, strict=True):
                 differences = _differences(link.proposals[proposal], held)
@@ -70,9 +74,10 @@ def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str
 
 
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
-    """Report meters whose version in Redis is too low: somebody set it back.
+    """Report meters whose version number in Redis is too low: somebody has changed it.
 
-    Displays ignore a meter's values until its version is higher than before.
+    A display ignores a meter's value if its version number is not higher than the last one that the
+    display received.
     """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")
@@ -100,7 +105,7 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
     """Yield a text for each field that differs between Redis and the ledger.
 
-    Fields that the replayed entries do not determine are not compared.
+    If the replay has only a part of the fields, only this part is compared.
     """
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):

@@ -1,4 +1,4 @@
-"""Changes of a link in its books: closing, opening, and proposals that two people decide."""
+"""Changes of a link: people close it, open it again, and decide proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class NewTerms:
     Attributes:
         before: the present terms.
         after: the new terms.
-        digest: the digest of the terms of all the link's meters after the change.
-        seed_micros: the least balance for the new wager if the meter is in its first cycle. 0 if
-            the wager stays the same.
-        reseed_micros: the least balance for the new wager if the meter is in a later cycle. 0 if
-            the wager stays the same.
+        digest: the digest over the terms of all meters of the link after the change.
+        seed_micros: the least balance that the meter must have for a new wager amount, if the meter
+            was never reseeded. 0 if the wager amount stays the same.
+        reseed_micros: the same least balance, if the meter was reseeded. 0 if the wager amount
+            stays the same.
     """
 
     before: str
@@ -36,7 +36,7 @@ class NewTerms:
 
 
 class ChangeBook:
-    """The writer of supervisors' and administrators' acts on one link."""
+    """The writer of supervisors' and administrators' decisions on one link."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -46,12 +46,12 @@ class ChangeBook:
         self._decide = redis.register_script(load_script("decide_change"))
 
     async def switch(self, act: Switch, by: str, reason: str, event: bytes) -> None:
-        """Close the link or open it again.
+        """Close the link, or open a closed link.
 
         Raises:
-            BooksError: ``wrong_state`` if the link is closed or open already, with the person who
-                closed it.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            BooksError: ``wrong_state`` if the link is already closed, with the person who closed
+                it, or if the link is already open.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         store = self._store
         rows = await self._switch(
@@ -66,7 +66,7 @@ class ChangeBook:
         Raises:
             BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of
                 open rounds.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         store = self._store
         rows = await self._propose(
@@ -89,18 +89,18 @@ class ChangeBook:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
     ) -> None:
-        """Carry out a proposal or withdraw it.
+        """Confirm a proposal, so the change takes effect, or withdraw the proposal.
 
         `amount_cents` is added to the meter. A negative amount is subtracted. `cycle` is the
         meter's cycle at the time of the proposal. If the whole meter was won after the proposal,
-        the cycle has changed. `limit_cents` is the meter's payout limit after the change, 0 for no
-        limit.
+        the meter has a higher cycle, and the script refuses the proposal. `limit_cents` is the
+        meter's payout limit after the change, 0 for no limit.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
                 ``rounds_open``, ``stale``, ``below_seed``, ``limit_too_low``, ``meter_short``,
                 ``above_limit`` or ``meter_full``.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         store = self._store
         changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")
@@ -131,7 +131,7 @@ class ChangeBook:
         return fields
 
     async def open_proposals(self) -> list[dict[str, str]]:
-        """Return the proposals that are not decided, oldest first."""
+        """Return the proposals that nobody has decided, the oldest first."""
         redis, keys = self._store.redis, self._store.keys
         rows = cast("list[bytes]", await redis.zrange(keys.proposals, 0, -1))
         return await self._read([row.decode() for row in rows])

@@ -1,8 +1,9 @@
 """The state of a link according to its ledger: closed or open, approvals and proposals.
 
-The ledger also shows the lowest version that each meter can have. A script call of the service
-raises the version of each meter that the call affects by one. All entries of one script call have
-the same time.
+The ledger also shows the lowest version number that each meter can have. A display uses version
+numbers to ignore old values. Each call of a Lua script adds one to the version number of each meter
+that the call affects. All entries of one script call have the same time, so they are counted as one
+call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ class _Approved(msgspec.Struct, frozen=True):
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The proposal that a ledger entry makes or decides, with its kind and meter."""
+    """The proposal that a ledger entry makes or decides, with the proposal's kind and meter."""
 
     proposal: str
     kind: str = ""
@@ -60,16 +61,17 @@ _OUTAGE: Final = msgspec.json.Decoder(_Outage)
 
 @dataclass
 class LinkEvidence:
-    """The state of a link according to the replayed ledger entries.
+    """The state of a link according to the replayed ledger entries, without money and tables.
 
     Attributes:
-        standing: the fields that the link's Redis hash of meters must have, as far as the entries
-            determine them. None for a field that must not exist.
+        standing: the fields of the link's Redis hash of meters that the entries determine. None for
+            a field that must not exist.
         approved: the fields of the last approved configuration.
         proposals: the fields of each proposal that the entries made or decided.
-        open: the number of the entry that made each undecided proposal.
-        versions: the lowest version that each meter can have.
-        upgraded: True if an earlier release wrote a part of the data in Redis.
+        open: for each undecided proposal, the number of the entry that made it.
+        versions: the lowest version number that each meter can have.
+        upgraded: True if the data in Redis was upgraded from the schema version of an earlier
+            release.
         restored: True if the link's data was ever restored.
     """
 
@@ -85,7 +87,7 @@ class LinkEvidence:
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
-        """Note the approval of a floor file by a ledger entry.
+        """Note the approval of a floor file that a ledger entry records.
 
         Raises:
             msgspec.DecodeError: the event is not an approval.
@@ -135,7 +137,10 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
-        """Raise the lowest version of each meter that an entry affects, even if no money moved."""
+        """Raise the lowest version number of each meter that an entry affects.
+
+        An entry can affect a meter without a transfer of money.
+        """
         kind = fields["kind"]
         parts = [(one.source.split(":"), one.target.split(":")) for one in moved]
         touched = {name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER}

@@ -1,4 +1,4 @@
-"""Data classes for a link's books: the state of tables, meters and the link itself."""
+"""Data classes for the data of a link in Redis: the state of tables, meters and the link."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,9 +14,9 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 class TableRecord:
     """The state of a table in Redis.
 
-    `last_seq` is the number of the last event. `basis` is the number of the open round's wagers
-    event. `fed` are the meters to which the open round contributed. `claims` are the claims whose
-    state is reported to the table again.
+    `last_seq` is the sequence number of the table's last event. `basis` is the sequence number of
+    the open round's wagers event. `fed` are the meters to which the open round contributed.
+    `claims` are the claims whose state the service reports when the table sends a hello event.
     """
 
     last_seq: int
@@ -32,8 +32,8 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis keeps both values outside the ledger too. `in_ledger` is True if the ledger itself ends
-    with the same entry.
+    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if both have
+    the same last entry.
     """
 
     entry: int
@@ -43,9 +43,9 @@ class LedgerHead:
 
 @dataclass(frozen=True, slots=True)
 class OpenDay:
-    """The open gaming day and the last closed one, as dates.
+    """The open gaming day and the last closed gaming day, as dates.
 
-    A date is empty if there is no such day.
+    A date is empty if no gaming day is open, or if none was closed.
     """
 
     open: str
@@ -77,15 +77,16 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """A link at one moment.
+    """The state of a link at one moment.
 
     Attributes:
         meters: the link's meters, in the order of the floor file.
         closure: the reason why the link is closed, or None while the link is open.
         rounds_open: the count of rounds that have wagers and no result or void yet.
-        floor_changes: a count that rises with each change that floorpersons see.
-        head: the last ledger entry.
-        day: the open gaming day and the last closed one.
+        floor_changes: a count that rises with each change that the floor page shows, such as a new
+            win.
+        head: the number and the digest of the last ledger entry.
+        day: the open gaming day and the last closed gaming day.
     """
 
     meters: tuple[MeterState, ...]
@@ -98,13 +99,14 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A link's accounts in micros and its counts, read at one moment.
+    """A link's account balances in micros, its accounting meters and its indexes, at one moment.
 
     The fields from `waiting` on are empty if the indexes were not read. `waiting` has the undecided
-    claims, each with the number of its ledger entry. `wins` and `acts` are the indexes of wins and
-    acts. `slips` has the claim of each payout slip. `misplaced` is the count of wins that are in
-    the wrong order in the index. `proposals` has the undecided proposals, each with the number of
-    its ledger entry. `approved` has the fields of the last approved configuration.
+    claims, each with the number of its ledger entry. `wins` is the index of wins. `acts` is the
+    index of acts: what people decided, and notes of the service. `slips` has the claim of each
+    payout slip. `misplaced` is the count of wins that are at a wrong place in the index.
+    `proposals` has the undecided proposals, each with the number of its ledger entry. `approved`
+    has the fields of the last approved configuration.
     """
 
     accounts: dict[str, int]

@@ -1,4 +1,4 @@
-"""Figures of a link's books for monitoring. They are read in one call at each heartbeat."""
+"""Figures of a link for monitoring. The service reads them from Redis at each heartbeat."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from meters.books.store import LinkStore
 _CLAIMS_READ: Final = 1_000
 _FEW: Final = 50
 _MANY_EVERY_S: Final = 5.0
-"""The least time between two reads of many claims. Such a read is too slow for each heartbeat."""
+"""The least time between two reads of many claims, because such a read takes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """A count of waiting items, and the time since which the oldest item waits.
+    """A count of waiting items (such as claims), and the time since which the oldest one waits.
 
-    `since_s` is in seconds since the epoch, or None if no item waits.
+    `since_s` is in seconds since 1970. It is None if no item waits.
     """
 
     count: int = 0
@@ -32,22 +32,23 @@ class WaitingCount:
 
 @dataclass(frozen=True, slots=True)
 class LinkStats:
-    """The figures of a link's books, without the values of the meters.
+    """The figures of a link for monitoring, except the values of the meters.
 
     Attributes:
-        reserve_micros: the reserve of each meter.
-        overflow_micros: the amount above the limit of each meter.
-        claims: the wins that wait for a floorperson or for their hand pay.
+        reserve_micros: the reserve of each meter, by meter id.
+        overflow_micros: the amount above each meter's payout limit, by meter id.
+        claims: the wins that wait until a floorperson validates them, or until their hand pay is
+            paid.
         hand_pays: the wins in `claims` that are hand pays.
         envy: the hands whose Envy Bonuses can be paid, but whose payment nobody has confirmed yet.
         corrections: the correction requests that wait for a floorperson.
         proposals: the count of proposals that are not decided.
         entries_live: the count of ledger entries in Redis.
         entries_archived: the count of ledger entries in the archive.
-        archived_s: the time when a gaming day was last archived, in seconds since the epoch. None
-            if no day was archived.
-        read_s: the time when the meters were last read at the close of a gaming day, in seconds
-            since the epoch. None if they were never read.
+        archived_s: the time when a gaming day was last archived, in seconds since 1970. None if no
+            gaming day was archived.
+        read_s: the time of the last reading of the meters, at the close of a gaming day, in seconds
+            since 1970. None if there was no reading.
     """
 
     reserve_micros: Mapping[str, int]
@@ -101,11 +102,11 @@ class LinkStatsReader:
         """Read the figures of the link at one moment.
 
         Args:
-            floor_changes: the link's count of the changes that floorpersons see.
+            floor_changes: the link's count of changes that the floor page shows.
 
         Raises:
-            RedisError: the store failed.
-            ValueError: the store has an invalid value.
+            RedisError: Redis failed.
+            ValueError: a value in Redis is not valid.
         """
         store, keys = self._store, self._store.keys
         ids = [meter.meter_id for meter in store.link.meter]
@@ -179,12 +180,12 @@ class LinkStatsReader:
 
 
 def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
-    """Count waiting items: those with a time in `since_s`, and `more` items without a time."""
+    """Count waiting items: one for each time in `since_s`, and `more` items without a time."""
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 
 def _asked_s(stored: StoredAsk) -> float | None:
-    """Return the time when a table first sent a correction request, in seconds since the epoch.
+    """Return the time when a table first sent a correction request, in seconds since 1970.
 
     Return None if somebody has changed the request in Redis. The audit reports such a change.
     """

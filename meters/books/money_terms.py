@@ -1,4 +1,4 @@
-"""The terms of a link's meters as text and digest, to notice each changed term (duty D12)."""
+"""The terms of a link's meters as text and digest. They show every change of a term (duty D12)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ from meters.floor.floor_file import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """The terms of a meter: the parameters that must not change while the meter's link operates.
+    """The terms of a meter: its parameters, which must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
-    the law. So another edition of the chapter cannot come into force unnoticed.
+    the law. So if a release has another edition of the chapter, the terms differ, and the service
+    notices the difference.
     """
 
     kind: str
@@ -35,7 +36,7 @@ _TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
-    """Return a meter's terms in the floor file as text.
+    """Return the terms that a meter has in the floor file, as text.
 
     The same terms always have the same text.
     """
@@ -58,7 +59,7 @@ def terms_text(meter: Meter) -> str:
 
 
 def terms_as_text(terms: TermsText) -> str:
-    """Return the terms of a meter as text, in the form that Redis and the ledger have."""
+    """Return the terms of a meter as text, in the same form as in Redis and in the ledger."""
     return msgspec.json.encode(terms).decode()
 
 
@@ -81,13 +82,13 @@ def terms_digest(texts: Mapping[str, str]) -> str:
 
 
 def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
-    """Return the link of the floor file with the parameters that a proposal changed later.
+    """Return the link of the floor file, changed by the proposals that were confirmed later.
 
     Args:
         approved: the link in the floor file.
         stored: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the terms
-            in force. Field ``file:{meter}`` has the terms in the floor file when the link was last
-            opened.
+            in force. Field ``file:{meter}`` has the terms that the floor file had when a service
+            last started with this link.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)
@@ -118,5 +119,5 @@ class LinkTerms:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of all meters' terms. A script changes nothing if Redis has another digest."""
+        """The digest over all terms. A Lua script changes nothing if Redis has another digest."""
         return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

@@ -1,4 +1,4 @@
-"""The open gaming day in a link's books, read without a check of the meters' terms."""
+"""The open gaming day of a link, read from Redis without a check of the meters' terms."""
 
 from datetime import date
 from typing import cast
@@ -7,11 +7,11 @@ from meters.books.store import LinkStore
 
 
 async def day_open(store: LinkStore) -> date | None:
-    """Return the open gaming day, or None if no service has begun a day.
+    """Return the open gaming day, or None if no service has opened a gaming day yet.
 
     Raises:
         ValueError: the value in Redis is not a date.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
     return date.fromisoformat(day.decode()) if day else None

@@ -10,13 +10,13 @@ from meters.wire.clock import now_text
 
 
 class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A time in which a link did not operate, or several such times in a short period.
+    """A period in which a link did not operate, or several such periods shortly after one another.
 
     Attributes:
         id: the id of the outage.
         since: the beginning of the outage, RFC 3339 in UTC.
         reasons: the first few different reasons for the outage.
-        times: how often the link stopped operating.
+        times: the number of times that the link stopped operating during this outage.
         until: the end of the outage, empty while the outage lasts.
     """
 
@@ -41,11 +41,11 @@ class OutageBook:
     async def note(self, outage: Outage) -> None:
         """Write a ledger entry about an outage that is over.
 
-        Write nothing if the last written outage has the same id.
+        Write nothing if the last outage in the ledger has the same id.
 
         Raises:
-            RedisError: the store failed.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            RedisError: Redis failed.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         at = now_text()
         event = msgspec.json.encode(msgspec.structs.replace(outage, until=at))

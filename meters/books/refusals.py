@@ -1,4 +1,4 @@
-"""Reasons for the refusal of a table's event. Each has a code and a message for people."""
+"""Reasons why a table's event is refused. Each reason has a code and a message for people."""
 
 from typing import Final
 
@@ -52,16 +52,16 @@ def refused(seq: int | None, code: str, message: str, field: str | None = None) 
 
 
 def refused_by_script(seq: int, status: Status) -> bytes:
-    """Return the reply to an event that the script refused."""
+    """Return the reply to an event that the Lua script `apply_events` refused."""
     return refused(seq, status.value, BY_STATUS[status], None)
 
 
 def refusal_texts() -> str:
-    """Return the replies for the refusals that a Lua script makes, by code, as JSON.
+    """Return the replies to events that the Lua script `apply_events` refuses, by code, as JSON.
 
-    Each reply lacks its beginning, which has the event's number. The script adds this beginning. In
-    the reply ``held``, the script adds the claims between the first brackets, and the claims' names
-    between the first parentheses.
+    Each reply is without its beginning, which has the event's sequence number. The script adds this
+    beginning. Into the reply with the code ``held``, the script also writes the claims that hold
+    the table: the claims between the first brackets, and their names between the first parentheses.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -74,10 +74,10 @@ def refusal_texts() -> str:
 
 
 def refused_for_hold(seq: int, holding: bytes) -> bytes:
-    """Return the reply to wagers of a held table, with the claims that hold the table.
+    """Return the reply to wagers of a held table: a refusal that names the claims which hold it.
 
     Args:
-        seq: the event's number.
+        seq: the sequence number of the event.
         holding: the claims, one on each line, in the form in which the table first received them.
     """
     claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
@@ -88,12 +88,12 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 def correction_refusal(who: str, reason: str) -> str:
     """Return the reply to a correction that a person refused.
 
-    The reply lacks its beginning, which has the event's number.
+    The reply is without its beginning, which has the event's sequence number.
     """
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:
-    """Return the reply to an event that came too early: event `expected` must come first."""
+    """Return the reply to an event that came too early. The table must send `expected` first."""
     return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

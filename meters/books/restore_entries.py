@@ -9,26 +9,29 @@ from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.wire.clock import now_text
 
 VERSIONS_RAISED: Final = 1_000_000_000
-"""The number by which a restore raises the version of each meter.
+"""The number by which a restore raises the version number of each meter.
 
-Between a copy of Redis and the loss of Redis, displays receive fewer versions than this number.
+Displays ignore values with old version numbers. Between the last copy of Redis and its loss,
+displays can have received newer version numbers than the copy has. They are fewer than this number.
 """
 
 
 class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sources from which a link's data in Redis was restored.
+    """A restore of a link's data in Redis, with the sources of the data.
 
     Attributes:
-        seen: the count of ledger entries before the loss, according to the mark. 0 without a mark.
-        chain: the digest of the last entry before the loss, according to the mark.
-        held: the number of the last entry that Redis, or a copy of the ledger, still had.
+        seen: the count of ledger entries before the loss, according to the ledger mark: a file
+            outside Redis that names the last entry that was seen. 0 without a mark.
+        chain: the digest of the last entry before the loss, according to the ledger mark.
+        held: the number of the last entry that remained in Redis or in a copy of the ledger.
         copied: True if the entries were written from a copy of the ledger.
-        events: the count of events in tables' outboxes that were applied again.
-        differing: the applied events whose reply differs from their first reply, as ``TABLE SEQ``.
-        without: the tables that had no outbox.
-        versions_raised: the number by which the versions of the meters rose.
-        kept: by slip number, the claim for which the number stays used. The books have no payment
-            with these numbers.
+        events: the count of events from the tables' outboxes that the restore applied.
+        differing: the events from outboxes whose new reply differs from the reply before the loss,
+            as ``TABLE SEQ``.
+        without: the tables whose outbox the restore did not have.
+        versions_raised: the number by which the version number of each meter rose.
+        kept: payout slip numbers that remain reserved, each with its claim. The restored data has
+            no payment with these numbers, but before the loss there can have been one.
     """
 
     seen: int
@@ -46,7 +49,7 @@ RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
 
 
 class RestoreEntries:
-    """The writer of restores in a link's ledger."""
+    """The writer of ledger entries about restores."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -56,8 +59,8 @@ class RestoreEntries:
         """Write the ledger entry of a restore, and return the number of the entry.
 
         Raises:
-            RedisError: the store failed.
-            TermsError: the meters' terms in Redis changed after the link was opened.
+            RedisError: Redis failed.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
         """
         store = self._store
         match texts(

@@ -1,8 +1,8 @@
 """The schema version: the version of the layout of data in Redis.
 
-A release works only with its own schema version. The version of a link's data is in the link's
-books. The version of the users' data is at the head of the operators' log. Data from a release
-without schema versions has version 1.
+A release works only with its own schema version. The schema version of a link's data is in the
+link's Redis hash of meters. The schema version of the users' data is at the head of the operators'
+log. Data from a release without schema versions has the schema version 1.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,16 @@ SCHEMA: Final = 3
 """The schema version with which this release works."""
 
 FIELD: Final = "schema"
-"""The field of the version in a link's hash of meters and at the operators' log's head."""
+"""The name of the field with the schema version.
+
+A link's Redis hash of meters has this field, and the head of the operators' log.
+"""
 
 STEPS: Final[Mapping[int, str]] = {
     1: "its schema version is noted",
     2: "each table notes the hand pays that hold it, and Envy Bonuses are owed until they are paid",
 }
-"""The changes that an upgrade makes to each earlier version, as texts."""
+"""The changes that an upgrade makes to data of each earlier schema version, as texts."""
 
 _UNNOTED: Final = "1"
 
@@ -30,7 +33,7 @@ def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
     (2, 1, None)
 
     Raises:
-        ValueError: the value is not a version.
+        ValueError: the value is not a schema version.
     """
     if noted is None and not begun:
         return None
@@ -41,7 +44,7 @@ def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
 
 
 def schema_problem(what: str, version: int | None) -> str | None:
-    """Return the reason why this release must not use some data in Redis (duty D10).
+    """Return the reason why this release must not use some data in Redis, or None (duty D10).
 
     Return None if the release can use the data.
     """

@@ -13,14 +13,14 @@ _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
 
 
 class ScriptError(Exception):
-    """A Lua script cannot be put together from its files."""
+    """A Lua script could not be assembled from its files."""
 
 
 @cache
 def load_script(name: str, package: str = "meters.books") -> str:
     """Load a Lua script with the fragments that it includes.
 
-    The returned text begins with the schema version with which the script works.
+    The returned text begins with the schema version of the data that the script uses.
 
     Raises:
         ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.

@@ -1,4 +1,4 @@
-"""The msgpack arrays that Lua scripts receive, and the answers of the script `apply_events`."""
+"""The msgpack arrays that the Lua scripts receive, and the answers of the script `apply_events`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
     """The amount that one event's wagers add to one meter.
 
-    `limit_micros` is the payout limit of the meter, 0 for no limit.
+    `limit_micros` is the payout limit of the meter in micros, 0 for no limit.
     """
 
     meter: str
@@ -33,9 +33,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
-    """A percentage of a meter that is paid in equal shares, and the meter's reseed after 100%.
+    """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
 
-    The reseed fills the meter up to the payout limit `limit_micros`, 0 for no limit.
+    A reseed fills the meter at most up to the payout limit `limit_micros`, 0 for no limit.
     """
 
     meter: str
@@ -47,13 +47,14 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
-    """The amount that is due to one winner: a share of a percentage of a meter, or fixed cents.
+    """The amount that is due to one winner: one share of a `PercentStep`, or fixed cents.
 
-    `take` is the number of the percentage (`PercentStep`) in the result, from 1, or 0 for fixed
-    cents. `claim_key` is the position of the claim's key among the script's keys, or 0 if the win
-    needs no validation. If the claim holds its table, `holds` is the text about the claim, up to
-    the amount. `holds` is empty for all other claims. `envy` is the claim under which an Envy Bonus
-    is owed, empty for other wins.
+    `take` is the place of the `PercentStep` among those of the result, from 1, or 0 for fixed
+    cents. `claim_key` is the place of the claim's Redis key among the keys of the script call, or 0
+    if the win needs no validation. `holds` is empty if the claim does not hold its table. If the
+    claim holds its table, `holds` is the text about the claim for refusals, up to the amount.
+    `envy` is the claim under which an Envy Bonus is owed. It is empty for all wins that are no Envy
+    Bonuses.
     """
 
     take: int
@@ -67,10 +68,10 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
-    """The Envy Bonuses that are owed under one claim.
+    """The Envy Bonuses of a result that are owed under one claim.
 
-    `record` is the record of a claim for Envy Bonuses only. `record` is empty if a win of the
-    result opens the claim.
+    If a win of the result opens the claim, `record` is empty. If only Envy Bonuses are owed,
+    `record` is the record with which the script opens the claim.
     """
 
     claim_key: int
@@ -80,10 +81,11 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
-    """A correction that needs a floorperson's confirmation.
+    """A correction of entered cards that a floorperson must confirm.
 
-    `digest` is the digest of the correction. `ask` is the id of the request, and `text` is the
-    request as it is shown to people. Only a new request uses `ask` and `text`.
+    `digest` is the digest of the correction. `ask` is the id of the correction request, and `text`
+    is the request for the floor page. The script uses `ask` and `text` only for a request that it
+    does not have yet.
     """
 
     digest: str
@@ -92,16 +94,16 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The data of a void, a withdrawal or a refusal for the script `apply_events`: only a reply."""
+    """The data that the script `apply_events` needs for a void, withdrawal or refusal: a reply."""
 
     reply: str
 
 
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
-    """The data that the script `apply_events` needs for accepted wagers.
+    """The data that the script `apply_events` needs for a table's accepted wagers.
 
-    `despite_hold` is True for wagers that a restore applies again. Their table was not held when
-    the service first accepted the wagers.
+    `despite_hold` is True if the script must accept the wagers even from a held table. A restore
+    sets it, because the table was not held when the service first accepted these wagers.
     """
 
     reply: str
@@ -111,11 +113,11 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
-    """The data that the script `apply_events` needs for a result.
+    """The data that the script `apply_events` needs for the result of a round.
 
-    `reply` has texts and numbers. The script replaces the number 1 with the cents of the first
-    element of `dues`, and so on. `dealt` is the digest of the round id and the cards, empty if
-    there is none.
+    `reply` has the parts of the reply: texts and numbers. In place of the number 1, the script
+    writes the cents of the first element of `dues`, and so on. `dealt` is the digest of the round
+    id and the dealt cards. It is empty if the result has no player's hand.
     """
 
     reply: tuple[str | int, ...]
@@ -131,9 +133,9 @@ Work = ReplyWork | WagersWork | ResultWork
 class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     """One validated event for the script `apply_events`.
 
-    `basis` is the number (seq) of the wagers event on which a result is based. `act` is True if the
-    event's ledger entry is put into the index of acts. `ask` is set if a floorperson must confirm
-    the event.
+    `basis` is the sequence number (`seq`) of the wagers event with which a result was validated.
+    `act` is True if the script must put the ledger entry of the event into the index of acts, like
+    a decision of a person. `ask` is set if a floorperson must confirm the event.
     """
 
     table_key: int
@@ -150,9 +152,9 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RoundContribution(NamedTuple):
-    """The contribution of an open round to one meter.
+    """The contribution of an open round's wagers to one meter.
 
-    The script `apply_events` keeps this contribution, so a void can undo it.
+    The script `apply_events` stores this contribution in Redis, so a void can undo it.
     """
 
     meter: str
@@ -165,17 +167,17 @@ class RoundContribution(NamedTuple):
 
 
 class EnvyCents(NamedTuple):
-    """The sum of the Envy Bonuses that are owed under a claim and belong to one meter."""
+    """The sum in cents of the Envy Bonuses that are owed under one claim for one meter."""
 
     meter: str
     cents: int
 
 
 class HeldTable(NamedTuple):
-    """A table that wins hold, for the script `upgrade_link`.
+    """A held table, and the wins that hold it, for the script `upgrade_link`.
 
-    `table_key` is the position of the table's key among the script's keys. `wins` has one win on
-    each line.
+    `table_key` is the place of the table's Redis key among the keys of the script call. `wins` has
+    one win on each line.
     """
 
     table_key: int
@@ -196,11 +198,11 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "OWED": EnvyCents,
     "HELD_TABLE": HeldTable,
 }
-"""The arrays whose elements have names in the Lua scripts. Each key is a prefix of names."""
+"""The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
 
 
 def position_names() -> str:
-    """Return Lua code that names the elements of the packed arrays, such as ``EVENT_SEQ``."""
+    """Return Lua code with a name for the place of each array element, such as ``EVENT_SEQ``."""
     return "\n".join(
         f"local {prefix}_{name.upper()} = {position}"
         for prefix, array in PACKED_ARRAYS.items()
@@ -209,7 +211,10 @@ def position_names() -> str:
 
 
 class Status(StrEnum):
-    """The status of an event in the script `apply_events`, in the order of the script's header."""
+    """The status of an event in the answer of the script `apply_events`.
+
+    The header of the script explains each status, in the same order.
+    """
 
     AGAIN = "again"
     SEQ_REUSED = "seq_reused"
@@ -244,11 +249,12 @@ class PaidDue:
 class ScriptAnswer:
     """The answer of the script `apply_events` to one event.
 
-    `text` is the reply. If an earlier event is missing, `text` is the number (seq) of the missing
-    event. `entry` is the number of the event's ledger entry. `confirmed_by` is the person who
-    confirmed the correction in the event. `asked` is True if a floorperson is asked about the
-    correction for the first time. `elsewhere` is set if another table has a result with the same
-    round id and cards. `elsewhere` has the other table and the number of that table's ledger entry.
+    `text` is the reply to the event. If an earlier event of the table is missing, `text` is the
+    sequence number (`seq`) of the missing event. `entry` is the number of the event's ledger entry.
+    `confirmed_by` is the person who confirmed the correction in the event. `asked` is True if the
+    script stored a new correction request. `elsewhere` is None, except if another table has a
+    result with the same round id and cards. Then `elsewhere` has the name of the other table and
+    the number of the ledger entry of its result.
     """
 
     status: Status

@@ -1,37 +1,37 @@
 """The numbers of payout slips, each reserved for one claim of the facility.
 
-One number pays only one claim, on any link. In a Redis Cluster the links are in different slots,
-and no script can read two slots. So a payment has two steps. First, a script reserves the number
-for the claim, in one Redis hash of the whole facility. Second, a script of the link pays the claim
-and stores the number in the link's books.
+One slip number can pay only one claim of the facility, on any link. In a Redis Cluster the data of
+each link is in another slot, and no script can read two slots. So a payment has two steps. First, a
+script reserves the number for the claim, in one Redis hash for the whole facility. Second, a script
+of the link pays the claim and stores the number in the link's data.
 
-No number pays two claims, and no claim is blocked forever, even if a step is interrupted:
+Even if one of the two steps is interrupted, no number pays two claims, and no claim remains
+unpayable:
 
-- The second step runs only while the number is reserved for the claim. A reservation is one atomic
-  step, so only one claim gets the number. Payments of all other claims with this number are
-  refused.
+- The second step runs only if the number is reserved for the claim. To reserve is one atomic step,
+  so only one claim gets the number. Payments of all other claims with this number are refused.
 - The reservation remains after the payment. It also remains if the result of the payment is not
-  known: the store did not answer, or the process died between the two steps. No other claim can get
-  a reserved number. The same claim can be paid with the number in a later try, because a number can
-  be reserved for the same claim several times.
-- A reservation is released only if the script of the second step answered that it did nothing. Each
-  try of a payment is counted. So the release of one try does not affect another try that is in
-  progress or has paid.
-- If a process died after it reserved a number, another claim can replace the reservation. Two
-  conditions must be true. The first claim was finally decided, with another number or without one.
-  The books of the first claim's link do not have the number. Only the books of an operable link are
-  read, because damaged or lost books do not show what was paid.
-- Restored books can lack a payment that was made. So a restore looks for numbers that are reserved
-  for claims of its link, but that no payment in the books has. The restore stores each such number
-  in the link's books, with the claim and the number of the restore's ledger entry (`kept_for`).
-  Such a number can pay only this claim, and only if the restored books have the claim. A claim that
-  a table opens later is another win, even if it has the id of a lost claim.
+  known: Redis did not answer, or the process died between the two steps. No other claim can get a
+  reserved number. A number can be reserved several times for the same claim, so a later try can pay
+  the same claim with it.
+- A reservation is released only if the script of the second step answered that it did nothing. The
+  reservation counts the tries to pay. So the release of one try does not affect another try that is
+  in progress or has paid.
+- If a process died after it reserved a number for claim A, claim B can replace the reservation
+  under two conditions. Claim A was finally decided, with another number or without a number. The
+  data of A's link does not have the number. Only the data of an operable link is read for this,
+  because damaged or lost data does not show what was paid.
+- After a restore, the data of a link can lack a payment that was made. So the restore looks for
+  numbers that are reserved for claims of the link, but that no restored payment has. The restore
+  stores each such number in the link's data, with the claim and the number of the restore's ledger
+  entry (`kept_for`). Such a number can pay only this claim, and only if the claim was restored. A
+  claim that a table opens after the restore is another win, even if it has the id of a lost claim.
 
 The ledger decides which number paid which claim, and an audit compares the reservations with the
-ledger. A number that paid a claim can lack a reservation: an earlier release made the payment, or
-the hash of reservations was lost. The service reserves such a number again
-(`meters/books/claim_audit.py`). Until then, a payment finds the number in the books, because each
-payment also reads the numbers of all links.
+ledger. A number that paid a claim can be without a reservation: an earlier release made the
+payment, or the hash of reservations was lost. The audit of a service reserves such a number
+(`meters/books/claim_audit.py`). Before this audit, the number is safe too, because each payment
+also reads the numbers that the data of all links has.
 """
 
 import contextlib
@@ -49,13 +49,13 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, every_redis, redis_of
 
 SLIPS_TAG: Final = "@slips"
-"""The hash tag of the Redis key of reservations. No link can have this id."""
+"""The hash tag in the Redis key of the reservations. No link can have this text as its id."""
 
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
-"""The Redis hash of reservations.
+"""The Redis key of the hash with the reservations.
 
-Each field is a folded slip number. The value has the count of tries to pay with the number, a
-blank, and the claim.
+Each field of the hash is a folded slip number. The value has the count of tries to pay with the
+number, a blank, and the claim.
 """
 
 SLIP_LENGTH_MAX: Final = 100
@@ -64,14 +64,14 @@ _ALIKE: Final = str.maketrans(
     "авеікмнорстухѕјαβεζηικμνορτυχ\u02d7\u2043\u2212\u2796",
     "abeikmhopctyxsjabezhikmnoptyx----",
 )
-"""Letters of other alphabets whose capitals look like Latin ones, and signs like hyphens."""
+"""Letters of other alphabets whose capitals look like Latin capitals, and signs like hyphens."""
 _UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
-"""Invisible characters, and variation selectors, that earlier releases accepted in a number."""
+"""Invisible characters and variation selectors that earlier releases accepted in a slip number."""
 _AT_ONCE: Final = 500
 
 
 def kept_for(claim: str, entry: int) -> str:
-    """Return the text with which a link's books keep a slip number for a claim after a restore.
+    """Return the text with which a restore keeps a slip number for a claim in the link's data.
 
     >>> kept_for("main.TCP-01-42-1", 7)
     'main.TCP-01-42-1:7'
@@ -80,7 +80,7 @@ def kept_for(claim: str, entry: int) -> str:
 
 
 def claim_of(noted: str) -> str:
-    """Return the claim from the text that a link's books have for a slip number.
+    """Return the claim from the text that a link's data has for a slip number.
 
     >>> claim_of("main.TCP-01-42-1:7"), claim_of("main.TCP-01-42-1")
     ('main.TCP-01-42-1', 'main.TCP-01-42-1')
@@ -93,7 +93,7 @@ class SlipError(ValueError):
 
 
 def clean_slip(text: str) -> str:
-    """Check a slip number, and return it without blanks around it.
+    """Check a slip number, and return it without blanks at its beginning and end.
 
     >>> clean_slip(" A-1001 ")
     'A-1001'
@@ -118,10 +118,10 @@ def clean_slip(text: str) -> str:
 
 
 def fold_slip(slip: str) -> str:
-    r"""Return a slip number in the folded form, in which the facility compares numbers.
+    r"""Return a slip number in the folded form, in which pitlink compares slip numbers.
 
-    Numbers that look the same have the same folded form. Earlier releases accepted characters that
-    only look like those of a present slip number.
+    Two numbers that look the same have the same folded form. This matters because earlier releases
+    accepted characters that only look like the allowed ones.
 
     >>> fold_slip("A-1001"), fold_slip("\uff21-1001"), fold_slip("\u0410\u200b\u20111001")
     ('a-1001', 'a-1001', 'a-1001')
@@ -133,9 +133,9 @@ def fold_slip(slip: str) -> str:
 
 
 def fold_in_link(slip: str) -> str:
-    """Return a slip number in the form that the link's own Redis hash has.
+    """Return a slip number in the form that the Redis hash of one link has.
 
-    This form allows any text, because earlier releases accepted any text as a number.
+    This form allows any text, because earlier releases accepted any text as a slip number.
     """
     return " ".join(slip.casefold().split())
 
@@ -143,11 +143,11 @@ def fold_in_link(slip: str) -> str:
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
     """Return the links that have numbers of payout slips, if Redis allows a search of its keys.
 
-    The Redis ACL does not allow a service to list keys. The links of a Redis with such an ACL are
-    left out.
+    A search of the keys is not possible if the Redis ACL does not allow it, as for a service. The
+    links of such a Redis are left out.
 
     Raises:
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     found = set[str]()
     for each in every_redis(redis, tags):
@@ -159,14 +159,14 @@ async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[st
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The claim for which a number is reserved, and the stored text of the reservation."""
+    """The claim for which a slip number is reserved, and the reservation as Redis stores it."""
 
     claim: str
     text: str
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Decode a reservation from its text."""
+        """Decode a reservation from its text in Redis."""
         tries, blank, claim = text.partition(" ")
         return cls(claim if blank and tries.isdecimal() else text, text)
 
@@ -188,16 +188,17 @@ class SlipRegister:
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
         """Reserve a slip number for a claim, or return the reservation of another claim.
 
-        Return None if the number is now reserved for the claim. A number that is already reserved
-        for the same claim is reserved once more.
+        Return None if the number is now reserved for the claim. If the number was already reserved
+        for this claim, its reservation counts one more try.
 
         Args:
             slip: the slip number.
             claim: the claim to be paid with the number, or for which a restore keeps the number.
-            instead_of: the text of an old reservation that can be replaced.
+            instead_of: the text of an old reservation of another claim. If Redis still has exactly
+                this text, the new reservation replaces it.
 
         Raises:
-            RedisError: the store failed. It is not known whether the number is reserved.
+            RedisError: Redis failed. It is not known whether the number is reserved.
         """
         answer = await self._reserve(
             keys=[SLIPS_KEY], args=[fold_slip(slip), claim_of(claim), instead_of]
@@ -206,20 +207,20 @@ class SlipRegister:
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Remove a try that paid nothing from a slip number's reservation for a claim.
+        """Subtract a try that paid nothing from a slip number's reservation for a claim.
 
-        After the last try is removed, the number is free.
+        If no try is left, the reservation is removed, and another claim can use the number.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the existing reservations of some slip numbers, by folded number.
+        """Return the reservations of those slip numbers that are reserved, by folded number.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         folded, found = sorted({fold_slip(slip) for slip in slips}), dict[str, Reservation]()
         for begin in range(0, len(folded), _AT_ONCE):
@@ -233,18 +234,18 @@ class SlipRegister:
         """Return all reservations, by folded number.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         rows = cast("dict[bytes, bytes]", await self._redis.hgetall(SLIPS_KEY))
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def unpaid_of(self, link: str) -> dict[str, str]:
-        """Return numbers that are reserved for a link's claims but missing in the link's books.
+        """Return numbers that are reserved for a link's claims, but missing in the link's data.
 
         Each number is returned with the claim for which it is reserved.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         rows = await redis_of(self._everywhere, link).hkeys(LinkKeys(link).slips)
         has = {slip.decode() for slip in cast("list[bytes]", rows)}
@@ -257,23 +258,23 @@ class SlipRegister:
         }
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve all slip numbers in a link's books, and return how many were not reserved before.
+        """Reserve all slip numbers in a link's data. Return how many were not reserved before.
 
         Raises:
-            RedisError: the store failed. Some of the numbers can be reserved already.
+            RedisError: Redis failed. Some of the numbers can be reserved already.
         """
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         paid = cast("dict[bytes, bytes]", rows)
         return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
 
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
-        """Reserve numbers for their claims, and return how many were not reserved before.
+        """Reserve slip numbers for their claims. Return how many were not reserved before.
 
-        `paid` has the claim of each number. The number paid this claim, or a restore keeps the
-        number for it.
+        `paid` has a claim for each slip number: the claim that the number paid, or for which a
+        restore keeps the number.
 
         Raises:
-            RedisError: the store failed. Some of the numbers can be reserved already.
+            RedisError: Redis failed. Some of the numbers can be reserved already.
         """
         held = await self.held([*paid])
         free = {slip: claim for slip, claim in paid.items() if fold_slip(slip) not in held}
@@ -282,20 +283,20 @@ class SlipRegister:
         return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Check in the link's books whether a number paid a claim, or is kept for it by a restore.
+        """Check in Redis whether a slip number paid a claim, or a restore keeps it for the claim.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return the claim that has a slip number on one of some links, or None.
+        """Return the claim for which a slip number is used on one of `links`, or None.
 
-        The number paid this claim, or a restore keeps the number for it.
+        The slip number paid this claim, or a restore keeps the number for this claim.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         return next(iter(await self._paid_by(slip, links)), None)
 

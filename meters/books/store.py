@@ -1,4 +1,4 @@
-"""Access to one link's books in Redis. One atomic Lua script makes each change of money."""
+"""Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
@@ -45,13 +45,13 @@ from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
 REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table. It repeats only the last event, but the broker can be late."""
+"""Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
 
 FIXED_KEYS: Final = 7
-"""Count of the Redis keys that every script of a link's books receives first."""
+"""Count of the Redis keys that every Lua script of a link receives first."""
 
 CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
-"""Decoder of a round's contributions to each meter, in the form that `apply_events` keeps."""
+"""Decoder of a round's contributions to each meter, in the form that `apply_events` stores."""
 
 _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
@@ -61,16 +61,16 @@ TERMS_CHANGED: Final = "the link's terms in the store are no longer those it ope
 
 
 class TermsError(Exception):
-    """The terms of a link's meters in Redis are missing, or are not those expected (duty D10)."""
+    """The parameters of a link's meters in Redis are missing or not as expected (duty D10)."""
 
 
 class BooksError(Exception):
-    """A refusal by a Lua script. The script changed nothing.
+    """A refusal by a Lua script of a link. The script changed nothing.
 
     Attributes:
         status: the reason in the script's answer, such as ``same_person``.
-        detail: the rest of the script's answer, empty if there is no more.
-        setter: for ``same_person``, the person who set a PIN. Empty if one name did both acts.
+        detail: the rest of the script's answer, often empty.
+        setter: for ``same_person``, the person who set a PIN. Empty if both acts have one name.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -81,9 +81,9 @@ class BooksError(Exception):
 
 
 class WrongStateError(Exception):
-    """A claim or correction request is not in the state that the act needs.
+    """A claim or correction request is not in the state that a decision on it needs.
 
-    For example, another person has decided it already.
+    For example, somebody has already decided the claim.
 
     Attributes:
         state: the state of the claim or request, empty if it does not exist.
@@ -97,18 +97,18 @@ class WrongStateError(Exception):
 
 
 class LinkStore:
-    """The reader and writer of one link's books in Redis.
+    """The reader and writer of one link's data in Redis.
 
     Attributes:
         link: the link as in the floor file, with the parameters that proposals changed later.
-        terms: the terms of the link's meters.
-        redis: the client of the Redis that has the books.
-        fixed_keys: the Redis keys that every script of the books receives first.
+        terms: the terms (parameters) of the link's meters.
+        redis: the client of the Redis that has the link's data.
+        fixed_keys: the Redis keys that every Lua script of the link receives first.
         slip_register: the reserved numbers of payout slips, for all links.
         must_keep: True if Redis must sync all writes to disk before a batch is answered. A service
             sets this.
-        head: the latest ledger entry that an answer to a batch has named. Batches run in parallel,
-            so the answers can arrive in any order.
+        head: the ledger entry with the highest number among the answers to batches. Batches run in
+            parallel, so an older answer can arrive later.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -137,14 +137,14 @@ class LinkStore:
         self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     async def open(self, by: str) -> None:
-        """Seed new meters, and check that the terms of all other meters are unchanged.
+        """Seed new meters, and check that the parameters of other meters are unchanged.
 
-        A proposal can change the terms of a meter after the floor file was read. These terms stay
-        in force if the floor file did not change, or if the floor file now has the same terms.
+        A confirmed proposal can change a parameter without a change of the floor file. The changed
+        parameter stays in force if the floor file still has its old or now its new value.
 
         Raises:
-            TermsError: the meters or terms in Redis differ from the floor file, or the books have
-                another schema version (duties D10, D12).
+            TermsError: the meters or parameters in Redis differ from the floor file, or Redis has
+                data of another schema version (duties D10, D12).
         """
         stored = (await self.snapshot()).meters
         link = adopted(self._filed, stored)
@@ -181,22 +181,22 @@ class LinkStore:
                 )
 
     async def schema(self) -> int | None:
-        """Return the schema version of the books, or None if the link was never opened.
+        """Return the schema version of the link's data, or None if Redis has no data yet.
 
         Raises:
-            ValueError: the value in Redis is not a version.
-            RedisError: the store failed.
+            ValueError: the value in Redis is not a schema version.
+            RedisError: Redis failed.
         """
         fields = [FIELD, "terms", "entries"]
         noted, *others = await self.redis.hmget(self.keys.meters, fields)
         return version_of(noted, begun=any(others))
 
     async def schema_problem(self) -> str | None:
-        """Return the reason why this release must not use the books, or None if it can (duty D10).
+        """Return the reason why this release must not use the link's data, or None (duty D10).
 
         Raises:
-            ValueError: the version in Redis is not valid.
-            RedisError: the store failed.
+            ValueError: the schema version in Redis is not valid.
+            RedisError: Redis failed.
         """
         return self._other_schema(await self.schema())
 
@@ -206,12 +206,12 @@ class LinkStore:
     async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `steps` are the events. `keys` are the Redis keys of tables and claims. The events refer to
-        these keys by position.
+        `steps` are the events. `keys` are the Redis keys of tables and claims. An event refers to a
+        key by its place in `keys`.
 
         Raises:
-            TermsError: the meters' terms in Redis have changed; nothing was done.
-            NotSyncedError: Redis can still lose the changes. The caller must not send the replies.
+            TermsError: a meter's parameters in Redis have changed; nothing was done.
+            NotSyncedError: Redis can still lose the changes, so no reply must be sent.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
@@ -249,12 +249,12 @@ class LinkStore:
         """Apply a floorperson's decision on a claim, exactly once.
 
         `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
-        these bonuses in two cases: a rejection says that they are not due, or they were paid
-        together with the win. In all other cases `envy_cents` is 0.
+        these bonuses in two cases: they are rejected with the win, or paid with the win. In all
+        other cases `envy_cents` is 0.
 
         Raises:
-            TermsError: the meters' terms in Redis changed after the link was opened.
-            WrongStateError: the claim is not in the state that this act needs.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            WrongStateError: the claim is not in the state that this decision needs.
             BooksError: the script refused: ``same_person`` (with the validator and the person who
                 set a PIN), ``slip_used`` (with the claim), ``envy_decided``, ``books_differ`` or
                 ``books_full``.
@@ -306,8 +306,8 @@ class LinkStore:
         Return the number of the decision's ledger entry.
 
         Raises:
-            TermsError: the meters' terms in Redis changed after the link was opened.
-            WrongStateError: the claim's Envy Bonuses are not owed, or not any more.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            WrongStateError: the claim has no Envy Bonuses that are still owed.
             BooksError: the script refused: ``books_differ`` or ``books_full``.
         """
         rows = await self._decide_envy(
@@ -334,13 +334,13 @@ class LinkStore:
     ) -> int:
         """Confirm or refuse a correction request, exactly once.
 
-        Return the number of the decision's ledger entry. If the request is refused, the table's
-        next try gets `refusal` as its reply. `refusal` lacks the beginning of this reply, which has
-        the event's number.
+        Return the number of the decision's ledger entry. If the request is refused, the next try of
+        the table gets the reply `refusal`. `refusal` is without the beginning of the reply, which
+        has the event's sequence number.
 
         Raises:
-            TermsError: the meters' terms in Redis changed after the link was opened.
-            WrongStateError: the table no longer has this request, or it was decided already.
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            WrongStateError: the table no longer has this request, or somebody decided it.
         """
         rows = await self._decide_ask(
             keys=[*self.fixed_keys, self.keys.asks],
@@ -361,17 +361,17 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return the correction requests, in field ``TABLE``, and the decisions, in ``TABLE!``."""
+        """Return the fields ``TABLE`` (a correction request) and ``TABLE!`` (its decision)."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """Return the last ledger entry's number, and the correction requests at that moment."""
+        """Return the last ledger entry's number and the correction requests, at one moment."""
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
-        """Return the state of some tables, read in one round trip."""
+        """Return the state of some tables, read in one round trip to Redis."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for table in tables:
                 pipe.hmget(
@@ -396,8 +396,8 @@ class LinkStore:
         """Return the state of the link and of all its meters at one moment.
 
         Raises:
-            TermsError: the meters' terms in Redis changed after the link was opened, or the books
-                have another schema version (duty D10).
+            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them,
+                or the data has another schema version (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
         names = (*_LINK_FIELDS, FIELD)
@@ -436,7 +436,7 @@ class LinkStore:
         )
 
     async def snapshot(self, *, indexes: bool = False) -> Snapshot:
-        """Return all accounts and counts at one moment. If `indexes` is true, add the indexes."""
+        """Return all accounts and counts at one moment, with the indexes if `indexes` is true."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
@@ -469,7 +469,7 @@ class LinkStore:
         )
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Return the last ledger entry's number, and some Redis hashes at that moment."""
+        """Return the last ledger entry's number and some Redis hashes, at one moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for key in keys:
@@ -478,19 +478,19 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number, and some claims' fields at that moment."""
+        """Return the last ledger entry's number and the fields of some claims, at one moment."""
         entries, rows = await self._hashes_at(map(self.keys.claim, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number, and some proposals' fields at that moment."""
+        """Return the last ledger entry's number and the fields of some proposals, at one moment."""
         entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], fields: Sequence[str]
     ) -> tuple[int, list[list[bytes | None]]]:
-        """Return the last ledger entry's number, and some of the tables' fields at that moment."""
+        """Return the last ledger entry's number and `fields` of some tables, at one moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for table in tables:
@@ -499,7 +499,7 @@ class LinkStore:
         return int(entries or 0), rows
 
     async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
-        """Return the last ledger entry's number, and all fields of the tables at that moment."""
+        """Return the last ledger entry's number and all fields of some tables, at one moment."""
         entries, rows = await self._hashes_at(map(self.keys.table, tables))
         return entries, [
             {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
@@ -520,7 +520,7 @@ class LinkStore:
         ]
 
     async def last_entry(self) -> int:
-        """Return the last ledger entry's number, or the checkpoint's if Redis has no entries."""
+        """Return the last ledger entry's number. If Redis has none, return the checkpoint's."""
         rows = cast(
             "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
         )
@@ -531,15 +531,15 @@ class LinkStore:
 
         Raises:
             CheckpointError: the checkpoint differs from the one that the ledger records for the
-                last trimmed gaming day.
-            RedisError: the store failed.
+                last gaming day that was deleted from Redis.
+            RedisError: Redis failed.
         """
         held = await self._held_over()
         while held:
             text, by = held
             noted = await self.entries(by - 1, 1)
-            # Between the two reads, another process can trim the entry. In that case there is a new
-            # checkpoint.
+            # Between the two reads, another process can delete the entry from Redis, because the
+            # entry is archived. In that case there is a new checkpoint.
             was, held = held, await self._held_over()
             if held == was:
                 return proven(text, by, dict(noted))
@@ -552,7 +552,7 @@ class LinkStore:
         return None if text is None else (text, int(by or 0))
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
-        """Return the fields of each of some claims. A claim that does not exist has no fields."""
+        """Return the fields of some claims. A claim that does not exist has no fields."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for claim in ids:
                 pipe.hgetall(self.keys.claim(claim))
@@ -560,13 +560,13 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, oldest first. If `limit` is 0, return all."""
+        """Return at most `limit` undecided claims, the oldest first. With 0, return all."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
 
 def _decided(rows: Sequence[bytes]) -> list[str]:
-    """Return the part after ``done`` of a decision script's answer, or raise its refusal."""
+    """Return the part after ``done`` of a decision script's answer, or raise the refusal."""
     match texts(rows):
         case ["done", *result]:
             return result
@@ -586,13 +586,13 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def texts(row: Sequence[bytes]) -> list[str]:
-    """Return the answer of a Lua script as decoded texts."""
+    """Return the elements of a Lua script's answer as decoded texts."""
     return [text.decode() for text in row]
 
 
 def _head(
     entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
 ) -> LedgerHead:
-    """Return the ledger's head, and whether it is the last entry of the ledger itself."""
+    """Make a `LedgerHead`. `last` has the last entry of the ledger itself."""
     had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

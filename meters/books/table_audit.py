@@ -1,4 +1,4 @@
-"""Comparison of tables in Redis with the ledger: rounds, replies, and wins that hold tables."""
+"""Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -20,28 +20,28 @@ from meters.wire.messages import ClaimOpened, DrawMade, Reply
 _AT_ONCE: Final = 100
 """Count of tables that one call reads. Such a call delays Redis by less than a millisecond."""
 _WHOLE_AT_ONCE: Final = 10
-"""Count of tables that one call reads with all their fields, dozens of kilobytes for each."""
+"""Count of tables that one call reads with all fields. A table has dozens of kilobytes."""
 _FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held", "over")
 _ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _KEPT: Final = "reply:"
 _DIGEST: Final = 32
-"""Length of the event's digest, which Redis keeps in front of the reply."""
+"""Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _HELD: Final = msgspec.json.Decoder(ClaimOpened)
 
 _Row = Mapping[str, bytes]
-"""The fields of a table's hash that are checked."""
+"""The fields of a table's Redis hash."""
 
 
 class TableAudit:
     """The comparison of one link's tables in Redis with the link's ledger.
 
-    The comparison finds changes that somebody makes in Redis. After a change of an open round, the
-    round's result would be settled with wrong wagers or a wrong draw. After the removal of a hold,
-    the table would play on before its hand pay is paid.
+    The comparison finds changes that somebody makes directly in Redis. Somebody could change an
+    open round: its result would then be settled with wrong wagers or a wrong draw. Somebody could
+    remove the hold of a table: the table would then play on before its hand pay is paid.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -54,16 +54,17 @@ class TableAudit:
 
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the books at one moment.
-            whole: True to check the kept replies and all other fields of the tables too.
+            snapshot: the data of the link in Redis at one moment.
+            whole: True to check all fields of the tables, such as the kept replies. False to check
+                only the last event, the open round and the hold.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         holding = _holding(replay)
         known = {table.id for table in self._store.link.table}
         tables = sorted({*known, *replay.books.rounds, *replay.tables.last, *holding})
-        # Before schema version 3, no table named the wins that hold it.
+        # Before schema version 3, the data of a table did not name the wins that hold it.
         holds = snapshot.meters.get(FIELD) == str(SCHEMA)
         found: list[str] = []
         at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
@@ -90,7 +91,7 @@ class TableAudit:
         return [*found, *await self._other_asks(replay)]
 
     async def _other_asks(self, replay: Replay) -> list[str]:
-        """Return correction requests, or decisions on them, that differ from the ledger."""
+        """Report correction requests, and decisions on requests, that differ from the ledger."""
         entries, asks = await self._store.asks_at()
         moved = await self._moved_since(replay.entries, entries)
         return [
@@ -112,7 +113,7 @@ class TableAudit:
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
-        """Return the tables for which ledger entries were written while the audit ran."""
+        """Return the tables that got ledger entries while the audit ran."""
         moved: set[str] = set()
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -122,7 +123,7 @@ class TableAudit:
 
 
 def _holding(replay: Replay) -> dict[str, list[str]]:
-    """Return the claims that hold each table: hand pays that are neither paid nor rejected."""
+    """Return the claims that hold tables, by table: hand pays neither paid nor rejected."""
     found: dict[str, list[str]] = {}
     for claim, held in replay.books.claims.items():
         if held.hand_pay:
@@ -131,7 +132,7 @@ def _holding(replay: Replay) -> dict[str, list[str]]:
 
 
 def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report a table whose last event number in Redis is too low.
+    """Report a table if the sequence number of its last event is too low in Redis.
 
     With such a number, the service would accept an event a second time. The number in Redis can be
     higher than in the ledger, because the ledger does not have refused events.
@@ -142,9 +143,9 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report replies in Redis that differ from the first replies to their events.
+    """Report replies in Redis that differ from the replies in the ledger.
 
-    The ledger does not have the reply to a refused event or to a withdrawal.
+    The ledger does not have the replies to refused events and withdrawals.
     """
     text, due = row.get("last", b"0"), replay.tables.replies.get(table, {})
     last = int(text) if text.isdigit() else 0
@@ -160,7 +161,7 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
             said = one[_DIGEST:]
             if said.startswith(b"{") and not _has_no_entry(said, int(name)):
                 yield f"it keeps a reply to event {name}, no refusal, that is in no ledger entry"
-    # A restored store has only the replies that the ledger and the outboxes had.
+    # After a restore, Redis has only the replies that the ledger and the outboxes had.
     first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
     lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]
     if lacking and not set(lacking) <= due.keys():
@@ -168,14 +169,14 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return the event number after which all accepted events of a table were replayed."""
+    """Return the sequence number after which all accepted events of a table were replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Check whether a reply is for a refused event or a withdrawal, which have no ledger entry."""
+    """Check whether a reply is for an event without a ledger entry: refused, or a withdrawal."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -185,13 +186,14 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
 
 
 def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report differences in a table's last finished round and claims, and unknown fields."""
+    """Report differences in a table's last finished round and claims. Report unknown fields."""
     over = replay.tables.over.get(table)
     if over is not None or replay.begins_after == 0:
         due = None if over is None else over.encode()
         if row.get("over") != due:
             yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
-    # Earlier releases reported other claims to the tables again.
+    # The service reports the state of recent claims to a table again. Earlier releases chose other
+    # claims for this report.
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
         if row.get("claims", b"") != claims:
@@ -240,7 +242,7 @@ def _contributed(held: bytes | None) -> list[RoundContribution] | None:
 
 
 def stored_contribution(one: Added) -> RoundContribution:
-    """Make the contribution of a round to one meter, in the form that `apply_events` keeps."""
+    """Make the contribution of a round to one meter, in the form that `apply_events` stores."""
     return RoundContribution(
         meter=one.meter,
         wagers=one.wagers,
@@ -253,7 +255,7 @@ def stored_contribution(one: Added) -> RoundContribution:
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str]:
-    """Report differences between Redis and the ledger in the wins that hold a table."""
+    """Report differences between Redis and the ledger in the hand pays that hold a table."""
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -22,7 +22,7 @@ from meters.books.store import REPLIES_KEPT
 from meters.wire.messages import Reply, Wagers
 
 REPEATED_CLAIMS_MAX: Final = 64
-"""The most claims whose state the service reports to a table again, as in the Lua scripts."""
+"""The greatest number of claims whose state the service reports to a table again."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay"})
@@ -41,7 +41,7 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 @dataclass(frozen=True, slots=True)
 class OpenedRound:
-    """The wagers event of a table's open round: its number, its text, and the reply to it."""
+    """The wagers event of a table's open round: sequence number, text, and the reply to it."""
 
     seq: int
     round: str
@@ -64,13 +64,13 @@ class TableEvidence:
     """The state of a link's tables according to the replayed ledger entries.
 
     Attributes:
-        last: the number of the last event of each table.
+        last: the sequence number of the last event of each table.
         rounds: the open round of each table, if the wagers of the round were replayed.
-        decided: the last decision on a correction of each table's open round.
+        decided: the last decision on a correction request for each table's open round.
         over: the last finished round of each table.
         repeated_claims: the claims whose state the service reports to each table again, the oldest
             first.
-        replies: digests of the replies to the last events of each table, by event number. The
+        replies: digests of the replies to the last events of each table, by sequence number. The
             table's hash in Redis must have these replies.
     """
 
@@ -82,14 +82,14 @@ class TableEvidence:
     replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
     def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
-        """Add the data of a replayed ledger entry, and return the faults of its event, as texts.
+        """Add the data of a replayed ledger entry, and return the errors in its event, as texts.
 
         Args:
             fields: the fields of the entry.
-            books: the books after the entry.
+            books: the balances and rounds after the entry.
 
         Raises:
-            ValueError: the event has no number.
+            ValueError: the event has no sequence number.
             msgspec.DecodeError: the entry cannot be read.
         """
         kind, table = fields["kind"], fields["table"].decode()
@@ -117,7 +117,7 @@ class TableEvidence:
     def _end_round(
         self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
-        """Process a result or a void, and return the faults of the result, as texts."""
+        """Add the data of a result or a void, and return the errors in a result, as texts."""
         opened, reply = self.rounds.pop(table, None), fields["reply"]
         self.over[table] = fields["round"].decode()
         if fields["kind"] != b"result":
@@ -133,7 +133,7 @@ class TableEvidence:
         return _other_lines(opened, reply)
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """Add claims whose state is reported to a table again. Each claim is kept once."""
+        """Add claims whose state the service reports to a table again. A claim is listed once."""
         known = [claim for claim in self.repeated_claims.get(table, ()) if claim not in claims]
         self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
@@ -154,9 +154,10 @@ class TableEvidence:
         )
 
     def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
-        """Return a fault if a correction names a confirmer, but no earlier entry confirms it."""
+        """Return an error if an event names a confirmer, but no earlier entry confirms it."""
         who = confirmed_by(fields["by"].decode())
-        # If the round began before the first replayed entry, its confirmation is not known.
+        # If the round began before the first replayed entry, the confirmation can be in an entry
+        # that was not replayed.
         if not who or table not in self.rounds:
             return []
         correction = correction_in(fields["event"])
@@ -168,9 +169,10 @@ class TableEvidence:
 
 
 def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
-    """Return the faults of a result that was settled with wrong wagers or a wrong draw.
+    """Return the errors in a result: wagers or a draw that differ from the ledger.
 
-    The ledger has the right wagers and the right draw. Each wager has one settlement line.
+    The entry of the wagers has the right wagers and the right draw. In the result, each wager must
+    have one settlement line.
     """
     lines, draw = _REPLY.decode(reply).lines or (), _REPLY.decode(opened.reply).draw
     due = sorted(
@@ -190,5 +192,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
 
 
 def stored_reply_digest(stored: bytes) -> bytes:
-    """Return a digest of a reply in the form in which the table's Redis hash has the reply."""
+    """Return a digest of a reply. The reply has the form that the table's Redis hash has."""
     return hashlib.blake2b(stored, digest_size=16).digest()

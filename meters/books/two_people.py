@@ -1,22 +1,23 @@
-"""The rule of two people: one person must not do both acts under two names (duty D4).
+"""The rule of two people: nobody does both acts of a decision, even under two names (duty D4).
 
-For example, one person validates a hand pay and another person pays it. A person who sets the PIN
-of another user could do both acts. The following argument is valid for all parallel requests:
+For example, one person validates a hand pay, and another person pays it. A person who sets the PIN
+of another user could sign in as this user, and do both acts. pitlink prevents this, even if
+requests arrive at the same time:
 
-- A session ends when its user gets another PIN. To act under another name, a person needs a PIN of
-  that name that was set in the last 24 hours. They set this PIN themselves, or an administrator who
-  helps them sets it. The session under that name began after the PIN was set. One script finds a
-  session together with the PINs that were set in the last 24 hours. So each request of the session
-  has the setter's name.
-- A person who sets an administrator's PIN can set more PINs under the administrator's name. So the
-  rule follows all setters, from PIN to PIN. The order of the times does not matter, because only
-  the last time is known if a PIN was set twice.
-- The script of the first act stores, in the same atomic step, the names of those who set the PINs
-  of that act's session. The script of the second act reads these names, and the name of the person
-  who did the first act. The script refuses the second act if the two acts have a name in common. No
-  other request can change the data while a script runs.
-- A PIN that is set after a request was admitted can open only a later session. So if a PIN was set
-  too late for the second act to see, nobody used it for the first act.
+- A session ends when its user gets another PIN. To act under the name of user B, person A needs a
+  PIN of B that was set in the last 24 hours. A set this PIN, or an administrator who helps A set
+  it. The session under B's name began after the PIN was set. One script finds a session together
+  with the PINs that were set in the last 24 hours. So each request of the session has the name of
+  the person who set the PIN.
+- A person who sets an administrator's PIN can then set more PINs under the administrator's name. So
+  the rule follows all setters, from PIN to PIN. It ignores the times at which the PINs were set: if
+  a PIN was set twice, only the last time is known.
+- The script of the first act also stores the names of the people who set the PINs of that act's
+  session. The script of the second act reads these names, and the name of the person who did the
+  first act. It refuses the second act if the two acts have a name in common. No other request can
+  change the data while a script runs.
+- A PIN that is set after a request was admitted can open only a later session. So if the second act
+  could not yet see that a PIN was set, nobody had used this PIN for the first act.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,18 +26,18 @@ from typing import Final, Self
 import msgspec
 
 COMMAND: Final = "command line"
-"""The beginning of the actor's name if a command did the act."""
+"""The beginning of the name in a record, if not a user but a `pitlink` command did the act."""
 
 
 class PinSetters(msgspec.Struct, frozen=True):
     """The people who set PINs in the last 24 hours, as far as this concerns one user.
 
     Attributes:
-        own: the people who set the user's PIN, and those who set the PINs of these people, and so
-            on. The user is not among them.
-        shared: all people who do not count as a second person for the user at present. With each of
-            them is the name of a person who set that person's PIN, the user's PIN, or both. This
-            person set the PINs directly or through others.
+        own: the people who set the user's PIN, directly or through a chain of people who set each
+            other's PINs. The user is not among them.
+        shared: for each person X who does not count as a second person for the user, one person who
+            set the PIN of X, of the user, or of both. The PIN can have been set directly, or
+            through a chain of people who set each other's PINs.
     """
 
     own: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, name: str, pins_set: Iterable[tuple[str, str]]) -> Self:
-        """Select the setters that concern a user from all PINs that were set in the last 24 hours.
+        """Select the setters for one user from all PINs that were set in the last 24 hours.
 
         >>> PinSetters.of("Flo", [("Flo", "Ada"), ("Finn", "Ada"), ("Sue", "Al")])
         PinSetters(own=('Ada',), shared={'Ada': 'Ada', 'Finn': 'Ada'})
@@ -62,17 +63,17 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @property
     def by_command(self) -> str | None:
-        """The account on a machine that set the user's PIN with a command, or None."""
+        """The account of a machine that set the user's PIN with a `pitlink` command, or None."""
         return next((setter for setter in self.own if setter.startswith(COMMAND)), None)
 
     @property
     def text(self) -> bytes:
-        """The setters as text for the scripts."""
+        """The setters as text for the Lua scripts."""
         return msgspec.json.encode(self)
 
 
 NO_SETTERS: Final = PinSetters()
-"""The setters of a user whose PIN nobody else set, and who set no other PIN, in 24 hours."""
+"""No setters: in 24 hours, nobody else set the user's PIN, and the user set no PIN of others."""
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -88,12 +89,12 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def why_one_person(first: str, second: str, setter: str, *, did: str, does: str) -> str:
-    """Return the reason why a user does not count as the second person, as text for this user.
+    """Return the reason why a user must not do the second act, as text for this user.
 
     Args:
         first: the person who did the first act.
         second: the user who reads the text.
-        setter: the person who set a PIN, as the script found. Empty if one name did both acts.
+        setter: the person who set a PIN, according to the script. Empty if `first` is `second`.
         did: the first person's act, such as "validated this win".
         does: the second person's act, such as "pays it".
     """

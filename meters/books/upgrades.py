@@ -1,4 +1,4 @@
-"""Upgrade of a link's books to the schema version of this release, with ledger entries."""
+"""Upgrade of a link's data in Redis to the schema version of this release, with ledger entries."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from meters.wire.clock import now_text
 
 
 class Upgrade(msgspec.Struct, frozen=True):
-    """An upgrade in the ledger: the two schema versions, and the release that made the upgrade."""
+    """An upgrade in the ledger: the schema versions before and after, and the release."""
 
     before: int
     after: int
@@ -26,20 +26,20 @@ UPGRADE: Final = msgspec.json.Decoder(Upgrade)
 
 
 async def upgrade_link(store: LinkStore, by: str) -> None:
-    """Upgrade a link's books to this release's schema version, one version after the other.
+    """Upgrade a link's data to the schema version of this release, one version after the other.
 
-    Nothing changes if the books have this version already. Each step is atomic. Even if several
-    services start the upgrade, each step is done only once.
+    Nothing changes if the data already has this version. The upgrade by one version is atomic. It
+    is done only once, even if several processes start it.
 
     Raises:
-        RedisError: the store failed. The steps that are done remain.
+        RedisError: Redis failed. The data keeps the versions up to which it was upgraded.
     """
     script = store.redis.register_script(load_script("upgrade_link"))
     had = await store.schema()
     while had is not None and had < SCHEMA:
         step = Upgrade(had, had + 1, version("pitlink"))
-        # The last entry is read before the claims. If another entry is added after this read,
-        # everything is read again.
+        # The last entry is read before the claims. If the ledger gets a new entry after this read,
+        # the script refuses, and everything is read again.
         last = (await store.snapshot()).last_entry
         held = await _held(store) if had == _BEFORE_HOLDS else {}
         keys = [store.keys.table(table) for table in held]
@@ -66,7 +66,7 @@ _BEFORE_HOLDS: Final = 2
 
 
 async def _held(store: LinkStore) -> Mapping[str, str]:
-    """Return, by table, the claims that hold the table, one on each line, the oldest first."""
+    """Return the claims that hold each table, one on each line, the oldest first."""
     held: dict[str, str] = {}
     for holding in await holding_claims(store):
         line = msgspec.json.encode(holding.claim).decode()

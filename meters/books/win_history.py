@@ -1,4 +1,4 @@
-"""Pages of the past wins of a meter, the latest first (duty D16)."""
+"""Pages of the wins of a meter, the latest first (duty D16)."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -11,7 +11,7 @@ _METER_AWARD: Final = "!"
 
 
 class WinIndex:
-    """The index of one link's wins that wait, or have waited, for a floorperson."""
+    """The index of one link's wins that wait, or have waited, until a floorperson decides them."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -19,14 +19,14 @@ class WinIndex:
     async def page(
         self, meter: str, before: int | None, count: int, *, meter_awards: bool
     ) -> Sequence[tuple[int, str]]:
-        """Return up to `count` wins of a meter, each with its order, the latest first.
+        """Return up to `count` wins of a meter, each with its place, the latest first.
 
-        The order of a win is the number of its ledger entry. All orders are lower than `before`. If
-        `before` is None, the page begins with the latest win. If `meter_awards` is true, only
-        percentages of the meter are returned.
+        The place of a win is the number of its ledger entry. All places are lower than `before`. If
+        `before` is None, the page begins with the latest win. If `meter_awards` is true, only wins
+        of a percentage of the meter are returned.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         prefix = f"{meter}{_METER_AWARD if meter_awards else _ANY}"
         # Members with the same score are sorted by their bytes, and "~" is after every digit.

@@ -51,7 +51,7 @@ class SlipNumbers:
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         if slip is None:
             yield

@@ -33,7 +33,7 @@ class History:
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         links = self._links(search)
         wanted = _Wanted(search)

@@ -183,7 +183,7 @@ class LinkIntake:
 
         Raises:
             TermsError: the terms of the link's meters changed in Redis. Nothing was done.
-            RedisError: the store failed. It is not known if the batch was applied. The tables
+            RedisError: Redis failed. It is not known if the batch was applied. The tables
                 repeat their events. If the batch was applied, they get the stored replies.
         """
         outcome = BatchResult()

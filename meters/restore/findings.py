@@ -99,7 +99,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     Raises:
         RestoreError: the store has books without meters, so it is damaged. No interrupted restore
             leaves such a store.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     redis, keys = store.redis, store.keys
     snapshot = await store.snapshot()
@@ -124,7 +124,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 
     Raises:
         RestoreError: the two entries differ.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     if entry and await _chain_at(store, entry) not in {None, chain}:
         raise RestoreError(

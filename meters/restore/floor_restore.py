@@ -69,7 +69,7 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
 
     Raises:
         UserError: nothing was done, or the restore did not finish. The message has the reason.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     console = plain_console()
     sources = _has_sources(floor, options)

@@ -142,7 +142,7 @@ class LinkRestore:
 
         Raises:
             RestoreError: the store, the copy and the outboxes do not belong together.
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         store, mark = self._store, self._mark.seen
         held = await inspect_store(store, mark)

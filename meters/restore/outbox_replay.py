@@ -73,7 +73,7 @@ class OutboxReplay:
         """Apply events in their order. `advance` is called with the number of applied events.
 
         Raises:
-            RedisError: the store failed. The applied events remain, and the replay can be repeated.
+            RedisError: Redis failed. The applied events remain, and the replay can be repeated.
             TermsError: the terms of the link's meters changed.
         """
         replayed = Replayed()

@@ -36,7 +36,7 @@ class StoreWriter:
         """Set the key that marks a store during a restore. No service opens a store with this key.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hset(self._keys.restoring, mapping={"by": by, "at": at})
@@ -46,7 +46,7 @@ class StoreWriter:
         """Remove the key that marks the link's store as being restored.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         await self._redis.delete(self._keys.restoring)
 
@@ -57,7 +57,7 @@ class StoreWriter:
         payout slips are not removed: their numbers stay used.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
@@ -70,7 +70,7 @@ class StoreWriter:
         """Write the ledger entries in parts, and yield the number of the last entry of each part.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         pipe, last = self._pipeline(), 0
         async for number, fields in entries:
@@ -86,7 +86,7 @@ class StoreWriter:
         """Write all keys except the ledger. The hash of the meters is the last key.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         keys, pipe = self._keys, self._pipeline()
         for key, fields in snapshot:

@@ -160,7 +160,7 @@ class LogAudit:
                 already.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
             ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
         """
         with as_altered():
@@ -291,7 +291,7 @@ async def check_log(
         secrets: the secrets for the log's MACs; None if there are no secrets.
 
     Raises:
-        RedisError: the store failed.
+        RedisError: Redis failed.
         ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
     """
     return await LogAudit(everywhere, secrets).run(seen)
