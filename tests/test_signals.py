@@ -174,8 +174,10 @@ def test_an_ignored_sigint_stays_ignored() -> None:
 
 def test_child_processes_of_the_tests_receive_signals() -> None:
     """This holds even if a script runs the tests in the background."""
-    told = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True, text=True)
+    script = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
     assert done.stdout == "False\n"
 
 

@@ -80,8 +80,8 @@ def test_a_day_is_archived_and_trimmed_while_tables_play(stand: Stand) -> None:
     elsewhere = file.rename(file.with_name("moved"))
     missing = run_pitlink("audit", "--config", config, "--json")
     assert missing.returncode == 1
-    told = " ".join(json.loads(missing.stdout)["problems"])
-    assert "only the later entries were audited" in told
+    problems = " ".join(json.loads(missing.stdout)["problems"])
+    assert "only the later entries were audited" in problems
     elsewhere.rename(file)
     assert stand.service.audit()["balanced"]
 

@@ -207,18 +207,18 @@ async def drive() -> None:
     load = Load(start)
     try:
         async with load.connected():
-            _tell(Ready())
+            _report(Ready())
             # The objects that exist now stay, so the garbage collector need not scan them
             # repeatedly.
             gc.collect()
             gc.freeze()
             while line := await reader.readline():
-                _tell(await load.carry_out(ORDER.decode(line)))
+                _report(await load.carry_out(ORDER.decode(line)))
     except (NoAnswerError, PacketError, OSError) as error:
-        _tell(Failed(reason=str(error)))
+        _report(Failed(reason=str(error)))
 
 
-def _tell(finding: Finding) -> None:
+def _report(finding: Finding) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
     sys.stdout.buffer.flush()
 

@@ -51,8 +51,8 @@ def _cpu_count() -> int:
 
 def _cpu_name() -> str:
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        found = re.search(r"^model name\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     except OSError:
         found = None
     return found[1] if found else platform.processor()

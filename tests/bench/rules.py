@@ -84,8 +84,8 @@ def measure_rules(*, seconds: float, passes: int) -> None:
 
 def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigures:
     rng = random.Random(_SEED)
-    told = list(_rounds(chapter, rng))
-    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in told)
+    rounds = list(_rounds(chapter, rng))
+    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in rounds)
     rates = [_rate(lines, seconds) for _ in range(passes)]
     sink = io.BytesIO()
     settle_lines(io.BytesIO(lines), sink)
@@ -124,7 +124,7 @@ def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, objec
         def dealt(count: int, deck: Iterator[str] = deck) -> list[str]:
             return [next(deck) for _ in range(count)]
 
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "game": chapter.game,
             "paytables": paytables,
             "positions": [
@@ -134,15 +134,15 @@ def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, objec
             "dealer": dealt(deal.dealer),
         }
         if any(wager.fourth_card for wager in chapter.wager):
-            told["pair_bonus_community_card"] = dealt(1)[0]
+            fields["pair_bonus_community_card"] = dealt(1)[0]
         if "hand_and_all_six" in cards_of:
-            told["all_six_card"] = dealt(1)[0]
+            fields["all_six_card"] = dealt(1)[0]
         if "hand_and_community" in cards_of:
-            told["community"] = dealt(2)
+            fields["community"] = dealt(2)
         if any(wager.draws for wager in chapter.wager):
-            told["draw"] = {"magic_card": card_name(rng.choice(DECK)), "lucky_position": 3}
+            fields["draw"] = {"magic_card": card_name(rng.choice(DECK)), "lucky_position": 3}
         meters = {wager.meter.value: _METER_CENTS for wager in chapter.wager if wager.meter}
-        yield {**told, "meters": meters} if meters else told
+        yield {**fields, "meters": meters} if meters else fields
 
 
 def _wagers(chapter: Chapter) -> dict[str, int]:

@@ -64,20 +64,22 @@ async def run_bench(plan: Plan) -> Report:
     with _progress() as progress:
         task = progress.add_task("", total=_steps(plan))
 
-        def tell(what: str) -> None:
+        def report_step(what: str) -> None:
             progress.update(task, advance=1, description=what)
             if progress.disable:
                 progress.console.print(what)
 
-        tell("starting the parts")
+        report_step("starting the parts")
         async with stand(plan.tables * TEN_TIMES, bare_window=plan.tables, seed=_SEED) as parts:
-            tell("warming up")
+            report_step("warming up")
             await _ask(parts, _wagers(plan.tables * TEN_TIMES, 0.0), Measured)
-            passes = [await _measure(parts, plan, number, tell) for number in range(plan.passes)]
-            tell("comparing the books")
+            passes = [
+                await _measure(parts, plan, number, report_step) for number in range(plan.passes)
+            ]
+            report_step("comparing the books")
             finished = await _ask(parts, Finish(), Finished)
             audit = await parts.audit(within_s=_AUDIT_WITHIN_S)
-            tell("ending the parts")
+            report_step("ending the parts")
     settings = settings_of(plan.tables, plan.seconds, plan.passes)
     return make_report(
         machine=machine,
@@ -89,19 +91,21 @@ async def run_bench(plan: Plan) -> Report:
     )
 
 
-async def _measure(parts: Stand, plan: Plan, number: int, tell: Callable[[str], None]) -> Pass:
+async def _measure(
+    parts: Stand, plan: Plan, number: int, report_step: Callable[[str], None]
+) -> Pass:
     """Measure one pass over all phases."""
     tables, seconds = plan.tables, plan.seconds
     of = f"pass {number + 1} of {plan.passes}"
-    tell(f"{of}: wagers from {tables:,} tables")
+    report_step(f"{of}: wagers from {tables:,} tables")
     wagers = await _ask(parts, _wagers(tables, seconds), Measured)
-    tell(f"{of}: the bare subscriber")
+    report_step(f"{of}: the bare subscriber")
     bare = await _ask(parts, MeasureBare(tables=tables, seconds=seconds), Measured)
-    tell(f"{of}: whole rounds")
+    report_step(f"{of}: whole rounds")
     rounds = await _ask(parts, MeasureRounds(tables=tables, seconds=seconds), Measured)
-    tell(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
+    report_step(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
     ten_times = await _ask(parts, _wagers(tables * TEN_TIMES, seconds), Measured)
-    tell(f"{of}: latency at {ROUNDS_PER_S} rounds a second")
+    report_step(f"{of}: latency at {ROUNDS_PER_S} rounds a second")
     pace = MeasureLatency(tables=tables, rounds_per_s=ROUNDS_PER_S, seconds=seconds)
     latency = await _ask(parts, pace, LatencyMeasured)
     return Pass(wagers=wagers, bare=bare, rounds=rounds, ten_times=ten_times, latency=latency)

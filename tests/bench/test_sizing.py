@@ -92,7 +92,7 @@ def test_figures_are_slopes() -> None:
     assert live["ledger"] == pytest.approx((6_000 - 900 - 40 - 8) / 14 * 10**6, abs=3)
     assert found.append_only_file_bytes_per_thousand_rounds == {
         "as_written": 8_000_000,
-        "written_anew": 2_000_000,
+        "rewritten": 2_000_000,
     }
     assert found.archive_bytes_per_million_wagers == 300_000_000
     assert found.archive_bytes_per_thousand_rounds == 4_200_000
@@ -142,7 +142,7 @@ def test_two_measurements_at_once_are_refused() -> None:
     assert "give one" in done.stderr
 
 
-def told(figures: dict[str, Any], *names: str) -> bool:
+def has_figures(figures: dict[str, Any], *names: str) -> bool:
     """Return whether figures exist. So little play leaves books that Redis's own use hides."""
     return all(isinstance(figures[name], int | float) for name in names)
 
@@ -160,16 +160,16 @@ def test_quick_measures_everything_and_leaves_nothing(short_path: Path) -> None:
     done = run_pitlink("--sizing", "--quick", program=bench_command, env=env, timeout_s=400)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
-    assert told(report, "redis_bytes_per_link", "redis_bytes_per_meter")
-    assert told(report["redis_bytes_for_ever"], "operators_log_entry", "slip", "proposal")
+    assert has_figures(report, "redis_bytes_per_link", "redis_bytes_per_meter")
+    assert has_figures(report["redis_bytes_for_ever"], "operators_log_entry", "slip", "proposal")
 
     (mix,) = report["mixes"].values()
     # A round is two entries, and has fourteen wagers.
     assert mix["ledger_entries_per_million_wagers"] >= 2 / 14 * 10**6
-    assert told(mix["redis_bytes_per_million_wagers"], "all", "ledger", "claims")
-    assert told(mix["redis_bytes_per_claim"], "claims", "wins")
+    assert has_figures(mix["redis_bytes_per_million_wagers"], "all", "ledger", "claims")
+    assert has_figures(mix["redis_bytes_per_claim"], "claims", "wins")
     written = mix["append_only_file_bytes_per_million_wagers"]
-    assert written["as_written"] > written["written_anew"] > 0
+    assert written["as_written"] > written["rewritten"] > 0
     assert positive(mix, "archive_bytes_per_million_wagers", "append_only_file_bytes_settled")
     assert positive(mix["table"], "replies_bytes")
     assert positive(mix["redis_after_trim"], "used_bytes")

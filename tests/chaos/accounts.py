@@ -17,7 +17,7 @@ import msgspec
 import redis
 
 from tests.chaos.own_books import METER, OwnBooks
-from tests.chaos.player import Player, Told
+from tests.chaos.player import Player, Reported
 
 _OF_TABLES: Final = frozenset({"wagers", "result", "void"})
 _OF_CLAIMS: Final = frozenset({"validate", "reject", "pay"})
@@ -77,13 +77,13 @@ def hold_together(
     ]
     accounts.entries += len(ledger)
     books = OwnBooks(terms.wager_cents, terms.progressive_bps)
-    told = {player.name: iter(player.told) for player in players}
+    reported = {player.name: iter(player.reported) for player in players}
     opened: dict[str, tuple[str, int, bool]] = {}
     went: defaultdict[str, list[str]] = defaultdict(list)
     for entry in ledger:
         kind = entry["kind"].decode()
         if kind in _OF_TABLES:
-            _replay(books, entry, kind, told=told, opened=opened, accounts=accounts)
+            _replay(books, entry, kind, reported=reported, opened=opened, accounts=accounts)
         elif kind in _OF_CLAIMS:
             claim = json.loads(entry["event"])["claim"]
             went[claim].append(kind)
@@ -91,13 +91,13 @@ def hold_together(
             meter, cents, percent = opened[claim]
             if kind == "reject" and percent:
                 books.reject(meter, cents)
-    for table, rest in told.items():
+    for table, rest in reported.items():
         left = len(list(rest))
         accounts.expect(
             left == 0, f"{table}: {left} events were answered and are not in the ledger"
         )
     _hold_claims(link, store, opened, went, accounts)
-    for table in told:
+    for table in reported:
         _hold_outbox(outboxes / f"{table}.sqlite", table, ledger, accounts)
     for kind, micros in books.meters.items():
         held = meters[kind]["amount_micros"]
@@ -113,15 +113,15 @@ def _replay(
     entry: Mapping[str, bytes],
     kind: str,
     *,
-    told: Mapping[str, Iterator[Told]],
+    reported: Mapping[str, Iterator[Reported]],
     opened: dict[str, tuple[str, int, bool]],
     accounts: Accounts,
 ) -> None:
     table = entry["table"].decode()
-    heard = next(told[table], None)
+    heard = next(reported[table], None)
     accounts.expect(
         heard is not None and heard.kind == kind,
-        f"{table} seq {entry['seq'].decode()}: the ledger has {kind}, the devices were told"
+        f"{table} seq {entry['seq'].decode()}: the ledger has {kind}, the devices got"
         f" {heard and heard.kind}",
     )
     if heard is None or heard.kind != kind:
@@ -167,7 +167,7 @@ def _hold_claims(
             state in _WAYS.get(way, ()), f"claim {claim} is {state} and went the way {way}"
         )
     stray = set(went) - set(opened)
-    accounts.expect(not stray, f"claims were decided that no table was told of: {sorted(stray)}")
+    accounts.expect(not stray, f"claims were decided that no table received: {sorted(stray)}")
 
 
 def _hold_outbox(

@@ -80,7 +80,7 @@ class Replies:
     def problems(self) -> list[str]:
         """Return the events that received two different answers."""
         return [
-            f"{topic} was told {[*given]} of {seq}"
+            f"{topic} got {[*given]} of {seq}"
             for (topic, seq), given in self._given.items()
             if len(given) > 1
         ]

@@ -73,14 +73,14 @@ class OwnBooks:
         shares = Counter(
             line["item"] for line in lines if line.get("percent") and line["item"] in METER
         )
-        told: set[str] = set()
+        known: set[str] = set()
         for line in lines:
             percent, item = line.get("percent"), line["item"]
-            if not percent or item in told:
+            if not percent or item in known:
                 continue
             kind, parts = METER.get(item, item), 1
             if item in METER:
-                told.add(item)
+                known.add(item)
                 parts = shares[item]
             each = self.meters[kind] // CENT * percent // 100 // parts
             assert line["paid"] == each, (table, line, each)

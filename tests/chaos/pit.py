@@ -19,6 +19,7 @@ from meters.floor.floor_file import read_floor
 from tests.chaos.accounts import Accounts, hold_together
 from tests.chaos.copies import Replies
 from tests.chaos.floor import TERMS, tables_of, write_floor
+from tests.chaos.floorpersons import NAMES, Floorperson
 from tests.chaos.parts import (
     Part,
     ServerPart,
@@ -28,7 +29,6 @@ from tests.chaos.parts import (
     strike,
     strike_wire,
 )
-from tests.chaos.people import NAMES, Floorperson
 from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Blow, Fault, blows
 from tests.chaos.player import Player
 from tests.chaos.report import Memory, Report, grown
@@ -61,7 +61,7 @@ class Pit:
         self._tables = tuple(f"C-{number}" for number in range(1, tables + 1))
         self._players: dict[str, Player] = {}
         self._services: list[ServicePart] = []
-        self._people: list[Floorperson] = []
+        self._floorpersons: list[Floorperson] = []
         self._parts: dict[str, Part] = {}
         self._ending = threading.Event()
         self._blows: list[Blow] = []
@@ -129,11 +129,11 @@ class Pit:
         for player in self._players.values():
             player.start()
         urls = [service.url for service in self._services]
-        self._people = [Floorperson(name, urls, self._seed) for name in NAMES]
-        for person in self._people:
+        self._floorpersons = [Floorperson(name, urls, self._seed) for name in NAMES]
+        for person in self._floorpersons:
             person.start()
         eventually(
-            lambda: all(player.told for player in self._players.values()),
+            lambda: all(player.reported for player in self._players.values()),
             within_s=_READY_WITHIN_S,
             what="wagers of every table",
         )
@@ -163,14 +163,14 @@ class Pit:
         """Watch for a while: longest silence, memory in use, failures."""
         rest(_LOOK_EVERY_S)
         now_s = time.monotonic()
-        answered = sum(len(player.told) for player in self._players.values())
+        answered = sum(len(player.reported) for player in self._players.values())
         self._longest_s = max(self._longest_s, now_s - self._answered_at_s)
         if answered != self._answered:
             self._answered, self._answered_at_s = answered, now_s
         if now_s - self._measured_s >= _MEMORY_EVERY_S:
             self._measured_s = now_s
             self._measure()
-        threads: list[Player | Floorperson] = [*self._players.values(), *self._people]
+        threads: list[Player | Floorperson] = [*self._players.values(), *self._floorpersons]
         self.failed += [f"{each.name}: {each.failed!r}" for each in threads if each.failed]
 
     def _measure(self) -> None:
@@ -187,7 +187,7 @@ class Pit:
         return (
             f"faults {faults}  rounds {sum(player.rounds for player in players)}"
             f"  wagers {sum(player.wagers for player in players)}"
-            f"  decisions {sum(person.acts.total() for person in self._people)}"
+            f"  decisions {sum(person.acts.total() for person in self._floorpersons)}"
         )
 
     def settle(self, *, seconds: float) -> Report:
@@ -198,7 +198,7 @@ class Pit:
         for player in self._players.values():
             player.finish()
         self._await_end(accounts)
-        for person in self._people:
+        for person in self._floorpersons:
             person.finish()
             person.join()
         self._measure()
@@ -255,22 +255,22 @@ class Pit:
         for name, memory in self._memory.items():
             if grew := grown(name, memory, accounts.entries):
                 accounts.problems.append(grew)
-        told = sum(player.wagers for player in players)
+        accepted = sum(player.wagers for player in players)
         accounts.expect(
-            told == accounts.wagers,
-            f"{told} wagers were accepted, the ledger has {accounts.wagers}",
+            accepted == accounts.wagers,
+            f"{accepted} wagers were accepted, the ledger has {accounts.wagers}",
         )
-        for person in self._people:
+        for person in self._floorpersons:
             for claim, act in person.decided:
                 by = accounts.decisions.get((claim, act))
                 accounts.expect(
                     by == person.name,
-                    f"{person.name} was told that he did {act} {claim}; the ledger says {by}",
+                    f"{person.name} got a success for {act} {claim}; the ledger says {by}",
                 )
-        by_people: Counter[str] = Counter()
+        decisions: Counter[str] = Counter()
         refusals: Counter[str] = Counter()
-        for person in self._people:
-            by_people += person.acts
+        for person in self._floorpersons:
+            decisions += person.acts
         for player in players:
             refusals += player.refusals
         targets = [{fault.target for fault in blow.faults} for blow in self._blows]
@@ -284,14 +284,14 @@ class Pit:
             in_a_row=sum(bool(one & other) for one, other in pairwise(targets)),
             starts={name: part.starts for name, part in self._parts.items()},
             rounds=sum(player.rounds for player in players),
-            wagers_told=told,
+            wagers_accepted=accepted,
             wagers_in_ledger=accounts.wagers,
             events=accounts.events,
             results=accounts.results,
             voids=accounts.voids,
             entries=accounts.entries,
             claims=dict(accounts.claims),
-            decided_by_people=dict(by_people),
+            decisions=dict(decisions),
             decided_by_simulation=sum(
                 by.startswith("simulated") for by in accounts.decisions.values()
             ),

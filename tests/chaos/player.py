@@ -39,7 +39,7 @@ _WHY_VOID: Final = "the round cannot be settled"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reported:
     """Answer to the devices about one event that went to the service.
 
     Attributes:
@@ -61,7 +61,7 @@ class Player(threading.Thread):
     A line without an answer is sent again to the next agent.
 
     Attributes:
-        told: answers about events that are in the ledger, in order.
+        reported: answers about events that are in the ledger, in order.
         refusals: how often a device was refused, by code.
         wagers: number of wagers accepted at lock-out.
         rounds: number of completed rounds.
@@ -71,7 +71,7 @@ class Player(threading.Thread):
 
     def __init__(self, layout: Layout, config: Path, log: Path, seed: int) -> None:
         super().__init__(name=layout.table, daemon=True)
-        self.told: list[Told] = []
+        self.reported: list[Reported] = []
         self.refusals: Counter[str] = Counter()
         self.wagers = 0
         self.rounds = 0
@@ -205,7 +205,7 @@ class Player(threading.Thread):
             case BettingLocked():
                 self._in_round = True
                 if answer.round is not UNSET:
-                    self.told.append(Told("wagers", _sums(self._lit)))
+                    self.reported.append(Reported("wagers", _sums(self._lit)))
                     self.wagers += len(self._lit)
                 self._with_service = answer.round is not UNSET
                 self._lit.clear()
@@ -213,11 +213,11 @@ class Player(threading.Thread):
                 self._in_round = False
                 if self._with_service:
                     lines, claims = answer.lines or (), answer.claims or ()
-                    self.told.append(Told("result", {}, lines, claims))
+                    self.reported.append(Reported("result", {}, lines, claims))
             case VoidPressed():
                 self._in_round = False
                 if self._with_service:
-                    self.told.append(Told("void"))
+                    self.reported.append(Reported("void"))
             case _:
                 pass
 

@@ -30,14 +30,14 @@ class Report(msgspec.Struct, kw_only=True):
     in_a_row: int
     starts: dict[str, int]
     rounds: int
-    wagers_told: int
+    wagers_accepted: int
     wagers_in_ledger: int
     events: int
     results: int
     voids: int
     entries: int
     claims: dict[str, int]
-    decided_by_people: dict[str, int]
+    decisions: dict[str, int]
     decided_by_simulation: int
     refusals: dict[str, int]
     events_answered_again: int

@@ -38,13 +38,13 @@ def run_chaos(options: Options) -> Report:
     with Pit(options.tables, options.seed) as pit:
         pit.begin()
         struck = time.monotonic()
-        told = struck
+        reported_s = struck
         while time.monotonic() - struck < options.seconds and not pit.failed:
             pit.look()
-            if time.monotonic() - told >= _PROGRESS_EVERY_S:
-                told = time.monotonic()
-                _tell(f"{told - began:7.0f} s  {pit.progress()}")
-        _tell(f"{time.monotonic() - began:7.0f} s  the faults stop, the tables finish")
+            if time.monotonic() - reported_s >= _PROGRESS_EVERY_S:
+                reported_s = time.monotonic()
+                _print(f"{reported_s - began:7.0f} s  {pit.progress()}")
+        _print(f"{time.monotonic() - began:7.0f} s  the faults stop, the tables finish")
         return pit.settle(seconds=time.monotonic() - struck)
 
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if report.holds else 1
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 

@@ -92,14 +92,14 @@ def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
     before = stand.books()["main"]["accounts"]
     with Devices(stand.service.config, table.table) as devices:
         assert devices.wager(3)["ok"]
-        told = len(devices.heard())
+        answers = len(devices.heard())
         with fault(stand):
             devices.say("lockout")
             # The passing of time is tested here: every part must have noticed the failure, and
             # still wait.
             end = time.monotonic() + SILENCE_S + BEAT_S
             eventually(lambda: time.monotonic() > end)
-            assert len(devices.heard()) == told, "lock-out was answered without the service"
+            assert len(devices.heard()) == answers, "lock-out was answered without the service"
         answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R1")
         assert devices.play_out()["ok"]
@@ -120,7 +120,7 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         assert devices.ask("lockout")["round"] == "R1"
         assert devices.play_out()["ok"]
         assert devices.wager(3)["ok"]
-        told = len(devices.heard())
+        answers = len(devices.heard())
         before = int(stand.books()["main"]["accounts"][key])
         heard = len(stand.ear.on(table.out))
         # Begin right after a heartbeat: seconds pass until the next one finds Redis gone and stops
@@ -138,7 +138,7 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         finally:
             stand.redis.thaw()
         eventually(lambda: stand.account("main", key) == before + 100 * 1_400, what="the batch")
-        assert len(devices.heard()) == told
+        assert len(devices.heard()) == answers
         stand.service.start()
         answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R3")

@@ -72,7 +72,7 @@ def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
         # Redis is frozen so that the result reaches it before a heartbeat may find Redis gone and
         # stop the link.
         with stand.service.frozen():
-            table.tell(result(2, positions=[SPADES]))
+            table.publish(result(2, positions=[SPADES]))
             stand.ear.next_on(table.out, heard)
             stand.redis.freeze()
         eventually(lambda: batches_taken(stand) > taken, what="the result taken")

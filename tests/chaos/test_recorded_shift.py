@@ -33,9 +33,9 @@ def play(config: Path, table: str) -> list[dict[str, Any]]:
     refused = 0
     log = config.with_name(f"{table}.log")
     with (
-        log.open("wb") as told,
+        log.open("wb") as errors,
         subprocess.Popen(
-            dies_with_us(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told
+            dies_with_us(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
         ) as agent,
     ):
         stuck = threading.Timer(PLAYED_WITHIN_S, agent.kill)

@@ -53,7 +53,7 @@ class Seat:
         self.devices.kill()
         self.devices = self._start()
 
-    def told(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """Return the retained message about the table's state; empty if there is none.
 
         It uses a new connection, because a connection from before a broker's restart comes back
@@ -67,10 +67,10 @@ class Seat:
         """Wait until the agent reports a state in a message other than `before`."""
 
         def there() -> bool:
-            told = self.told()
-            if not told or told == before:
+            status = self.status()
+            if not status or status == before:
                 return False
-            return told["online"] is True and told["state"] == state
+            return status["online"] is True and status["state"] == state
 
         eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
 
@@ -189,10 +189,10 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
         seat.comes_to(state)
         kept = seat.kept()
         for kill in PARTS:
-            told = seat.told() if kill in {kill_broker, Seat.restart} else None
+            status = seat.status() if kill in {kill_broker, Seat.restart} else None
             kill(seat)
             eventually(stand.service.ready, within_s=BACK_WITHIN_S, what="the links back")
-            seat.comes_to(state, before=told)
+            seat.comes_to(state, before=status)
             assert seat.kept() == kept, kill
         finish(seat)
         stack.close()
@@ -212,9 +212,9 @@ def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> No
         seat.comes_to("settling")
         kept = seat.kept()
         for kill in (kill_redis, kill_broker, Seat.restart):
-            told = seat.told() if kill is not kill_redis else None
+            status = seat.status() if kill is not kill_redis else None
             kill(seat)
-            seat.comes_to("settling", before=told)
+            seat.comes_to("settling", before=status)
             assert seat.kept() == kept, kill
         stand.service.start()
         seat.comes_to("open")

@@ -359,7 +359,7 @@ async def test_the_status_is_retained_and_ends_with_the_agent(
 
 
 @pytest.mark.duty("D14")
-async def test_the_status_is_told_again_after_a_connection_that_was_lost_for_a_moment(
+async def test_the_status_is_published_again_after_a_short_loss_of_the_connection(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
     """The broker has published the last will, but the agent is already back when it checks."""
@@ -370,13 +370,14 @@ async def test_the_status_is_told_again_after_a_connection_that_was_lost_for_a_m
 
     async with Agent(*link_and_table(), mosquitto.url, outbox, timing=timing):
         await eventually_async(online, what="the table online")
-        told = len(service.statuses)
+        before = len(service.statuses)
         name = f"pitlink/{LINK}/{TABLE}"
         with contextlib.suppress(aiomqtt.MqttError):
             async with aiomqtt.Client("127.0.0.1", mosquitto.port, identifier=name):
                 pass
         await eventually_async(
-            lambda: any(not one["online"] for one in service.statuses[told:]), what="the last will"
+            lambda: any(not one["online"] for one in service.statuses[before:]),
+            what="the last will",
         )
         await eventually_async(online, what="the table online again")
 

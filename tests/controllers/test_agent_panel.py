@@ -184,7 +184,7 @@ async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_
 
 
 @pytest.mark.parametrize("event", ["validated", "rejected"])
-async def test_a_decision_on_a_win_paid_at_the_table_is_told_and_kept(
+async def test_a_decision_on_a_win_paid_at_the_table_is_shown_and_kept(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
 ) -> None:
     service.settlement = TABLE_PAID
@@ -199,7 +199,7 @@ async def test_a_decision_on_a_win_paid_at_the_table_is_told_and_kept(
         assert settled.lines[0].paid == 5000
 
 
-async def test_a_decision_told_while_the_agent_was_away_comes_with_the_hello(
+async def test_a_decision_while_the_agent_was_away_comes_with_the_hello(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
     service.settlement = TABLE_PAID
@@ -274,7 +274,7 @@ async def test_duty_d11_a_win_that_waits_is_kept_through_rounds_and_restarts(
         assert agent.table_state.waiting == ()
 
 
-async def test_a_decision_told_while_the_table_was_held_is_not_left_for_the_next_time(
+async def test_a_decision_while_the_table_was_held_is_not_left_for_the_next_time(
     agent: Agent, service: ScriptedService
 ) -> None:
     service.settlement = TABLE_PAID
@@ -330,7 +330,7 @@ async def test_a_wrong_count_is_there_after_a_restart(
         await say_all(agent, "chips 1")
 
 
-async def test_two_agents_of_one_table_are_told_that_they_throw_each_other_off(
+async def test_two_agents_of_one_table_report_that_they_disconnect_each_other(
     agent: Agent, mosquitto: Mosquitto, tmp_path: Path
 ) -> None:
     with capture_logs() as logged:

@@ -72,9 +72,9 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
     assert all(one["confirm"] is True for one in sent)
     plain = [{**one, "seq": 0, "at": ""} for one in sent]
     assert plain == plain[:1] * len(plain), "the same is asked all the time"
-    told = [one["event"] for one in lines if one["log_level"] != "debug"]
-    assert told.count("confirmation awaited") == 1
-    assert "event refused" not in told
+    logged = [one["event"] for one in lines if one["log_level"] != "debug"]
+    assert logged.count("confirmation awaited") == 1
+    assert "event refused" not in logged
 
 
 @pytest.mark.parametrize(

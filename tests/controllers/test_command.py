@@ -151,7 +151,7 @@ async def test_duty_d11_killed_in_mid_round_it_goes_on_where_it_was(
     assert [event["type"] for event in service.applied] == ["wagers", "result"]
 
 
-async def test_told_to_stop_it_ends_in_good_order_though_its_input_is_open(
+async def test_a_signal_ends_it_in_good_order_although_its_input_is_open(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
     async with station(floor_file(tmp_path, mosquitto.url)) as table:

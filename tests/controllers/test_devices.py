@@ -53,7 +53,7 @@ def test_of_a_long_line_only_so_much_is_kept_and_the_next_is_whole(
     assert [len(line) for line in lines] == [3, LINE_BYTES_MAX + 1, 3, LINE_BYTES_MAX + 1]
 
 
-class SlowDesk:
+class SlowAgent:
     """Answers only when the test allows it."""
 
     def __init__(self) -> None:
@@ -69,17 +69,17 @@ class SlowDesk:
 async def test_the_next_line_is_taken_when_the_one_before_is_answered(
     pipe: tuple[int, int],
 ) -> None:
-    desk = SlowDesk()
+    agent = SlowAgent()
     out_read, out_write = os.pipe()
     try:
         os.write(pipe[1], b"one\nbad\nthree\n")
-        task = asyncio.create_task(answer_lines(desk.handle, pipe[0], out_write))
-        await eventually_async(lambda: desk.taken == [b"one"])
-        desk.go.release()
-        await eventually_async(lambda: desk.taken == [b"one", b"bad"])
+        task = asyncio.create_task(answer_lines(agent.handle, pipe[0], out_write))
+        await eventually_async(lambda: agent.taken == [b"one"])
+        agent.go.release()
+        await eventually_async(lambda: agent.taken == [b"one", b"bad"])
         os.close(pipe[1])
-        desk.go.release()
-        desk.go.release()
+        agent.go.release()
+        agent.go.release()
         assert await task is False
         answers = [msgspec.json.decode(line) for line in os.read(out_read, 4096).splitlines()]
         assert answers == [
@@ -93,13 +93,13 @@ async def test_the_next_line_is_taken_when_the_one_before_is_answered(
 
 
 async def test_nobody_reading_the_answers_is_an_error(pipe: tuple[int, int]) -> None:
-    desk = SlowDesk()
-    desk.go.release()
+    agent = SlowAgent()
+    agent.go.release()
     out_read, out_write = os.pipe()
     os.close(out_read)
     try:
         os.write(pipe[1], b"one\n")
         with pytest.raises(BrokenPipeError):
-            await answer_lines(desk.handle, pipe[0], out_write)
+            await answer_lines(agent.handle, pipe[0], out_write)
     finally:
         os.close(out_write)

@@ -29,7 +29,7 @@ def before(table: HandTable) -> list[tuple[str, int | None, str, str | None]]:
     return [(each.what, each.position, " ".join(each.cards), each.reason) for each in entered]
 
 
-def test_a_void_after_cards_tells_every_card_that_was_entered_also_what_was_taken_back() -> None:
+def test_a_void_after_cards_lists_every_entered_card_and_those_taken_back() -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; hand 3 As Ks Qs")
     assert table.say("retract", what="hand", position=3, reason="Typed wrong").ok
@@ -58,7 +58,7 @@ def test_events_without_such_cards_are_those_of_the_contract() -> None:
     assert "entered_before" not in msgspec.to_builtins(result_of(table))
 
 
-def test_a_result_tells_what_was_entered_differently_first_and_nothing_else() -> None:
+def test_a_result_lists_only_cards_that_were_first_entered_differently() -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; hand 3 As Ks Qs; hand 4 Td 9d 8d; dealer 5c 6c 7c")
     for event in ({"what": "hand", "position": 3}, {"what": "dealer"}):

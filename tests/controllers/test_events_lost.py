@@ -36,9 +36,7 @@ async def test_a_table_asks_where_it_stands_when_the_link_comes_back(
     await say_all(agent, ROUND)
     await lose_events(agent, service)
     assert agent.state == "events_lost"
-    await eventually_async(
-        lambda: service.status.get("state") == "events_lost", what="the status told"
-    )
+    await eventually_async(lambda: service.status.get("state") == "events_lost", what="the status")
     assert await code_of(agent, "wager 3 progressive") == "events_lost"
 
 

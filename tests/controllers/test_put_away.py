@@ -215,7 +215,7 @@ def test_a_table_without_a_button_for_done_is_not_stopped_by_rounds_that_are_dec
     ]
 
 
-def test_a_decision_is_told_of_the_last_settlement_too() -> None:
+def test_a_decision_on_the_last_settlement_is_shown_too() -> None:
     table = HandTable()
     play(table, "C1")
     table.say_all("next")
@@ -256,7 +256,7 @@ def test_what_goes_back_to_whom_is_kept_until_the_next_wager_or_lock_out() -> No
 
 
 @pytest.mark.section("649a.13")
-def test_what_went_back_is_told_through_a_round_that_is_played_without_it() -> None:
+def test_returned_wagers_are_shown_through_a_round_without_them() -> None:
     table = HandTable()
     table.say_all(WAGERS)
     table.replies.append(Reply(seq=1, status="refused"))
@@ -266,7 +266,7 @@ def test_what_went_back_is_told_through_a_round_that_is_played_without_it() -> N
 
 
 @pytest.mark.section("649a.13")
-def test_wagers_that_the_service_refused_go_back_and_are_told_after_a_void_too() -> None:
+def test_wagers_that_the_service_refused_are_returned_and_shown_after_a_void_too() -> None:
     table = HandTable()
     table.say_all(WAGERS)
     error = ErrorDetail(code="link_closed", message="closed for the night")
@@ -303,7 +303,7 @@ def test_a_table_that_is_locked_out_keeps_what_was_wagered_until_it_is_void(
 
 
 @pytest.mark.parametrize("event", ["lockout", "settle", "void"])
-def test_what_the_service_refused_is_told_until_the_next_event_is_taken(event: str) -> None:
+def test_a_refusal_of_the_service_is_shown_until_the_next_event_is_accepted(event: str) -> None:
     table = HandTable()
     steps = ["wager 3 progressive", "lockout", "chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"]
     table.say_all("; ".join(steps if event != "lockout" else steps[:1]))

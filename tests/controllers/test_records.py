@@ -73,25 +73,25 @@ def test_what_cannot_have_been_paid_is_not_explained() -> None:
     assert held_before(terms, [lower, higher]) is None
 
 
-def told_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
+def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     """Return a round as a table reports it, without meter balances, and its settlement."""
-    told: dict[str, Any] = {}
-    while not told or "irregularity" in told:
-        told = dict(random_round("three_card_poker", rng))
-    line = msgspec.json.encode(told)
+    fields: dict[str, Any] = {}
+    while not fields or "irregularity" in fields:
+        fields = dict(random_round("three_card_poker", rng))
+    line = msgspec.json.encode(fields)
     settled = settle_line(line)
     lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)
     text = decode_round(line)
     terms = terms_of(text, rules_of(text))
-    told.pop("meters", None)
-    return RoundRecord("TCP-01", told, terms, lines), msgspec.json.encode(settled.lines)
+    fields.pop("meters", None)
+    return RoundRecord("TCP-01", fields, terms, lines), msgspec.json.encode(settled.lines)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_round_settled_again_has_the_same_lines(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(100):
-        record, lines = told_and_settled(rng)
+        record, lines = played_and_settled(rng)
         again = settle_again(record, {})
         assert again.same
         assert msgspec.json.encode(settle_line(again.round).lines) == lines
@@ -102,7 +102,7 @@ def test_a_line_with_another_amount_is_reported_as_different() -> None:
     rng = random.Random(11)
     changed = 0
     for _ in range(100):
-        record, _ = told_and_settled(rng)
+        record, _ = played_and_settled(rng)
         paid = [line for line in record.lines if line.paid and not line.percent]
         if not paid:
             continue
@@ -115,7 +115,7 @@ def test_a_line_with_another_amount_is_reported_as_different() -> None:
 
 
 def test_a_round_that_cannot_be_settled_is_reported_as_different() -> None:
-    record, _ = told_and_settled(random.Random(3))
+    record, _ = played_and_settled(random.Random(3))
     broken = replace(record, fields={**record.fields, "dealer": ["As"]})
     again = settle_again(broken, {})
     assert not again.same

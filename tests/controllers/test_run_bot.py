@@ -27,18 +27,18 @@ async def test_the_events_of_a_bot_reach_the_service_unchanged(
         await run_bot(agent, random.Random(7), round_s=0, rounds=15, on_round=rounds.append)
     assert len(rounds) == 15
     wagers = [event for event in service.applied if event["type"] == "wagers"]
-    told = [
+    wagered_cents = [
         cents
         for event in wagers
         for at in event["positions"]  # type: ignore[attr-defined]
         for cents in at["wagers"].values()
     ]
-    assert sum(played.wagers for played in rounds) == len(told)
-    assert sum(played.wagered_cents for played in rounds) == sum(told)
+    assert sum(played.wagers for played in rounds) == len(wagered_cents)
+    assert sum(played.wagered_cents for played in rounds) == sum(wagered_cents)
     assert service.open_round is None
 
 
-async def test_told_to_stop_a_bot_ends_its_round_without_pauses(
+async def test_wagered_cents_to_stop_a_bot_ends_its_round_without_pauses(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
     stopping = asyncio.Event()
@@ -80,5 +80,5 @@ async def test_a_bot_waits_for_a_lost_link_and_goes_on(
         async with asyncio.timeout(120):
             await bot
     assert len(rounds) == 60
-    told = [event["seq"] for event in service.applied]
-    assert told == list(range(1, service.last_seq + 1))
+    numbers = [event["seq"] for event in service.applied]
+    assert numbers == list(range(1, service.last_seq + 1))

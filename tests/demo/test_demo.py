@@ -134,7 +134,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_demo_ends_cleanly_when_told_to(tmp_path: Path, how: signal.Signals) -> None:
+def test_demo_ends_cleanly_at_a_signal(tmp_path: Path, how: signal.Signals) -> None:
     data = tmp_path / "data"
     port = free_port()
     with Pitlink(
@@ -177,7 +177,7 @@ def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["balanced"] is True
 
 
-def test_demo_leaves_wins_to_people_when_told_to(tmp_path: Path) -> None:
+def test_demo_leaves_wins_to_people_with_its_option(tmp_path: Path) -> None:
     """A table with a hand pay is held until two people have validated and paid it."""
     data = tmp_path / "data"
     port = free_port()

@@ -36,7 +36,7 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     return which
 
 
-def keeper_of(home: Path) -> bool:
+def has_supervisor(home: Path) -> bool:
     """Return whether a supervisor holds the directory of an embedded server."""
     lock = try_lock(home / SUPERVISOR_LOCK, 1)
     if lock is None:
@@ -82,7 +82,7 @@ async def test_redis_keeps_its_data_from_one_run_to_the_next(parts: str, tmp_pat
             assert await client.config_get("port") == {"port": "0"}
             version = (await client.info("server"))["redis_version"]
             assert version.startswith("6.2") == (parts == "carried along")
-        assert not keeper_of(tmp_path / "data" / "redis")
+        assert not has_supervisor(tmp_path / "data" / "redis")
 
 
 async def test_redis_in_a_deep_directory_gets_a_short_private_socket(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ async def test_redis_is_shared_and_ends_with_its_last_user(tmp_path: Path) -> No
             other.stdin.close()
             assert await asyncio.to_thread(other.wait, 30) == 0
             assert (await client.info("server"))["process_id"] == first
-        assert not keeper_of(data / "redis")
+        assert not has_supervisor(data / "redis")
 
 
 async def test_parts_end_when_their_user_is_killed(tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ async def test_parts_end_when_their_user_is_killed(tmp_path: Path) -> None:
         port = int((data / BROKER_URL_FILE).read_text().rsplit(":", 1)[1])
         other.send_signal(signal.SIGKILL)
         other.wait()
-        eventually(lambda: not keeper_of(data / "redis"), what="Redis ending")
-        eventually(lambda: not keeper_of(data / "broker"), what="the broker ending")
+        eventually(lambda: not has_supervisor(data / "redis"), what="Redis ending")
+        eventually(lambda: not has_supervisor(data / "broker"), what="the broker ending")
         with pytest.raises(OSError, match="refused"):
             socket.create_connection(("127.0.0.1", port), timeout=1)
     async with embedded_redis(data), embedded_broker(data):
@@ -140,7 +140,7 @@ async def test_redis_that_is_killed_comes_back_with_its_data(tmp_path: Path) -> 
         await eventually_async(kept, what="Redis coming back")
 
 
-async def test_redis_left_by_a_killed_keeper_is_replaced(tmp_path: Path) -> None:
+async def test_redis_left_by_a_killed_supervisor_is_replaced(tmp_path: Path) -> None:
     """Two servers on the same files would corrupt them."""
     async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
         await client.set("kept", "yes")
@@ -171,7 +171,7 @@ async def test_redis_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"(?s)ended at its start.*Bad file format"):
         async with embedded_redis(tmp_path):
             pytest.fail("it started")
-    assert not keeper_of(tmp_path / "redis")
+    assert not has_supervisor(tmp_path / "redis")
 
 
 @pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
@@ -206,7 +206,7 @@ async def test_broker_carries_retained_values_wills_and_qos_1(parts: str, tmp_pa
         with contextlib.suppress(aiomqtt.MqttError):
             await dying.__aexit__(None, None, None)
     assert not (tmp_path / BROKER_URL_FILE).exists()
-    assert not keeper_of(tmp_path / "broker")
+    assert not has_supervisor(tmp_path / "broker")
 
 
 async def test_broker_takes_its_port_again(tmp_path: Path) -> None:

@@ -36,10 +36,12 @@ class Deaf:
 
 
 async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> None:
-    desk = Deaf()
+    claims = Deaf()
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        task = group.create_task(validate_what_waits(cast("Claims", desk), cast("Asks", desk), 0.0))
-        await desk.asked.wait()
+        task = group.create_task(
+            validate_what_waits(cast("Claims", claims), cast("Asks", claims), 0.0)
+        )
+        await claims.asked.wait()
         task.cancel()
     assert task.done()
 
@@ -60,13 +62,13 @@ class Shut:
 
 
 async def test_an_unreachable_store_is_reported_a_few_times_and_not_at_every_check() -> None:
-    desk = Shut()
+    claims = Shut()
     with capture_logs() as logs:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             task = group.create_task(
-                validate_what_waits(cast("Claims", desk), cast("Asks", desk), 0.0)
+                validate_what_waits(cast("Claims", claims), cast("Asks", claims), 0.0)
             )
-            await desk.enough.wait()
+            await claims.enough.wait()
             task.cancel()
-    told = [each for each in logs if each["event"] == "claims not read"]
-    assert 0 < len(told) < OFTEN
+    warnings = [each for each in logs if each["event"] == "claims not read"]
+    assert 0 < len(warnings) < OFTEN

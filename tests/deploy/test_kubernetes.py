@@ -149,9 +149,9 @@ def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
     secret = next(item for item in items if item["metadata"]["name"] == "pitlink-keys-service-2")
     kept = base64.b64decode(secret["data"]["redis-password"])
     assert kept == (keys / "services" / "2" / "redis-password").read_bytes()
-    told = json.dumps(items)
+    manifest = json.dumps(items)
     for private in ("authority/ca.key", "tables/main.A-1/table.key"):
-        assert base64.b64encode((keys / private).read_bytes()).decode() not in told
+        assert base64.b64encode((keys / private).read_bytes()).decode() not in manifest
 
 
 def referred() -> list[tuple[str, set[str]]]:

@@ -42,8 +42,8 @@ def installed(tmp_path: Path) -> Path:
 def test_systemd_reads_every_unit_without_a_word(installed: Path) -> None:
     names = [f"{name}.service" for name in SERVICES] + [f"{name}.timer" for name in TIMERS]
     done = run("systemd-analyze", "verify", *(installed / name for name in names))
-    told = [line for line in (done.stdout + done.stderr).splitlines() if "pitlink" in line]
-    assert (done.returncode, told) == (0, [])
+    complaints = [line for line in (done.stdout + done.stderr).splitlines() if "pitlink" in line]
+    assert (done.returncode, complaints) == (0, [])
 
 
 def test_systemd_finds_an_error(installed: Path) -> None:

@@ -31,7 +31,7 @@ def test_what_is_left_out_has_its_usual_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reason"),
     [
         ("redis+sentinel://a:26379,b:26379", "the name by which they watch"),
         ("redis+sentinel://a/pitlink/x", "the name by which they watch"),
@@ -52,14 +52,14 @@ def test_what_is_left_out_has_its_usual_value() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_line_and_no_password(
-    tmp_path: Path, url: str, told: str
+    tmp_path: Path, url: str, reason: str
 ) -> None:
     path = tmp_path / "floor.toml"
     path.write_text(many_tables_text(broker="embedded", redis=url, port=8080, data="data"))
     line = path.read_text().splitlines().index(f'redis = "{url}"') + 1
     with pytest.raises(FloorError) as refused:
         read_floor(path)
-    assert told in str(refused.value)
+    assert reason in str(refused.value)
     assert f":{line}:" in str(refused.value)
     assert "cret" not in str(refused.value)
 

@@ -82,7 +82,7 @@ def succeeds(service: Service, *command: str) -> None:
     eventually(done, within_s=_WITHIN_S, what=" ".join(command))
 
 
-def tell(what: str, took_s: float) -> None:
+def report_outage(what: str, took_s: float) -> None:
     """Record how long the floor was interrupted."""
     sys.stdout.write(f"{what}: {took_s:.1f} s until every table was answered\n")
 
@@ -97,14 +97,14 @@ async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
         hire(service.config, "Ada Lane", "supervisor")
         ada = Colleague(service.url, "Ada Lane")
         first, took_s = await under_load(players, lambda: watched.strike(Follower.kill))
-        tell("primary killed, sentinels", took_s)
+        report_outage("primary killed, sentinels", took_s)
         second = watched.primary
         check_all(service, players, second)
 
         first.follow(second.port)
         eventually(lambda: second.replicas() == 2, within_s=_WITHIN_S, what="it as a replica")
         second, took_s = await under_load(players, lambda: watched.strike(Follower.freeze))
-        tell("primary frozen, sentinels", took_s)
+        report_outage("primary frozen, sentinels", took_s)
         async with players.playing():
             second.thaw()
             # For some seconds the old primary still considers itself the primary, but no client
@@ -192,7 +192,7 @@ async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
         hire(service.config, "Ada Lane", "administrator")
         Colleague(service.url, "Ada Lane")
         primary, took_s = await under_load(players, lambda: cluster.strike(Follower.kill))
-        tell("primary killed, cluster", took_s)
+        report_outage("primary killed, cluster", took_s)
         assert cluster.primary_of(BOOKS) is not primary
         check_all(service, players, cluster.primary_of(BOOKS))
         until_ready(service)

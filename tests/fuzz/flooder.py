@@ -36,7 +36,7 @@ async def flood(port: int, topic: str, rate: int, kind: str) -> None:
     """Publish forever, no faster than the broker accepts."""
     client = await LoadClient.connect(port, "flooder", subscribe=["none"], deliver=lambda _: None)
     loop = asyncio.get_running_loop()
-    made, sent, told_s, began_s = payloads(kind), 0, loop.time(), loop.time()
+    made, sent, reported_s, began_s = payloads(kind), 0, loop.time(), loop.time()
     where = text(topic)
     while not client.lost.done():
         due = int((loop.time() - began_s) * rate) - sent
@@ -44,8 +44,8 @@ async def flood(port: int, topic: str, rate: int, kind: str) -> None:
             client.publish(where, made[sent % len(made)])
             sent += 1
         client.flush()
-        if loop.time() - told_s >= 1:
-            told_s = loop.time()
+        if loop.time() - reported_s >= 1:
+            reported_s = loop.time()
             sys.stdout.write(f"{sent}\n")
             sys.stdout.flush()
         await asyncio.sleep(_STEP_S)

@@ -73,8 +73,8 @@ async def fuzz(target: Target, inputs: int, seed: int, *, first: int = 0) -> Tal
                 await check(data)
             except Exception as error:
                 where = f"--target {target.name} --seed {seed} --first {number} --inputs 1"
-                told = f"{type(error).__name__}: {error}\n  {where}\n  {data[:600]!r}"
-                raise FoundError(told) from error
+                message = f"{type(error).__name__}: {error}\n  {where}\n  {data[:600]!r}"
+                raise FoundError(message) from error
             took_s = time.perf_counter() - at
             if took_s > slowest_s:
                 slowest_s, slowest_bytes = took_s, len(data)

@@ -84,59 +84,59 @@ def check_event(payload: bytes) -> bool:
         check_refusal(refused(seq, event.code, event.message, event.field), seq)
         return False
     assert len(payload) <= EVENT_BYTES_MAX
-    told = plain(payload)
-    assert told["type"] == type(event).__name__.lower()
+    fields = plain(payload)
+    assert fields["type"] == type(event).__name__.lower()
     if isinstance(event, Hello):
-        assert set(told) <= {"type", "at"}
+        assert set(fields) <= {"type", "at"}
         return False
-    assert told["seq"] == seq
+    assert fields["seq"] == seq
     try:
-        _judge(event, told)
+        _judge(event, fields)
     except EventRefusal as refusal:
         check_refusal(refused(seq, refusal.code, refusal.message, refusal.field), seq)
         return False
     return True
 
 
-def _judge(event: MoneyEvent, told: dict[str, Any]) -> None:
+def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
     match event:
         case Wagers():
             work = judge_wagers(_KNOWN, event, None)
-            cents = check_wagers(told)
+            cents = check_wagers(fields)
             assert sum(one.wagered_cents for one in work.contributions) == cents
             assert sum(one.wagers for one in work.contributions) * 100 == cents
         case Result():
             if event.round == _OPEN.wagers.round:
                 judge_result(_KNOWN, event, _OPEN)
-                check_dealt(told)
-                assert {3, 4, 6} <= {box["position"] for box in told["positions"]}
+                check_dealt(fields)
+                assert {3, 4, 6} <= {box["position"] for box in fields["positions"]}
         case Void():
-            assert set(told) - {"entered", "confirm"} == {"seq", "at", "type", "round", "reason"}
-            check_entered(told.get("entered", []))
+            assert set(fields) - {"entered", "confirm"} == {"seq", "at", "type", "round", "reason"}
+            check_entered(fields.get("entered", []))
         case Withdrawal():
-            assert set(told) == {"seq", "at", "type", "round"}
+            assert set(fields) == {"seq", "at", "type", "round"}
 
 
-def check_wagers(told: dict[str, Any]) -> int:
+def check_wagers(fields: dict[str, Any]) -> int:
     """Check accepted wagers without our types; return their sum in cents."""
-    assert set(told) == {"seq", "at", "type", "round", "positions"}
-    positions = [box["position"] for box in told["positions"]]
+    assert set(fields) == {"seq", "at", "type", "round", "positions"}
+    positions = [box["position"] for box in fields["positions"]]
     assert all(type(position) is int and 1 <= position <= 7 for position in positions)
     assert len(set(positions)) == len(positions)
-    amounts = [cents for box in told["positions"] for cents in box["wagers"].values()]
+    amounts = [cents for box in fields["positions"] for cents in box["wagers"].values()]
     assert all(type(cents) is int and cents == 100 for cents in amounts), amounts
     return sum(amounts)
 
 
-def check_dealt(told: dict[str, Any]) -> None:
+def check_dealt(fields: dict[str, Any]) -> None:
     """Check an accepted result: real cards, each once."""
     known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before",
              "confirm"}  # fmt: skip
-    assert set(told) <= known
-    check_entered(told.get("entered_before", []))
-    hands = [box.get("cards") or [] for box in told["positions"]]
-    cards = Counter(card for hand in [*hands, told["dealer"]] for card in hand)
-    cards.update(told.get("community") or [])
+    assert set(fields) <= known
+    check_entered(fields.get("entered_before", []))
+    hands = [box.get("cards") or [] for box in fields["positions"]]
+    cards = Counter(card for hand in [*hands, fields["dealer"]] for card in hand)
+    cards.update(fields.get("community") or [])
     assert set(cards.values()) == {1}, cards
     assert all(len(c) == 2 and c[0] in "23456789TJQKA" and c[1] in "cdhs" for c in cards)
 

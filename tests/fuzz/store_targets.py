@@ -221,9 +221,11 @@ def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[
         event, seq = read_event(data)
         if isinstance(event, Hello) or seq is None or plain(reply)["status"] == "out_of_order":
             continue
-        was, told = first.setdefault((known.table.id, seq), (data, reply))
+        was, first_reply = first.setdefault((known.table.id, seq), (data, reply))
         if was == data:
-            assert reply == told, f"a copy of {data[:200]!r} got {reply!r}, not {told!r}"
+            assert reply == first_reply, (
+                f"a copy of {data[:200]!r} got {reply!r}, not {first_reply!r}"
+            )
         else:
             assert plain(reply)["error"]["code"] == "seq_reused", reply
 
@@ -238,14 +240,14 @@ def _is_accepted(reply: bytes, event: bytes) -> bool:
         check_refusal(reply, said["seq"])
     if said["status"] != "accepted":
         return False
-    told = plain(event)
-    assert told["seq"] == said["seq"]
-    if told["type"] == "wagers":
-        assert check_wagers(told) > 0
-    elif told["type"] == "result":
-        check_dealt(told)
+    fields = plain(event)
+    assert fields["seq"] == said["seq"]
+    if fields["type"] == "wagers":
+        assert check_wagers(fields) > 0
+    elif fields["type"] == "result":
+        check_dealt(fields)
     else:
-        assert told["type"] == "void"
+        assert fields["type"] == "void"
     return True
 
 

@@ -99,7 +99,7 @@ async def floor_files() -> AsyncIterator[Check]:
             try:
                 floor = read_floor(path)
             except FloorError as error:
-                check_told(str(error), path, data)
+                check_message(str(error), path, data)
                 return
             for link in floor.link:
                 table_topics(floor, link)
@@ -112,7 +112,7 @@ async def floor_files() -> AsyncIterator[Check]:
         yield take
 
 
-def check_told(message: str, path: Path, data: bytes) -> None:
+def check_message(message: str, path: Path, data: bytes) -> None:
     """Check that an error names the file, an existing line, and a reason."""
     where, line, reason = message.split(":", 2)
     assert where == str(path)

@@ -22,7 +22,7 @@ ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "jou
 """Directory for the screenshots of a journey."""
 
 TABLE: Final = "TCP-01"
-PEOPLE: Final = {"Flo": "floorperson", "Fred": "floorperson"}
+USERS: Final = {"Flo": "floorperson", "Fred": "floorperson"}
 
 _LINK: Final = link_text(
     "tcp-one",
@@ -66,7 +66,7 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
         url = f"http://127.0.0.1:{port}"
         service = stack.enter_context(Pitlink("serve", "--config", str(config)))
         await asyncio.to_thread(service.until, lambda: _ready(url), what="the service")
-        for name, role in PEOPLE.items():
+        for name, role in USERS.items():
             await asyncio.to_thread(hire, config, name, role)
             await asyncio.to_thread(Colleague, url, name)  # chooses their own PIN
         table = stack.enter_context(

@@ -123,7 +123,9 @@ class Observer:
                 if str(message.topic) == topic:
                     return
 
-    async def tell(self, *topics: str, payload: bytes = b"told", retain: bool = False) -> None:
+    async def publish(
+        self, *topics: str, payload: bytes = b"published", retain: bool = False
+    ) -> None:
         """Publish a message on each topic."""
         for topic in topics:
             await self.client.publish(topic, payload, qos=1, retain=retain)

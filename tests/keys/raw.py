@@ -45,13 +45,13 @@ def is_let_in(
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain:
             if context is None:
-                return _told(plain, body)
+                return _connects(plain, body)
             with context.wrap_socket(plain, server_hostname=host) as secret:
-                return _told(secret, body)
+                return _connects(secret, body)
     except (OSError, EOFError):
         return False
 
 
-def _told(connection: socket.socket, body: bytes) -> bool:
+def _connects(connection: socket.socket, body: bytes) -> bool:
     connection.sendall(b"\x10" + remaining_length(len(body)) + body)
     return connection.recv(len(_LET_IN)) == _LET_IN

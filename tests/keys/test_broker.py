@@ -144,7 +144,7 @@ async def test_publishing(
         assert {topic for topic, _ in await observer.since()} == MAY_WRITE[party]
     async with observing(broker, keys) as later:
         assert later.kept == (MAY_WRITE[party] if retain else set())
-        await later.tell(*MAY_WRITE[party], payload=b"", retain=True)
+        await later.publish(*MAY_WRITE[party], payload=b"", retain=True)
 
 
 @pytest.mark.duty("D20")
@@ -153,23 +153,23 @@ async def test_publishing(
 async def test_reading(broker: SecuredMosquitto, keys: Path, party: Identity, way: str) -> None:
     """With any subscription, each client receives what it may read and nothing else."""
     async with observing(broker, keys) as observer, client_of(broker, keys, party, way) as client:
-        await observer.tell(*TOPICS, payload=b"kept", retain=True)
+        await observer.publish(*TOPICS, payload=b"kept", retain=True)
         for pattern in FILTERS:
             await client.subscribe(pattern, qos=1)
         # The broker's own statistics exist, for users who may read them.
         await observer.client.subscribe("$SYS/broker/uptime")
         await observer.next_of("$SYS/broker/uptime")
-        await observer.tell(*TOPICS)
+        await observer.publish(*TOPICS)
         if MAY_READ[party]:
             last = max(MAY_READ[party])
-            await observer.tell(last, payload=b"the last")
+            await observer.publish(last, payload=b"the last")
             heard = {topic for topic, _ in await Ears(client).until(last, b"the last")}
         else:
             # The broker's answer comes after everything that it sent before.
             await client.subscribe("another", qos=1)
             heard = {"something"} if len(client.messages) else set()
         assert heard == MAY_READ[party]
-        await observer.tell(*TOPICS, payload=b"", retain=True)
+        await observer.publish(*TOPICS, payload=b"", retain=True)
 
 
 @pytest.mark.duty("D20")
@@ -216,7 +216,7 @@ async def test_last_wills(broker: SecuredMosquitto, keys: Path, way: str) -> Non
         # The last will to be left is the first to be received.
         assert await observer.until(f"{OWN}/status", b"gone") == []
         assert await observer.since() == []
-        await observer.tell(f"{OWN}/status", payload=b"", retain=True)
+        await observer.publish(f"{OWN}/status", payload=b"", retain=True)
 
 
 @pytest.mark.parametrize("name", ["pitlink/main/A-1", "table.A-1"])

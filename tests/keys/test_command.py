@@ -92,14 +92,14 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
 
 def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_path: Path) -> None:
     """Keys are made in one place and copied to another, as `deploy/put-keys` does."""
-    for named, told in (
+    for named, line in (
         (None, f'Put  keys = "{mine}"'),
         (Path("/etc/keys"), "/etc/keys: copy each"),
     ):
         config = str(write_floor(tmp_path / "floor.toml", keys=named))
         done = run_pitlink("keys", "--config", config, "--out", str(mine))
         assert (done.returncode, done.stderr) == (0, "")
-        assert told in done.stdout
+        assert line in done.stdout
         assert ("Put  keys" in done.stdout) == (named is None)
 
 
@@ -223,9 +223,7 @@ def test_all_services_have_the_secrets_for_the_log_and_none_is_lost(
         fill(mine, floor, services=2)
 
 
-def test_a_bundle_of_an_earlier_release_is_given_a_password_for_people(
-    mine: Path, floor: Floor
-) -> None:
+def test_a_bundle_of_an_earlier_release_gets_a_password_for_users(mine: Path, floor: Floor) -> None:
     """The command reports it, keeps the rest, and lists the password. A renewal changes it."""
     before = contents(mine)
     path = mine / "services" / "1" / "redis-people-password"

@@ -21,9 +21,9 @@ from meters.users.roles import Role
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service
-from tests.people.staff import BY_COMMAND, PIN, Register
-from tests.people.test_log_macs import forge_administrator, people_with
 from tests.servers import eventually, free_port, run_pitlink
+from tests.users.staff import BY_COMMAND, PIN, Register
+from tests.users.test_log_macs import forge_administrator, register_with
 
 pytestmark = [pytest.mark.duty("D17"), pytest.mark.slow]
 
@@ -47,7 +47,7 @@ class House:
         return LogMark(self.config.parent / "data").seen.entries
 
     @asynccontextmanager
-    async def people(self) -> AsyncIterator[Register]:
+    async def register(self) -> AsyncIterator[Register]:
         """Yield the users' key names, for a holder of their password without a secret."""
         async with open_redis(read_floor(self.config)) as redis:
             assert isinstance(redis, ShardedRedis)
@@ -82,20 +82,20 @@ def house(tmp_path: Path, keys: Path, broker: SecuredMosquitto) -> Iterator[Hous
             service.close()
 
 
-async def test_entry_that_the_password_for_people_adds_is_named(house: House) -> None:
+async def test_entry_that_the_password_for_users_adds_is_named(house: House) -> None:
     """The added user is named even with recalculated digests; a killed service sees it too."""
     house.add("Ann")
     assert house.said("audit") == (0, "operators' log: 2 entries, unaltered")
-    async with house.people() as register:
+    async with house.register() as register:
         number = await forge_administrator(register)
-    told = f"the operators' log: entry {number} has no MAC: no service wrote it"
+    problem = f"the operators' log: entry {number} has no MAC: no service wrote it"
     for _ in range(2):
         status, said = house.said("audit")
         assert status == 1
-        assert told in said
+        assert problem in said
         status, said = house.said("check")
         assert status == 1
-        assert told in said
+        assert problem in said
         house.service.process.kill()
         house.service.start()
 
@@ -122,10 +122,10 @@ async def test_log_is_sound_across_a_kill_and_a_renewal_and_the_thief_is_named(
     house.add("Zoe")
     status, said = house.said("audit")
     assert (status, said.split(", ")[-1]) == (0, "unaltered")
-    async with house.people() as register:
+    async with house.register() as register:
         await register.redis.hdel(register.keys.log_head, "mac_by")
-        thief = people_with(register.redis, old)
-        await thief.people.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
+        thief = register_with(register.redis, old)
+        await thief.user_directory.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
     assert old != new
     status, said = house.said("audit")
     assert status == 1

@@ -75,12 +75,12 @@ async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
     async with open_redis(floor) as redis:
         yield redis
         keys = UserKeys()
-        people = redis_of(redis, USERS_TAG)
-        found = cast("list[bytes]", await people.zrange(keys.users, 0, -1))
+        users = redis_of(redis, USERS_TAG)
+        found = cast("list[bytes]", await users.zrange(keys.users, 0, -1))
         names = [name.decode() for name in found]
         own = [key for name in names for key in (keys.user(name), keys.account(name))]
         every = [*keys.log_and_head, keys.users, keys.administrators, keys.pins_set, *own]
-        await people.delete(*every)
+        await users.delete(*every)
 
 
 @pytest.mark.duty("D20")
@@ -90,51 +90,51 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
     async with empty_after(floor) as redis:
         assert isinstance(redis, ShardedRedis)
         await add_user(redis, "Ada Lane")
-        books, people = redis_of(redis, "main"), redis_of(redis, USERS_TAG)
+        books, users = redis_of(redis, "main"), redis_of(redis, USERS_TAG)
         assert books is redis_of(redis, "other")
         with pytest.raises(NoPermissionError):
             await books.hgetall(UserKeys().user("ada lane"))
         with pytest.raises(NoPermissionError):
-            await people.hgetall(LinkKeys("main").accounts)
+            await users.hgetall(LinkKeys("main").accounts)
         found = await looked(floor)
         assert (found[WHAT].holds, found["operators' log"].holds) == (True, True)
         assert found["operators' log"].seen.startswith("1 entries")
 
 
-async def test_people_can_be_asked_all_that_the_pages_ask(
+async def test_users_can_be_asked_all_that_the_pages_ask(
     store: SecuredRedis, keys: Path, tmp_path: Path
 ) -> None:
     """The Redis user for users may run each command that the pages need."""
     floor, here, pin = floor_at(store, tmp_path, keys), Caller("::1", "pad"), generate_pin()
     async with empty_after(floor) as redis:
-        people = UserDirectory.of(redis, 30, secret=b"secret")
+        user_directory = UserDirectory.of(redis, 30, secret=b"secret")
         by = Actor("command line (amy)")
         for name in ("Ada", "Eve"):
-            await people.users.add(name, Role.ADMINISTRATOR, pin, by)
+            await user_directory.users.add(name, Role.ADMINISTRATOR, pin, by)
         with pytest.raises(UsersError, match="wrong"):
-            await people.sessions.sign_in("Ada", generate_pin(), here, None)
-        opened = await people.sessions.sign_in("Ada", pin, here, None)
+            await user_directory.sessions.sign_in("Ada", generate_pin(), here, None)
+        opened = await user_directory.sessions.sign_in("Ada", pin, here, None)
         own = generate_pin()
-        await people.sessions.choose_pin(opened.token, opened.person, pin, own, here)
+        await user_directory.sessions.choose_pin(opened.token, opened.person, pin, own, here)
         ada = Actor("Ada", "::1", opened.token)
-        await people.users.disable("Eve", ada)
-        await people.users.enable("Eve", ada)
-        await people.users.set_pin("Eve", generate_pin(), ada)
-        await people.users.unlock("Eve", ada)
-        await people.log.note("slip_printed", by="Ada", about="main.T-1-2-1")
-        assert [row.name for row in await people.users.rows()] == ["Ada", "Eve"]
+        await user_directory.users.disable("Eve", ada)
+        await user_directory.users.enable("Eve", ada)
+        await user_directory.users.set_pin("Eve", generate_pin(), ada)
+        await user_directory.users.unlock("Eve", ada)
+        await user_directory.log.note("slip_printed", by="Ada", about="main.T-1-2-1")
+        assert [row.name for row in await user_directory.users.rows()] == ["Ada", "Eve"]
         done = ["user_unlocked", "pin_set", "user_enabled", "user_disabled", "pin_chosen"]
-        assert [row.what for row in await people.log.of_account("Ada", 5)] == done
-        assert [row.what for row in await people.log.of_account("Eve", 2)] == done[:2]
-        assert [row.what for row in await people.log.page(None, 1)] == ["slip_printed"]
-        found = await people.sessions.find(opened.token, keep_alive=True, acts=True)
+        assert [row.what for row in await user_directory.log.of_account("Ada", 5)] == done
+        assert [row.what for row in await user_directory.log.of_account("Eve", 2)] == done[:2]
+        assert [row.what for row in await user_directory.log.page(None, 1)] == ["slip_printed"]
+        found = await user_directory.sessions.find(opened.token, keep_alive=True, acts=True)
         assert found is not None
-        await people.sessions.sign_out(opened.token, "::1")
-        assert await people.sessions.find(opened.token, keep_alive=False) is None
+        await user_directory.sessions.sign_out(opened.token, "::1")
+        assert await user_directory.sessions.find(opened.token, keep_alive=False) is None
         await redis_of(redis, USERS_TAG).delete(UserKeys().devices("ada"))
 
 
-async def test_nobody_signs_in_for_people_who_has_no_use_for_it(
+async def test_only_a_program_that_needs_users_signs_in_for_them(
     store: SecuredRedis, keys: Path, tmp_path: Path
 ) -> None:
     """Reading the books does not sign in as that user, and the archive has no permission."""
@@ -188,7 +188,7 @@ async def test_a_bundle_and_a_list_of_two_releases_are_reported(
     assert "operators' log" not in found
 
 
-async def test_a_books_user_that_may_read_people_is_reported(
+async def test_a_books_user_that_may_read_users_is_reported(
     keys: Path, mine: Path, tmp_path: Path
 ) -> None:
     acl = mine / "redis" / "users.acl"
@@ -216,8 +216,8 @@ async def test_each_has_a_user_of_its_own_in_a_cluster(
 ) -> None:
     """The test uses the generated list; the passwords are in address and environment."""
     lines = (keys / "redis" / "users.acl").read_text().splitlines()
-    people = UserKeys()
-    with Cluster(people.log) as cluster:
+    user_keys = UserKeys()
+    with Cluster(user_keys.log) as cluster:
         for server in cluster.servers:
             for line in lines[1:3]:
                 _, name, *rules = line.split()
@@ -232,7 +232,7 @@ async def test_each_has_a_user_of_its_own_in_a_cluster(
             with pytest.raises(NoPermissionError):
                 await redis_of(redis, USERS_TAG).hset(LinkKeys("main").accounts, "a", "2")
             with pytest.raises(NoPermissionError):
-                await books.hset(people.user("eve"), "role", "administrator")
+                await books.hset(user_keys.user("eve"), "role", "administrator")
         found = await looked(floor)
     assert (found["redis"].holds, found[WHAT].holds) == (True, True), found
     assert found["operators' log"].seen.startswith("1 entries")

@@ -15,7 +15,7 @@ def test_two_services_with_the_same_keys_are_named(floor: Floor) -> None:
     The broker closes the older of two connections with one name. Without the report, both services
     would disconnect each other again and again.
     """
-    told = "uses the same keys, service.1: stop one of the two"
+    problem = "uses the same keys, service.1: stop one of the two"
     one, two = floor.service(1, "one"), floor.service(1, "two")
     with running(one):
         first = one.process.process.pid
@@ -25,14 +25,14 @@ def test_two_services_with_the_same_keys_are_named(floor: Floor) -> None:
                 lambda: f"process {first} on" in str(two.readiness()["links"]),
                 what="the newer one stays away",
             )
-            assert told in two.readiness()["links"]["main"]
+            assert problem in two.readiness()["links"]["main"]
             eventually(one.ready, what="the older one ready")
             lost = one.process.errors.count("broker gone")
             assert lost <= 3
             for service in (one, two):
                 eventually(lambda: "keys used twice" in service.process.errors)  # noqa: B023
                 errors = service.process.errors
-                assert told in errors
+                assert problem in errors
                 assert "pitlink keys --services N" in errors
             checked = run_pitlink("check", "--config", str(one.config))
             assert checked.returncode == 1

@@ -40,11 +40,11 @@ def pieces(secret: str) -> Iterator[str]:
     yield from (part for part in re.split(r"[^A-Za-z0-9]+", secret) if len(part) > 3)
 
 
-def check_silent(told: Mapping[str, str], *secrets: str) -> None:
+def check_silent(texts: Mapping[str, str], *secrets: str) -> None:
     """Check that no part of a secret is in the output."""
     found = [
         (where, piece)
-        for where, text in told.items()
+        for where, text in texts.items()
         for secret in secrets
         for piece in pieces(secret)
         if piece in text
@@ -93,7 +93,7 @@ def test_a_refusal_is_reported_without_the_secret(
     (tmp_path / "keys").symlink_to(keys)
     port = free_port()
     config, environment = given(source, tmp_path, broker, locked_redis, port)
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     options = ("--config", str(config), "--log-level", "debug")
     with (
         Pitlink("serve", *options, env=environment) as serve,
@@ -103,11 +103,11 @@ def test_a_refusal_is_reported_without_the_secret(
         table.until(lambda: "not reached" in table.errors, what="the broker refusing the table")
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as web:
             readiness = eventually(lambda: web.get("/readyz"), what="pages")
-            told |= {place: web.get(place).text for place in PLACES}
+            texts |= {place: web.get(place).text for place in PLACES}
             wrong = web.post("/api/v1/sign-in", json={"name": "Ada", "pin": "7271828"})
-            told["sign-in"] = wrong.text
+            texts["sign-in"] = wrong.text
         assert readiness.status_code == 503
-        told |= {"serve": serve.output + serve.errors, "table": table.output + table.errors}
+        texts |= {"serve": serve.output + serve.errors, "table": table.output + table.errors}
     check = run_pitlink("check", "--config", str(config), env=environment)
     assert "FAIL  redis" in check.stdout
     assert "FAIL  broker" in check.stdout
@@ -116,9 +116,9 @@ def test_a_refusal_is_reported_without_the_secret(
         done = run_pitlink(*command.split(), "--config", str(config), env=environment)
         assert done.returncode == 1, command
         commands[command] = done
-    told |= {name: done.stdout + done.stderr for name, done in commands.items()}
-    check_silent(told, BROKER_SECRET, REDIS_SECRET, "7271828")
-    assert all("Traceback" not in text for text in told.values())
+    texts |= {name: done.stdout + done.stderr for name, done in commands.items()}
+    check_silent(texts, BROKER_SECRET, REDIS_SECRET, "7271828")
+    assert all("Traceback" not in text for text in texts.values())
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ from meters.users.log_macs import LogHead, LogSecrets
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
-PEOPLE: Final = "pitlink-people"
-PEOPLES_KEYS: Final = (
+USERS_REDIS_USER: Final = "pitlink-people"
+USERS_KEYS: Final = (
     *UserKeys().log_and_head,
     UserKeys().users,
     UserKeys().administrators,
@@ -63,10 +63,10 @@ def password_of(keys: Path) -> str:
     return (keys / "services" / "1" / "redis-password").read_text().strip()
 
 
-def of_people(keys: Path) -> dict[str, str]:
+def users_access(keys: Path) -> dict[str, str]:
     """Return the Redis user for users and operators' log."""
     path = keys / "services" / "1" / "redis-people-password"
-    return {"username": PEOPLE, "password": path.read_text().strip()}
+    return {"username": USERS_REDIS_USER, "password": path.read_text().strip()}
 
 
 def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redis:
@@ -119,9 +119,9 @@ def refuses_all(user: redis.Redis, key: str, own: str) -> None:
 
 
 @pytest.fixture
-def people(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
+def users_client(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
     """Yield a client with the password for users and operators' log."""
-    with client(keys, store, **of_people(keys)) as found:
+    with client(keys, store, **users_access(keys)) as found:
         yield found
 
 
@@ -163,10 +163,10 @@ def service(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
     ],
 )  # fmt: skip
 def test_what_the_service_need_not_do_it_may_not(
-    service: redis.Redis, people: redis.Redis, command: str
+    service: redis.Redis, users_client: redis.Redis, command: str
 ) -> None:
     """It cannot empty, configure, list or rewrite Redis."""
-    for user, tag in ((service, "x"), (people, "@people")):
+    for user, tag in ((service, "x"), (users_client, "@people")):
         words = command.replace("pitlink:a", f"pitlink:{{{tag}}}:a").split()
         with pytest.raises(NoPermissionError):
             user.execute_command(*words)  # type: ignore[no-untyped-call]
@@ -183,7 +183,7 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
     for command in ("FLUSHALL", f"XDEL {ledger} 1-1", "CONFIG SET appendonly no", "KEYS *"):
         with pytest.raises(NoPermissionError):
             archive.execute_command(*command.split())  # type: ignore[no-untyped-call]
-    for key in (*PEOPLES_KEYS, SLIPS_KEY):
+    for key in (*USERS_KEYS, SLIPS_KEY):
         for words in writes(key):
             with pytest.raises(NoPermissionError):
                 archive.execute_command(*words)  # type: ignore[no-untyped-call]
@@ -192,22 +192,22 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
 
 
 @pytest.mark.duty("D20")
-@pytest.mark.parametrize("key", PEOPLES_KEYS)
-def test_with_the_books_password_nobody_touches_people(service: redis.Redis, key: str) -> None:
+@pytest.mark.parametrize("key", USERS_KEYS)
+def test_with_the_books_password_nobody_touches_users(service: redis.Redis, key: str) -> None:
     """No administrator can be inserted, no session created, and the operators' log not changed."""
     refuses_all(service, key, "pitlink:{main}:accounts")
 
 
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", BOOKS_KEYS)
-def test_with_the_people_s_password_nobody_touches_books(people: redis.Redis, key: str) -> None:
+def test_with_the_users_password_nobody_touches_books(users_client: redis.Redis, key: str) -> None:
     """It cannot change a link's books, its ledger, or the paid slips."""
-    refuses_all(people, key, UserKeys().users)
+    refuses_all(users_client, key, UserKeys().users)
 
 
 @pytest.mark.duty("D20")
 def test_an_administrator_is_not_inserted_by_our_own_script(
-    service: redis.Redis, people: redis.Redis
+    service: redis.Redis, users_client: redis.Redis
 ) -> None:
     """The script that adds users, loaded and called with the books' password, writes nothing."""
     keys = UserKeys()
@@ -219,10 +219,10 @@ def test_an_administrator_is_not_inserted_by_our_own_script(
     add = load_script("add_user", "meters.users")
     with pytest.raises(NoPermissionError):
         service.register_script(add)(keys=named, args=arguments)
-    assert not people.exists(*named)
-    answer = people.register_script(add)(keys=named, args=arguments)
+    assert not users_client.exists(*named)
+    answer = users_client.register_script(add)(keys=named, args=arguments)
     assert answer[-1] == b"ok"
-    people.delete(*named)
+    users_client.delete(*named)
 
 
 @pytest.mark.duty("D20")
@@ -270,8 +270,8 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
         {"username": "default", "password": ""},
         {"username": "default", "password": password_of(keys)},
         {"password": "wrong"},
-        {"username": PEOPLE},
-        {"password": of_people(keys)["password"]},
+        {"username": USERS_REDIS_USER},
+        {"password": users_access(keys)["password"]},
         {"username": "pitlink-archive"},
         {"password": table},
         {"ssl_certfile": None, "ssl_keyfile": None},
@@ -319,7 +319,7 @@ def test_the_operators_own_users_stay(keys: Path) -> None:
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
     lines = users(RedisPasswords(["1", "2"], ["3", "4"], "5"), before).splitlines()
     named = [line.split()[1] for line in lines]
-    assert named == ["default", USER, PEOPLE, "pitlink-archive", "backup"]
+    assert named == ["default", USER, USERS_REDIS_USER, "pitlink-archive", "backup"]
     assert lines[4] == house
     assert [line.count("#") for line in lines[1:4]] == [2, 2, 1]
 
@@ -328,18 +328,18 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     """Each command of a script or of the service is on the list, and each of the list is used."""
     every = {"auth", "hello", "ping", "select", "client|setname", "evalsha", "script|load"}
     every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
-    books, people = called_by("meters.books"), called_by("meters.users")
+    books, user_store = called_by("meters.books"), called_by("meters.users")
     for source in Path(str(files("meters"))).rglob("*.py"):
         asked = {name.replace("config_get", "config|get") for name in asked_by(source)}
         if "redis_client" in source.parts:
             every |= asked
         elif "users" in source.parts or source.name == "log_auditing.py":
-            people |= asked
+            user_store |= asked
         elif source.name != "redis_users.py":
             books |= asked
     assert set(ARCHIVE_COMMANDS) == books | every
     assert set(ARCHIVE_COMMANDS) - set(COMMANDS) == {"xtrim"}, "which only the archive may"
-    assert set(USERS_COMMANDS) == people | every
+    assert set(USERS_COMMANDS) == user_store | every
 
 
 def called_by(package: str) -> set[str]:

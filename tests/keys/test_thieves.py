@@ -85,7 +85,7 @@ async def thieves(
 
 async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[list[bytes]]:
     """Play rounds at a table that sends each event once; return the replies to each."""
-    told: list[list[bytes]] = []
+    answers: list[list[bytes]] = []
     shown = believing(floor.keys, party=A1)
     async with by_certificate(floor.broker, shown) as table:
         await table.subscribe(f"{OWN}/in", qos=1)
@@ -104,16 +104,16 @@ async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[
 
         last_seq = json.loads((await ask({"type": "hello"}))[0])["last_seq"]
         for seq in range(last_seq + 1, last_seq + 2 * rounds, 2):
-            told.append(await ask(wagers(seq, f"R{seq}")))
-            told.append(await ask(void(seq + 1, f"R{seq}")))
-    return told
+            answers.append(await ask(wagers(seq, f"R{seq}")))
+            answers.append(await ask(void(seq + 1, f"R{seq}")))
+    return answers
 
 
-def accepted(told: Sequence[Sequence[bytes]]) -> bool:
+def accepted(answers: Sequence[Sequence[bytes]]) -> bool:
     """Return whether every event was accepted, and all of its replies are identical."""
     return all(
         len(set(replies)) == 1 and json.loads(replies[0])["status"] == "accepted"
-        for replies in told
+        for replies in answers
     )
 
 
@@ -130,12 +130,12 @@ async def test_no_event_is_lost_to_who_joins_a_group(
     if when == "before":
         async with thieves(floor, THIEVES, GROUPS, stay=stay):
             with running(service):
-                told = await play(floor)
+                answers = await play(floor)
     else:
         with running(service):
             async with thieves(floor, THIEVES, GROUPS, stay=stay):
-                told = await play(floor)
-    assert accepted(told)
+                answers = await play(floor)
+    assert accepted(answers)
 
 
 def subscribe_by_hand(floor: Floor, pattern: str) -> None:

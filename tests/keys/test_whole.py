@@ -134,13 +134,15 @@ def test_nothing_of_the_keys_is_shown(pit: Pit, keys: Path) -> None:
         for path in keys.rglob("*")
         if path.suffix == ".key" or "password" in path.name or path.name in SHARED
     ]
-    told = pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
+    output = (
+        pit.service.process.errors + pit.service.process.output + pit.broker.log + pit.store.log
+    )
     with httpx.Client(base_url=pit.service.url, timeout=30) as web:
         for place in ("/healthz", "/readyz", "/metrics", "/api/v1/meters", "/signage"):
-            told += web.get(place).text
+            output += web.get(place).text
     assert len(secrets) > 12
-    assert "broker connected" in told
+    assert "broker connected" in output
     for path in secrets:
         lines = [line for line in path.read_text().splitlines() if "-----" not in line]
         assert lines
-        assert not [line for line in lines if line in told], path
+        assert not [line for line in lines if line in output], path

@@ -78,10 +78,10 @@ def box(position: int, cards: str | None, wagers: Mapping[str, int], **more: obj
 
 def settled(game: str, boxes: Sequence[JSON], dealer: str | None, **more: object) -> SettlementText:
     """Settle a round."""
-    told = {"game": game, "positions": list(boxes), **more}
+    fields = {"game": game, "positions": list(boxes), **more}
     if dealer is not None:
-        told["dealer"] = dealer.split()
-    answer = msgspec.json.encode(settle_line(json.dumps(told).encode()))
+        fields["dealer"] = dealer.split()
+    answer = msgspec.json.encode(settle_line(json.dumps(fields).encode()))
     return msgspec.json.decode(answer, type=SettlementText)
 
 

@@ -69,7 +69,7 @@ async def test_of_a_hand_bonus_500_for_1_and_percentages_are_verified(pit: Pit) 
             {1: own}, {1: hand}, community="Js Ts", dealer="3c 7d 9h", round_id=f"R{number}"
         )
         assert bool(reply.claims) == waits
-        for row in await pit.desk.waiting():  # or the books refuse the table's next wagers
+        for row in await pit.claims.waiting():  # or the books refuse the table's next wagers
             await pit.decide(row.claim, "validate")
             if row.paid_from == "hand_pay":
                 await pit.decide(row.claim, "pay")

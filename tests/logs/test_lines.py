@@ -18,7 +18,7 @@ from meters.logs.setup import log_to_stderr
 form, level = sys.argv[1:]
 log_to_stderr(LogForm(form) if form else None, LogLevel(level))
 log = structlog.get_logger()
-secret = "not-to-be-told"
+secret = "not-to-be-logged"
 structlog.contextvars.bind_contextvars(service="pitlink-1")
 log.debug("event judged", seq=1)
 log.info("link operable", link="main")
@@ -65,12 +65,14 @@ def test_text_is_for_people_and_writes_nothing_else_to_their_terminal() -> None:
     assert "event judged" in said
     assert "a bad request" in said
     assert "\x1b" not in said
-    assert "not-to-be-told" not in said
+    assert "not-to-be-logged" not in said
 
 
-@pytest.mark.parametrize(("level", "told"), [("warning", 5), ("error", 2)])
-def test_a_level_leaves_out_what_is_less_grave_of_the_libraries_too(level: str, told: int) -> None:
-    assert len(spoken("json", level)) == told
+@pytest.mark.parametrize(("level", "logged"), [("warning", 5), ("error", 2)])
+def test_a_level_leaves_out_what_is_less_grave_of_the_libraries_too(
+    level: str, logged: int
+) -> None:
+    assert len(spoken("json", level)) == logged
 
 
 @pytest.mark.parametrize("command", [("serve",), ("table", "T-1", "--events")])

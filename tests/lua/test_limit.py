@@ -44,8 +44,8 @@ async def test_meter_rises_to_its_limit_and_no_further(
     await books.accept(wagers(1, added(micros, limit=LIMIT)))
     assert await _held(books) == (risen, over)
     assert await _tally(books, "overflow_micros") == over
-    told = [["table:T-1", f"meter:{METER}", risen, 1], ["table:T-1", OVER, over, 1]]
-    assert await books.transfers() == [one for one in told if one[2]]
+    transfers = [["table:T-1", f"meter:{METER}", risen, 1], ["table:T-1", OVER, over, 1]]
+    assert await books.transfers() == [one for one in transfers if one[2]]
 
 
 async def test_meter_at_its_limit_stays_and_its_reserve_still_rises(books: Books) -> None:

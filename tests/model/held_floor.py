@@ -144,7 +144,7 @@ class HeldFloor(RuleBasedStateMachine):
         assert found == [
             (claim.state, claim.cents, claim.after_cents) for claim in self.books.claims.values()
         ]
-        waiting = [row.claim for row in self.runner.run(self.pit.desk.waiting())]
+        waiting = [row.claim for row in self.runner.run(self.pit.claims.waiting())]
         assert sorted(waiting) == sorted({*self.books.waiting(), *self.books.waiting_envy()})
 
     @invariant()

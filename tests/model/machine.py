@@ -300,19 +300,19 @@ class Floor(HeldFloor):
 
     def _settle_envy(self, claim: str, act: EnvyAct) -> None:
         expected = self.books.settle_envy(claim, act)
-        told = len(self.pit.told)
+        before = len(self.pit.published)
         try:
-            row = self.runner.run(self.pit.desk.decide_envy(claim, act, "fp-1", reason="why"))
+            row = self.runner.run(self.pit.claims.decide_envy(claim, act, "fp-1", reason="why"))
         except ActError as refused:
             outcome: str | None = refused.code
         else:
             outcome = row.envy_state
         assert outcome == expected
         done = outcome in {"paid", "rejected"}
-        self._hold_envy_told(row if done else None, self.pit.told[told:])
+        self._check_published_envy(row if done else None, self.pit.published[before:])
 
     @staticmethod
-    def _hold_envy_told(row: ClaimRow | None, told: Sequence[Jackpot]) -> None:
+    def _check_published_envy(row: ClaimRow | None, published: Sequence[Jackpot]) -> None:
         """Check that the table receives the Envy Bonuses that its win does not report."""
         envy: list[tuple[str, str | None, int, int]] = []
         if row is not None and (
@@ -321,7 +321,7 @@ class Floor(HeldFloor):
         ):
             named, event = f"{row.claim}-envy", row.envy_state
             envy = [(named, event, owed.position, owed.amount) for owed in row.envy]
-        assert [(one.claim, one.event, one.position, one.amount) for one in told] == envy
+        assert [(one.claim, one.event, one.position, one.amount) for one in published] == envy
 
     def _pay_what_holds(self, table: str) -> None:
         """Have two floorpersons pay the hand pays that hold a table."""
@@ -365,31 +365,35 @@ class Floor(HeldFloor):
         self._switch()
 
     def _switch(self) -> None:
-        desk, link = self.pit.links_desk, self.pit.link.id
+        link_acts, link = self.pit.link_acts, self.pit.link.id
         opening = self.books.closed
         self.books.switch()
-        act = desk.open(link, "sue") if opening else desk.close(link, "sue", "shift change")
+        act = (
+            link_acts.open(link, "sue") if opening else link_acts.close(link, "sue", "shift change")
+        )
         assert self.runner.run(act).state == ("operable" if opening else "closed")
 
     @rule(data=st.data(), cents=st.integers(-(10**7), 10**7).filter(bool))
     def adjust(self, data: DataObject, cents: int) -> None:
         """Correct a meter by two people, unless its balance is too low or its limit forbids it."""
-        desk, link = self.pit.links_desk, self.pit.link.id
+        link_acts, link = self.pit.link_acts, self.pit.link.id
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
         if self.books.held(meter) // 1 + cents < 0:
             with pytest.raises(ActError, match="the meter holds"):
-                self.runner.run(desk.propose(link, "sue", change))
+                self.runner.run(link_acts.propose(link, "sue", change))
             return
         limit = self.books.meters[meter].limit_cents
         if limit is not None and cents > 0 and self.books.held(meter) + cents > limit:
             with pytest.raises(ActError, match="limit is"):
-                self.runner.run(desk.propose(link, "sue", change))
+                self.runner.run(link_acts.propose(link, "sue", change))
             return
-        proposed = self.runner.run(desk.propose(link, "sue", change))
+        proposed = self.runner.run(link_acts.propose(link, "sue", change))
         with pytest.raises(ActError, match="another person"):
-            self.runner.run(desk.confirm(link, proposed.proposal, "sue"))
-        assert self.runner.run(desk.confirm(link, proposed.proposal, "tim")).state == "confirmed"
+            self.runner.run(link_acts.confirm(link, proposed.proposal, "sue"))
+        assert (
+            self.runner.run(link_acts.confirm(link, proposed.proposal, "tim")).state == "confirmed"
+        )
         self.books.adjust(meter, cents)
 
     @precondition(lambda self: self.books.claims)
@@ -407,22 +411,22 @@ class Floor(HeldFloor):
         by = by or ("fp-2" if act == "pay" else "fp-1")
         expected = self.books.decide(claim, act, by, envy_too=envy_too)
         one = self.books.claims[claim]
-        told = len(self.pit.told)
+        before = len(self.pit.published)
         try:
             row = self.runner.run(
-                self.pit.desk.decide(claim, act, by, envy_not_due=envy_too, envy_paid=envy_too)
+                self.pit.claims.decide(claim, act, by, envy_not_due=envy_too, envy_paid=envy_too)
             )
         except ActError as refused:
             outcome = refused.code
         else:
-            outcome, win = row.state, self.pit.told[told]
+            outcome, win = row.state, self.pit.published[before]
             assert row.amount == one.cents
             assert win.event == expected
             assert win.meter_after == self.books.held(one.meter) // 1
-            self._hold_envy_told(row, self.pit.told[told + 1 :])
-            told = len(self.pit.told)
+            self._check_published_envy(row, self.pit.published[before + 1 :])
+            before = len(self.pit.published)
         assert outcome == expected
-        assert len(self.pit.told) == told
+        assert len(self.pit.published) == before
 
     @rule(act=st.sampled_from(("validate", "reject", "pay")))
     def decide_nothing(self, act: Act) -> None:

@@ -86,13 +86,13 @@ class Pit:
             table: known for (_, table), known in table_topics(self.floor, self.link).items()
         }
         self.store = LinkStore(redis, self.link)
-        self.told: list[Jackpot] = []
+        self.published: list[Jackpot] = []
         self.problem: str | None = None
-        self.desk = Claims(
+        self.claims = Claims(
             self.floor,
             {self.link.id: self.store},
             lambda _: self.problem,
-            lambda _, jackpot: self.told.append(jackpot),
+            lambda _, jackpot: self.published.append(jackpot),
             lambda _: asyncio.sleep(0),
         )
         self.asks = Asks(
@@ -104,7 +104,7 @@ class Pit:
         )
         self.books = OpenBooks(self.floor, self.store)
         self.online: set[str] = set()
-        self.links_desk = Links({self.link.id: self.books}, {self.link.id: self.online})
+        self.link_acts = Links({self.link.id: self.books}, {self.link.id: self.online})
         self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
         self.intakes = [LinkIntake(store, self.metrics) for store in self._stores]
@@ -139,7 +139,7 @@ class Pit:
         outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
-        self.told += [hit_message(opened, paid) for opened, paid in outcome.hits]
+        self.published += [hit_message(opened, paid) for opened, paid in outcome.hits]
         return outcome
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
@@ -210,19 +210,19 @@ class Pit:
     async def decide(self, claim: str, act: Act, *, by: str | None = None) -> ClaimRow:
         """Have a floorperson decide a claim; another one pays it, with its Envy Bonuses."""
         by = by or ("fp-2" if act == "pay" else "fp-1")
-        return await self.desk.decide(claim, act, by, envy_paid=True)
+        return await self.claims.decide(claim, act, by, envy_paid=True)
 
     async def reject_what_waits(self) -> None:
         """Reject every undecided win and every Envy Bonus that is owed."""
-        for row in await self.desk.waiting():
+        for row in await self.claims.waiting():
             if row.state == "pending":
-                await self.desk.decide(row.claim, "reject", "fp-1", envy_not_due=True)
+                await self.claims.decide(row.claim, "reject", "fp-1", envy_not_due=True)
             elif row.envy_state == "validated":
-                await self.desk.decide_envy(row.claim, "reject_envy", "fp-1")
+                await self.claims.decide_envy(row.claim, "reject_envy", "fp-1")
 
     async def pay_envy(self, claim: str, *, by: str = "fp-1") -> ClaimRow:
         """Have a floorperson confirm that the table has paid a hand's Envy Bonuses."""
-        return await self.desk.decide_envy(claim, "pay_envy", by)
+        return await self.claims.decide_envy(claim, "pay_envy", by)
 
     async def accounts(self) -> dict[str, int]:
         """Return every balance in micros."""

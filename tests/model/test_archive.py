@@ -116,10 +116,10 @@ async def test_a_link_whose_parameters_two_people_have_changed_is_archived(kept:
     """The terms in the floor file may differ from those in the store for years."""
     await kept.week()
     pit = kept.pit
-    await pit.links_desk.close(pit.link.id, "Sue", "a limit")
+    await pit.link_acts.close(pit.link.id, "Sue", "a limit")
     limit = ParameterChange(meter=PROGRESSIVE, parameter="limit", value=50_000_000)
-    proposed = await pit.links_desk.propose(pit.link.id, "Sue", limit)
-    await pit.links_desk.confirm(pit.link.id, proposed.proposal, "Sam")
+    proposed = await pit.link_acts.propose(pit.link.id, "Sue", limit)
+    await pit.link_acts.confirm(pit.link.id, proposed.proposal, "Sam")
     as_filed = LinkStore(pit.redis, pit.floor.link[0])
     outcome = await Archiver(as_filed, kept.archive, 1).run(lambda _, __: None)
     assert (len(outcome.written), outcome.trimmed > 0) == (3, True)

@@ -233,21 +233,21 @@ async def test_days_that_are_nowhere_are_reported_and_the_archive_continues_with
 
 @pytest.mark.duty("D17")
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "problem"),
     [
         ("by", "by is 'somebody', the ledger says"),
         ("more", "the entries of 2026-11-22 in Redis are not those that were archived"),
     ],
 )
 async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(
-    kept: Kept, field: str, told: str
+    kept: Kept, field: str, problem: str
 ) -> None:
     await kept.week()
     files = (await kept.run(live_days=100)).written
     claim = next(iter(files[2].claims()))
     await kept.pit.redis.hset(kept.pit.store.keys.claim(claim), field, "somebody")
     files[2].path.unlink()
-    with pytest.raises(ArchiveError, match=told):
+    with pytest.raises(ArchiveError, match=problem):
         await kept.run(live_days=100, lost=True)
     assert len(kept.archive.files()) == 2
 

@@ -17,15 +17,15 @@ async def _look(
     kept: Kept, before: CheckedLink | None = None, *, reads: int = 7
 ) -> tuple[CheckedLink, list[str], list[tuple[int, int]]]:
     """Check the archive; return what is remembered, the problems, and the reports of progress."""
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     checked, wrong = await check_archive_files(
         kept.pit.store,
         kept.archive,
         before or CheckedLink(),
-        lambda done, of: told.append((done, of)),
+        lambda done, of: progress.append((done, of)),
         reads=reads,
     )
-    return checked, wrong, told
+    return checked, wrong, progress
 
 
 def _cut_short(path: Path) -> None:
@@ -46,9 +46,9 @@ async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
     assert await _look(kept) == (CheckedLink(), [], [])
     await kept.week()
     await kept.run()
-    checked, wrong, told = await _look(kept)
+    checked, wrong, progress = await _look(kept)
     assert (checked, wrong) == (CheckedLink(first=1, read="2026-11-22"), [])
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert progress == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -88,8 +88,8 @@ async def test_a_limited_number_of_files_is_read_each_night_and_all_in_turn(kept
     edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(files[2].path)
     before, found = CheckedLink(), []
     for _ in range(4):
-        before, wrong, told = await _look(kept, before, reads=1)
-        assert told[-1][1] <= 3
+        before, wrong, progress = await _look(kept, before, reads=1)
+        assert progress[-1][1] <= 3
         found.append(bool(wrong))
     # A damaged file is read again each time until it is repaired.
     assert found == [False, False, True, True]

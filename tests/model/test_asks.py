@@ -89,7 +89,7 @@ async def test_a_void_after_cards_waits_for_a_floorperson(pit: Pit) -> None:
     *_, act, entry = await pit.entries()
     assert (act["kind"], act["by"], act["table"]) == ("confirm_correction", "Ada", "T-1")
     assert (entry["kind"], entry["by"]) == ("void", "table:T-1, confirmed by Ada")
-    assert [row.what for row in await pit.links_desk.acts("pit", None, 2)] == [
+    assert [row.what for row in await pit.link_acts.acts("pit", None, 2)] == [
         "void", "confirm_correction",
     ]  # fmt: skip
     assert await pit.redis.hgetall(pit.store.keys.asks) == {}
@@ -228,10 +228,10 @@ async def test_a_refusal_is_reported_once_with_who_and_why(pit: Pit) -> None:
     pit.seq["T-1"] += 1
     reply = await pit.send("T-1", payload)
     assert reply is not None
-    told = msgspec.json.decode(reply, type=Reply)
-    assert code(told) == "correction_refused"
-    assert told.error is not None
-    assert told.error.message == "Ada refused this correction: The cards are on the table"
+    refused = msgspec.json.decode(reply, type=Reply)
+    assert code(refused) == "correction_refused"
+    assert refused.error is not None
+    assert refused.error.message == "Ada refused this correction: The cards are on the table"
     pit.restart()
     assert await pit.send("T-1", payload) == reply, "a repeat is answered word for word"
     assert code(await void(pit)) == "unconfirmed", "tried again, it is asked again"
@@ -264,7 +264,7 @@ async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:
     await assert_sound(pit)
 
 
-async def test_the_second_decision_is_told_who_was_first(pit: Pit) -> None:
+async def test_the_second_decision_is_answered_with_who_was_first(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
     ask = await the_ask(pit)

@@ -23,12 +23,12 @@ async def _pit(redis: Redis, *bounds: str) -> Pit:
 
 
 async def _meter(pit: Pit) -> MeterParameters:
-    (link,) = await pit.links_desk.links()
+    (link,) = await pit.link_acts.links()
     return next(each for each in link.meters if each.meter == PROGRESSIVE)
 
 
 async def _propose(pit: Pit, change: ParameterChange | Adjustment) -> str:
-    return (await pit.links_desk.propose(LINK, "sue", change)).proposal
+    return (await pit.link_acts.propose(LINK, "sue", change)).proposal
 
 
 def _to(value: int, parameter: Parameter = "limit") -> ParameterChange:
@@ -37,7 +37,7 @@ def _to(value: int, parameter: Parameter = "limit") -> ParameterChange:
 
 async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
     proposal = await _propose(pit, _to(value, parameter))
-    await pit.links_desk.confirm(LINK, proposal, "tim")
+    await pit.link_acts.confirm(LINK, proposal, "tim")
     await pit.adopt()
 
 
@@ -91,18 +91,18 @@ async def test_won_whole_the_overflow_begins_the_new_cycle(redis: Redis) -> None
 
 async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis) -> None:
     pit = await _pit(redis)
-    await pit.links_desk.close(LINK, "sue", "bounds")
+    await pit.link_acts.close(LINK, "sue", "bounds")
     await _set(pit, "limit", SEED + 10)
     await _set(pit, "contribution_max", 14)
-    await pit.links_desk.open(LINK, "tim")
+    await pit.link_acts.open(LINK, "tim")
     assert ((await _meter(pit)).limit, (await _meter(pit)).contribution_max) == (SEED + 10, 14)
     refused = await pit.wagers(dict.fromkeys((1, 2), PROGRESSIVE))
     assert refused.status == "refused"
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
     assert (await _meter(pit)).overflow == 4
-    await pit.links_desk.close(LINK, "sue", "bounds")
+    await pit.link_acts.close(LINK, "sue", "bounds")
     await _set(pit, "limit", 0)
-    await pit.links_desk.open(LINK, "tim")
+    await pit.link_acts.open(LINK, "tim")
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
     meter = await _meter(pit)
     assert (meter.limit, meter.amount, meter.overflow) == (None, SEED + 24, 4)
@@ -118,7 +118,7 @@ async def test_limit_that_cannot_be_is_refused(
     redis: Redis, value: int, code: str, words: str
 ) -> None:
     pit = await _pit(redis)
-    await pit.links_desk.close(LINK, "sue", "bounds")
+    await pit.link_acts.close(LINK, "sue", "bounds")
     with pytest.raises(ActError, match=words) as refused:
         await _propose(pit, _to(value))
     assert refused.value.code == code
@@ -127,10 +127,10 @@ async def test_limit_that_cannot_be_is_refused(
 async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -> None:
     pit = await _pit(redis)
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
-    await pit.links_desk.close(LINK, "sue", "bounds")
+    await pit.link_acts.close(LINK, "sue", "bounds")
     proposal = await _propose(pit, _to(SEED + 13))
     with pytest.raises(ActError, match="holds more than the new limit") as refused:
-        await pit.links_desk.confirm(LINK, proposal, "tim")
+        await pit.link_acts.confirm(LINK, proposal, "tim")
     assert refused.value.code == "limit_too_low"
     await _set(pit, "limit", SEED + 14)
     assert (await _meter(pit)).limit == SEED + 14, "just what it holds is a limit"
@@ -145,6 +145,6 @@ async def test_correction_does_not_lift_a_meter_above_its_limit(redis: Redis) ->
     proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=20, reason="lost wager"))
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     with pytest.raises(ActError, match="would hold more than its limit") as late:
-        await pit.links_desk.confirm(LINK, proposal, "tim")
+        await pit.link_acts.confirm(LINK, proposal, "tim")
     assert late.value.code == "above_limit", "it has risen since"
     assert (await pit.audit()).balanced

@@ -34,7 +34,7 @@ async def entered_differently(pit: Pit, round_id: str = "R1", **fields: object) 
 
 
 async def acts_of_tables(pit: Pit) -> list[ActRow]:
-    return [act for act in await pit.links_desk.acts("pit", None, 50) if act.table]
+    return [act for act in await pit.link_acts.acts("pit", None, 50) if act.table]
 
 
 def count_of(pit: Pit, name: str, *labels: str) -> float:

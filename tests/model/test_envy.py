@@ -25,7 +25,7 @@ async def _won(pit: Pit) -> ClaimRow:
     await pit.round(
         {1: PROGRESSIVE, 3: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
     )
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     return row
 
 
@@ -66,17 +66,17 @@ async def test_validated_envy_is_paid_by_one_act_with_a_name(pit: Pit) -> None:
         await pit.pay_envy(row.claim, by="Dan")
     last = (await pit.entries())[-1]
     assert (last["kind"], last["by"]) == ("pay_envy", "Cora")
-    assert [one.claim for one in await pit.desk.waiting()] == [row.claim], "it is to be paid"
-    await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1")
-    assert await pit.desk.waiting() == []
+    assert [one.claim for one in await pit.claims.waiting()] == [row.claim], "it is to be paid"
+    await pit.claims.decide(row.claim, "pay", "fp-2", slip="S-1")
+    assert await pit.claims.waiting() == []
 
 
 async def test_who_pays_by_hand_may_confirm_the_envy_in_the_same_act(pit: Pit) -> None:
     row = await _won(pit)
     await pit.decide(row.claim, "validate")
-    paid = await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True)
+    paid = await pit.claims.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True)
     assert (paid.state, paid.envy_state, paid.envy_by) == ("paid", "paid", "fp-2")
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
     assert await _owed(pit) == 0
     assert await _paid(pit) == (row.amount + 2 * ENVY, 2 * ENVY)
 
@@ -84,11 +84,11 @@ async def test_who_pays_by_hand_may_confirm_the_envy_in_the_same_act(pit: Pit) -
 async def test_win_that_is_paid_waits_on_while_its_envy_is_owed(pit: Pit) -> None:
     row = await _won(pit)
     await pit.decide(row.claim, "validate")
-    await pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1")
-    (waits,) = await pit.desk.waiting()
+    await pit.claims.decide(row.claim, "pay", "fp-2", slip="S-1")
+    (waits,) = await pit.claims.waiting()
     assert (waits.state, waits.envy_state) == ("paid", "validated")
     await pit.pay_envy(row.claim)
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
 
 
 @pytest.mark.parametrize("not_due", [False, True])
@@ -96,19 +96,19 @@ async def test_rejection_decides_whether_envy_is_owed_or_rejected(
     pit: Pit, *, not_due: bool
 ) -> None:
     row = await _won(pit)
-    rejected = await pit.desk.decide(
+    rejected = await pit.claims.decide(
         row.claim, "reject", "amy", reason="fouled", envy_not_due=not_due
     )
     assert rejected.envy_state == ("rejected" if not_due else "validated")
     assert await _paid(pit) == (0, 0)
     if not_due:
-        assert (await _owed(pit), await pit.desk.waiting()) == (0, [])
+        assert (await _owed(pit), await pit.claims.waiting()) == (0, [])
         return
     assert await _owed(pit) == 2 * ENVY
-    assert [one.claim for one in await pit.desk.waiting()] == [row.claim]
+    assert [one.claim for one in await pit.claims.waiting()] == [row.claim]
     await pit.pay_envy(row.claim)
     assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
 
 
 @pytest.mark.reading("T10")
@@ -117,8 +117,8 @@ async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: P
     reply = await pit.round(
         {1: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
     )  # fmt: skip
-    assert list(reply.claims or ()) == [], "the table is told of no win: none waits"
-    (row,) = await pit.desk.waiting()
+    assert list(reply.claims or ()) == [], "the table gets no win: none waits"
+    (row,) = await pit.claims.waiting()
     assert (row.claim, row.only_envy, row.state) == ("pit.T-1-2-e3", True, "validated")
     assert (row.position, row.amount, row.envy_amount) == (3, 0, 2 * ENVY)
     assert row.envy_state == "validated"
@@ -129,15 +129,15 @@ async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: P
     paid = await pit.pay_envy(row.claim)
     assert (paid.state, paid.paid_by) == ("paid", "fp-1")
     assert (await _owed(pit), await _paid(pit)) == (0, (2 * ENVY, 2 * ENVY))
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
 
 
 async def test_envy_that_is_not_due_after_all_goes_back_to_the_house(pit: Pit) -> None:
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
-    (row,) = await pit.desk.waiting()
-    gone = await pit.desk.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
+    (row,) = await pit.claims.waiting()
+    gone = await pit.claims.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
     assert (gone.state, gone.envy_state, gone.reason) == ("rejected", "rejected", "entered wrongly")
-    assert (await _owed(pit), await _paid(pit), await pit.desk.waiting()) == (0, (0, 0), [])
+    assert (await _owed(pit), await _paid(pit), await pit.claims.waiting()) == (0, (0, 0), [])
 
 
 @pytest.mark.reading("T10")
@@ -146,7 +146,7 @@ async def test_envy_of_another_meter_hangs_on_the_first_win_of_its_hand(pit: Pit
     await pit.round(
         {1: FIVE_CARD, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, community="Js Ts"
     )  # fmt: skip
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert (row.item, [one.item for one in row.envy]) == (PROGRESSIVE, ["five_card_envy"])
     await pit.decide(row.claim, "validate")
     await pit.pay_envy(row.claim)
@@ -183,7 +183,7 @@ async def test_hand_that_brings_envy_above_and_below_validate_from_owes_the_one_
     await pit.round(
         {1: both, 5: both}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}, community="Js Ts"
     )  # fmt: skip
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert [one.item for one in row.envy] == ["five_card_envy"] * 2
     assert await _owed(pit) == row.envy_amount == 2 * ROYAL_ENVY
     assert (await _paid(pit))[0] == 2 * ENVY
@@ -194,14 +194,14 @@ async def test_hand_that_brings_envy_above_and_below_validate_from_owes_the_one_
 
 async def _won_next(pit: Pit) -> ClaimRow:
     await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2")
-    return next(row for row in await pit.desk.waiting() if not row.only_envy)
+    return next(row for row in await pit.claims.waiting() if not row.only_envy)
 
 
 async def test_envy_is_paid_once_though_several_confirm_it_together(pit: Pit) -> None:
     row = await _won(pit)
     await pit.decide(row.claim, "validate")
     acts = (
-        pit.desk.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True),
+        pit.claims.decide(row.claim, "pay", "fp-2", slip="S-1", envy_paid=True),
         *(pit.pay_envy(row.claim, by=by) for by in ("amy", "ben", "cy")),
     )
     done = await asyncio.gather(*acts, return_exceptions=True)
@@ -214,7 +214,7 @@ async def test_envy_is_paid_once_though_several_confirm_it_together(pit: Pit) ->
 
 async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
     await pit.round({3: PROGRESSIVE}, {3: ROYAL})
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert row.envy_state is None
     with pytest.raises(ActError, match="no Envy Bonus is owed"):
         await pit.pay_envy(row.claim)
@@ -223,11 +223,11 @@ async def test_what_nobody_is_owed_cannot_be_paid(pit: Pit) -> None:
     assert refused.value.code == "unknown_claim"
 
 
-def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
+def _published_since(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
     """Return the Envy Bonuses sent to tables: claim, event, kind, position and amount."""
     return [
         (one.claim, one.event, one.item, one.position, one.amount)
-        for one in pit.told[since:]
+        for one in pit.published[since:]
         if one.item.endswith("_envy")
     ]
 
@@ -244,19 +244,19 @@ def _told(pit: Pit, since: int) -> list[tuple[str, str, str, int, int]]:
         (["reject", "pay_envy"], "paid"),
     ],
 )
-async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
+async def test_table_receives_what_its_win_does_not_say_of_the_envy(
     pit: Pit, acts: list[str], event: str | None
 ) -> None:
     """It gets them immediately, and again after a hello. A recorded bonus is not paid again."""
     row = await _won(pit)
-    since = len(pit.told)
+    since = len(pit.published)
     for act in acts:
-        since = len(pit.told)
+        since = len(pit.published)
         match act:
             case "pay_envy" | "reject_envy":
-                await pit.desk.decide_envy(row.claim, act, "fp-1", reason="why")
+                await pit.claims.decide_envy(row.claim, act, "fp-1", reason="why")
             case "reject" | "not_due":
-                await pit.desk.decide(
+                await pit.claims.decide(
                     row.claim, "reject", "fp-1", reason="why", envy_not_due=act == "not_due"
                 )
             case "pay":
@@ -266,30 +266,32 @@ async def test_table_is_told_what_its_win_does_not_say_of_the_envy(
     expected = [
         (f"{row.claim}-envy", event, "progressive_envy", position, ENVY) for position in (5, 1)
     ]
-    assert _told(pit, since) == (expected if event else [])
-    since = len(pit.told)
-    await pit.desk.send_again(pit.store.link.id, [row.claim])
-    assert _told(pit, since) == (expected if event else [])
+    assert _published_since(pit, since) == (expected if event else [])
+    since = len(pit.published)
+    await pit.claims.send_again(pit.store.link.id, [row.claim])
+    assert _published_since(pit, since) == (expected if event else [])
 
 
 @pytest.mark.reading("T10")
-async def test_table_that_was_away_is_told_of_envy_for_a_hand_without_a_win(pit: Pit) -> None:
+async def test_table_that_was_away_receives_envy_for_a_hand_without_a_win(pit: Pit) -> None:
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
-    (row,) = await pit.desk.waiting()
-    await pit.desk.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
+    (row,) = await pit.claims.waiting()
+    await pit.claims.decide_envy(row.claim, "reject_envy", "amy", reason="entered wrongly")
     (state,) = await pit.store.table_states(["T-1"])
-    since = len(pit.told)
-    await pit.desk.send_again(pit.store.link.id, state.claims)
-    assert _told(pit, since) == [(f"{row.claim}-envy", "rejected", "progressive_envy", 1, ENVY)]
-    assert len(pit.told) == since + 1, "no win is told of, since there was none"
+    since = len(pit.published)
+    await pit.claims.send_again(pit.store.link.id, state.claims)
+    assert _published_since(pit, since) == [
+        (f"{row.claim}-envy", "rejected", "progressive_envy", 1, ENVY)
+    ]
+    assert len(pit.published) == since + 1, "no win is published, because there was none"
 
 
 async def test_restoring_lists_what_is_owed_for_envy(pit: Pit) -> None:
     row = await _won(pit)
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2", table="T-2")
     owed, hand = "Envy Bonuses of ", "owed for the hand"
-    told = [waiting_line(fields) for fields in await pit.store.claims(await pit.store.waiting(9))]
-    assert [line.partition(": ")[2] for line in told] == [
+    lines = [waiting_line(fields) for fields in await pit.store.claims(await pit.store.waiting(9))]
+    assert [line.partition(": ")[2] for line in lines] == [
         f"Progressive at table T-1, position 3, ${row.amount / 100:,.2f}, {owed}$200.00 {hand}",
         f"Envy Bonus at table T-2, position 3, {owed}$100.00 {hand}",
     ]
@@ -298,7 +300,7 @@ async def test_restoring_lists_what_is_owed_for_envy(pit: Pit) -> None:
 async def test_the_audit_holds_whichever_win_is_decided_first(pit: Pit) -> None:
     """A table receives the wins that were decided last again, in that order."""
     await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: "Ah Kh Qh", 3: ROYAL})
-    first, second = await pit.desk.waiting()
+    first, second = await pit.claims.waiting()
     for row in (second, first):
         await pit.decide(row.claim, "validate")
         assert (await pit.audit()).problems == ()

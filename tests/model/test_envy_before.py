@@ -42,7 +42,7 @@ async def before(redis: Redis) -> AsyncIterator[Pit]:
 async def test_books_of_before_still_audit_and_say_that_their_envy_is_paid(before: Pit) -> None:
     accounts = await before.accounts()
     assert not [name for name in accounts if name.startswith("envy:")]
-    (row,) = await before.desk.waiting()
+    (row,) = await before.claims.waiting()
     assert (row.claim, row.envy_state, row.envy_amount) == (CLAIM, "paid", ENVY)
     with pytest.raises(ActError, match="already paid"):
         await before.pay_envy(CLAIM)
@@ -53,18 +53,18 @@ async def test_rejection_of_a_win_of_before_takes_its_envy_back(
     before: Pit, *, not_due: bool
 ) -> None:
     paid = (await before.accounts())["paid"]
-    row = await before.desk.decide(CLAIM, "reject", "amy", reason="x", envy_not_due=not_due)
+    row = await before.claims.decide(CLAIM, "reject", "amy", reason="x", envy_not_due=not_due)
     assert row.envy_state == ("rejected" if not_due else "paid")
     assert (await before.accounts())["paid"] == paid - (ENVY * CENT if not_due else 0)
-    assert await before.desk.waiting() == []
+    assert await before.claims.waiting() == []
 
 
 async def test_win_of_before_is_paid_without_its_envy(before: Pit) -> None:
     paid = (await before.accounts())["paid"]
     await before.decide(CLAIM, "validate")
     with pytest.raises(ActError, match="no longer owed"):
-        await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1", envy_paid=True)
-    row = await before.desk.decide(CLAIM, "pay", "fp-2", slip="S-1")
+        await before.claims.decide(CLAIM, "pay", "fp-2", slip="S-1", envy_paid=True)
+    row = await before.claims.decide(CLAIM, "pay", "fp-2", slip="S-1")
     assert (row.state, row.envy_state) == ("paid", "paid")
     assert (await before.accounts())["paid"] == paid + row.amount * CENT
 
@@ -73,7 +73,7 @@ async def test_books_continue_with_envy_that_is_owed(before: Pit) -> None:
     await before.round(
         {1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, table="T-2", round_id="R3"
     )  # fmt: skip
-    claim = next(row.claim for row in await before.desk.waiting() if row.claim != CLAIM)
+    claim = next(row.claim for row in await before.claims.waiting() if row.claim != CLAIM)
     assert (await before.accounts())[f"envy:{claim}"] == ENVY * CENT
     await before.decide(claim, "validate")
     assert (await before.pay_envy(claim)).envy_state == "paid"

@@ -28,7 +28,7 @@ from meters.users.sign_in_attempts import Caller
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE
 from tests.model.tampering import play_a_while
-from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -136,34 +136,34 @@ async def _played(kept: Kept) -> None:
     pit = kept.pit
     await play_a_while(pit)
     assert (await pit.wagers({1: PROGRESSIVE})).status == "refused"
-    await pit.desk.decide("pit.T-1-2-5", "validate", "amy")
-    await pit.desk.decide("pit.T-1-2-5", "pay", "ben", slip="A-1001")
+    await pit.claims.decide("pit.T-1-2-5", "validate", "amy")
+    await pit.claims.decide("pit.T-1-2-5", "pay", "ben", slip="A-1001")
     await pit.void(table="T-2", round_id="R3")
     await kept.days.keep(*[timedelta(days=1)] * 3)
     await kept.run()
-    desk = pit.links_desk
-    await desk.close("pit", "sue", "the felt is changed")
+    link_acts = pit.link_acts
+    await link_acts.close("pit", "sue", "the felt is changed")
     change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
-    proposed = await desk.propose("pit", "sue", change)
-    await desk.confirm("pit", proposed.proposal, "tim")
+    proposed = await link_acts.propose("pit", "sue", change)
+    await link_acts.confirm("pit", proposed.proposal, "tim")
     up = Adjustment(meter=PROGRESSIVE, amount=100, reason="malfunction")
-    await desk.propose("pit", "sue", up)
-    proposed = await desk.propose("pit", "sue", up)
-    await desk.withdraw("pit", proposed.proposal, "sue")
+    await link_acts.propose("pit", "sue", up)
+    proposed = await link_acts.propose("pit", "sue", up)
+    await link_acts.withdraw("pit", proposed.proposal, "sue")
     await OutageBook(pit.store, "service").note(Outage("o-1", "2026-11-20T02:14:07Z", ("x",)))
 
 
 async def _staffed(redis: Redis) -> None:
     pins = PinHashing(time_cost=1, memory_kib=8)
-    people = UserDirectory.of(redis, 30, pins, log_secrets=_SECRETS)
-    register = Register(redis, people)
+    user_directory = UserDirectory.of(redis, 30, pins, log_secrets=_SECRETS)
+    register = Register(redis, user_directory)
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")
     await register.add("Tim", Role.AUDITOR)
-    await people.users.set_pin("Flo", WRONG, BY_COMMAND)
-    await people.users.disable("Tim", BY_COMMAND)
+    await user_directory.users.set_pin("Flo", WRONG, BY_COMMAND)
+    await user_directory.users.disable("Tim", BY_COMMAND)
     opened = await register.sign_in("Ann", device="pad")
-    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
+    await user_directory.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
     await register.refused("Flo", "000000")
 
 

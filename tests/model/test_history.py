@@ -30,7 +30,7 @@ async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
     before = None
     while True:
         search = msgspec.convert({**asked, "before": before}, WinSearch)
-        page = await pit.desk.wins(search)
+        page = await pit.claims.wins(search)
         found += page.wins
         if page.next is None:
             return found
@@ -46,7 +46,7 @@ async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> Non
         community="Js Ts",
         patrons={1: "p1", 3: "p3"},
     )
-    first, second = await pit.desk.waiting()
+    first, second = await pit.claims.waiting()
     assert (first.item, first.turn, first.turns) == (PROGRESSIVE, 1, 2)
     assert (second.item, second.turn, second.turns) == (FIVE_CARD, 2, 2)
     assert (first.table, first.asset, first.position, first.patron) == ("T-1", "104211", 3, "p3")
@@ -68,15 +68,15 @@ async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> Non
         )
     )
     assert (first.tax_documents, second.tax_documents) == (False, True)
-    assert await pit.desk.find(first.claim) == first
+    assert await pit.claims.find(first.claim) == first
 
 
 @pytest.mark.parametrize("not_due", [False, True])
 async def test_rejection_says_whether_the_envy_stands(pit: Pit, *, not_due: bool) -> None:
     await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     before = await pit.accounts()
-    rejected = await pit.desk.decide(
+    rejected = await pit.claims.decide(
         row.claim, "reject", "amy", reason="hand misread", envy_not_due=not_due
     )
     after = await pit.accounts()
@@ -93,16 +93,16 @@ async def test_rejection_says_whether_the_envy_stands(pit: Pit, *, not_due: bool
 
 async def test_who_decided_what_and_when_stays_with_the_win(pit: Pit) -> None:
     await pit.round({3: PROGRESSIVE}, {3: ROYAL})
-    (row,) = await pit.desk.waiting()
-    await pit.desk.decide(row.claim, "validate", "amy")
+    (row,) = await pit.claims.waiting()
+    await pit.claims.decide(row.claim, "validate", "amy")
     with pytest.raises(ActError, match="another person pays") as refused:
-        await pit.desk.decide(row.claim, "pay", "amy", slip="S-1")
+        await pit.claims.decide(row.claim, "pay", "amy", slip="S-1")
     assert refused.value.code == "same_person"
-    paid = await pit.desk.decide(row.claim, "pay", "ben", slip="S-1")
+    paid = await pit.claims.decide(row.claim, "pay", "ben", slip="S-1")
     assert (paid.validated_by, paid.paid_by, paid.slip, paid.state) == ("amy", "ben", "S-1", "paid")
     assert paid.validated_at is not None
     assert paid.paid_at is not None
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
     assert await _find(pit) == [paid]
 
 
@@ -138,7 +138,7 @@ async def test_search_narrows(pit: Pit) -> None:
     await pit.round({4: PROGRESSIVE}, {4: ROYAL}, round_id="R99", patrons={4: "Mrs Smith"})
     everything = await _find(pit, limit=200)
     latest = everything[0]
-    await pit.desk.decide(latest.claim, "reject", "amy", reason="card fouled")
+    await pit.claims.decide(latest.claim, "reject", "amy", reason="card fouled")
 
     async def found(**asked: object) -> list[str]:
         return [row.claim for row in await _find(pit, **asked)]
@@ -153,7 +153,7 @@ async def test_search_narrows(pit: Pit) -> None:
     assert await found(link="pit", meter=PROGRESSIVE) == [row.claim for row in everything]
     assert await found(since=latest.at) == [row.claim for row in everything if row.at >= latest.at]
     assert await found(until="2001-01-01T00:00:00Z") == []
-    assert len((await pit.desk.wins(WinSearch(meter=PROGRESSIVE, limit=5))).wins) == 5
+    assert len((await pit.claims.wins(WinSearch(meter=PROGRESSIVE, limit=5))).wins) == 5
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ async def test_search_narrows(pit: Pit) -> None:
 )
 async def test_search_that_cannot_be_is_refused(pit: Pit, asked: dict[str, str], code: str) -> None:
     with pytest.raises(ActError) as refused:
-        await pit.desk.wins(msgspec.convert(asked, WinSearch))
+        await pit.claims.wins(msgspec.convert(asked, WinSearch))
     assert refused.value.code == code
     with pytest.raises(ActError, match="no claim"):
-        await pit.desk.find("T-9-9-9")
+        await pit.claims.find("T-9-9-9")
 
 
 @pytest.mark.reading("T10")
@@ -179,18 +179,18 @@ async def test_envy_of_a_meter_without_a_wager_depends_on_the_holders_first_win(
 ) -> None:
     """The hand brings Envy anyway. A person who rejects the hand must be asked about it."""
     await pit.round({1: PROGRESSIVE, 3: FIVE_CARD}, {1: RAGS, 3: ROYAL}, community="Js Ts")
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert row.item == FIVE_CARD
     assert row.envy == (EnvyOwed(position=1, patron=None, item="progressive_envy", amount=10_000),)
 
 
 async def test_slip_number_pays_one_win(pit: Pit) -> None:
     await pit.round({3: f"{PROGRESSIVE} {FIVE_CARD}"}, {3: ROYAL}, community="Js Ts")
-    first, second = await pit.desk.waiting()
+    first, second = await pit.claims.waiting()
     for row in (first, second):
-        await pit.desk.decide(row.claim, "validate", "amy")
-    await pit.desk.decide(first.claim, "pay", "ben", slip="HP-7")
+        await pit.claims.decide(row.claim, "validate", "amy")
+    await pit.claims.decide(first.claim, "pay", "ben", slip="HP-7")
     with pytest.raises(ActError, match=f"payment of {first.claim} already") as refused:
-        await pit.desk.decide(second.claim, "pay", "ben", slip=" hp-7 ")
+        await pit.claims.decide(second.claim, "pay", "ben", slip=" hp-7 ")
     assert refused.value.code == "slip_used"
-    assert (await pit.desk.decide(second.claim, "pay", "ben", slip="HP-8")).state == "paid"
+    assert (await pit.claims.decide(second.claim, "pay", "ben", slip="HP-8")).state == "paid"

@@ -37,7 +37,7 @@ async def test_a_table_with_an_unpaid_hand_pay_has_its_wagers_refused(pit: Pit) 
     assert claim in refused.error.message
     (named,) = refused.claims or ()
     assert (named.claim, named.position, named.item) == (claim, 1, PROGRESSIVE)
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert named.amount == row.amount
     assert (await pit.store.snapshot(), await pit.entries()) == before
 
@@ -108,7 +108,7 @@ async def test_a_refusal_is_repeated_byte_for_byte_when_the_table_is_open_again(
 async def test_what_was_refused_for_another_reason_says_that_reason(pit: Pit) -> None:
     await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
     assert _code(await pit.wagers({1: PROGRESSIVE}, round_id="R1")) == "round_over"
-    await pit.links_desk.close(pit.link.id, "sue", "shift change")
+    await pit.link_acts.close(pit.link.id, "sue", "shift change")
     assert _code(await pit.wagers({1: PROGRESSIVE}, round_id="R2")) == "link_closed"
 
 
@@ -125,7 +125,7 @@ async def test_the_refusal_is_one_that_the_contract_knows(pit: Pit) -> None:
     payload = event_bytes(
         3, "wagers", "R2", positions=[{"position": 1, "wagers": {PROGRESSIVE: 100}}]
     )
-    told = msgspec.json.decode(await pit.send("T-1", payload) or b"{}")
-    assert told["seq"] == 3
-    assert told["status"] == "refused"
-    assert told["error"].keys() == {"code", "message"}
+    answer = msgspec.json.decode(await pit.send("T-1", payload) or b"{}")
+    assert answer["seq"] == 3
+    assert answer["status"] == "refused"
+    assert answer["error"].keys() == {"code", "message"}

@@ -66,6 +66,6 @@ def test_a_mark_of_another_user_is_not_to_be_removed(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(UserError, match="the services' user") as told:
+    with pytest.raises(UserError, match="the services' user") as refused:
         LedgerMark(tmp_path, "pit")
-    assert "remove" not in str(told.value)
+    assert "remove" not in str(refused.value)

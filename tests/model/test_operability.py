@@ -90,7 +90,7 @@ async def test_link_comes_back_by_itself_when_the_balance_does(link: Running) ->
     link.pit.inoperable = reason  # this is how its service reports it
     change = Adjustment(meter="progressive", amount=-1, reason="malfunction")
     with pytest.raises(ActError, match=r"\+1"):
-        await link.pit.links_desk.propose(link.pit.link.id, "sue", change)
+        await link.pit.link_acts.propose(link.pit.link.id, "sue", change)
     await move_balance(link.pit, "meter:progressive", -1)
     await link.comes_up()
     (reply,) = await link.take("T-2", _next_wagers(link))
@@ -285,9 +285,9 @@ async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
             pipe.flushall()
         await pipe.execute()
     await link.goes_down(f"the store holds {kept} ledger entries and has held {had}")
-    told = [reason for reason in reasons if "has held" in reason]
-    assert told
-    assert all(f"the store holds {kept} ledger entries" in reason for reason in told)
+    named = [reason for reason in reasons if "has held" in reason]
+    assert named
+    assert all(f"the store holds {kept} ledger entries" in reason for reason in named)
 
 
 async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
@@ -328,8 +328,8 @@ async def test_link_that_plays_while_it_is_audited_stays_up(
         what="the mark moved on",
     )
     go_on.set()
-    told = len(link.posted)
-    await eventually_async(lambda: len(link.posted) > told + 10, what="ten beats more")
+    named = len(link.posted)
+    await eventually_async(lambda: len(link.posted) > named + 10, what="ten beats more")
     assert link.service.problem is None
 
 
@@ -348,8 +348,8 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
         await again.goes_down(f"holds 0 ledger entries and has held {had}")
         assert await keyspace(link.pit.redis) == {}
         LedgerMark(link.data, link.pit.link.id).path.unlink()
-    async with running(Pit(link.pit.redis), link.data) as anew:
-        await anew.comes_up()
+    async with running(Pit(link.pit.redis), link.data) as restarted:
+        await restarted.comes_up()
 
 
 async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
@@ -371,9 +371,9 @@ async def test_present_meters_are_published_when_the_link_is_back(link: Running)
     await link.goes_down("+1")
     await move_balance(link.pit, "meter:progressive", -1)
     await link.comes_up()
-    told = link.meter(PROGRESSIVE)
-    assert told.amount == await link.pit.meter(PROGRESSIVE) // 10_000
-    assert told.state == "pending", "a percentage of it still waits"
+    named = link.meter(PROGRESSIVE)
+    assert named.amount == await link.pit.meter(PROGRESSIVE) // 10_000
+    assert named.state == "pending", "a percentage of it still waits"
     await link.take("T-2", event_bytes(7, "wagers", "R4", positions=[
         {"position": 1, "wagers": {"five_card_progressive": 100}}]))  # fmt: skip
     await link.take("T-2", event_bytes(8, "result", "R4", dealer=["2c", "7d", "9h"],

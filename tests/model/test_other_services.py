@@ -55,18 +55,18 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
         link.service.hear_beat(beat(1), retained=False)
         link.unfit = "the self-check failed here"
         await eventually_async(lambda: link.service.problem == link.unfit, what="inoperable")
-        told = len(link.posted)
+        before = len(link.posted)
         await link.service._check()
         link.service.publish_heartbeat()
         assert said(link)[-1].state == "operable"
-        assert link.posted[told:] == []
+        assert link.posted[before:] == []
         assert link.meter(PROGRESSIVE).state == "pending"
         assert not noted(tmp_path)
 
         monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
         await link.goes_down("the self-check failed here")
         await eventually_async(
-            lambda: link.meter(PROGRESSIVE).state == "inoperable", what="the meter told"
+            lambda: link.meter(PROGRESSIVE).state == "inoperable", what="the meter"
         )
         assert noted(tmp_path)
 
@@ -114,9 +114,9 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         announcer = link.service.announcer
         link.service.hear_beat(beat(1), retained=False)
         announcer.fall_silent()
-        told = len(said(link))
+        before = len(said(link))
         link.service.publish_heartbeat()
-        assert len(said(link)) == told
+        assert len(said(link)) == before
         known = [announcer.others.are_known]
         link.service.hear_beat(beat(2), retained=False)
         known.append(announcer.others.are_known)
@@ -127,7 +127,7 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         assert announcer.others.are_known, "nobody was heard for long enough"
         link.service.publish_heartbeat()
         announcer.publish_end()
-        assert [each.reason for each in said(link)[told:]] == ["the service was stopped"]
+        assert [each.reason for each in said(link)[before:]] == ["the service was stopped"]
         posted = len(link.posted)
         await link.service.reload()
         assert [topic for topic, *_ in link.posted[posted:] if not topic.endswith("/ledger")] == []
@@ -140,13 +140,13 @@ async def test_an_operable_link_publishes_its_meters_again_if_another_reports_it
     """The retained meter values may be the other's last report."""
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        told = link.meter(PROGRESSIVE)
+        before = link.meter(PROGRESSIVE)
         count = len(link.posted)
         link.service.hear_beat(beat(9, "inoperable"), retained=False)
         await eventually_async(
             lambda: any(
                 topic.endswith("/meter/progressive") for topic, _, _ in link.posted[count:]
             ),
-            what="the meter told again",
+            what="the meter again",
         )
-        assert link.meter(PROGRESSIVE).at > told.at
+        assert link.meter(PROGRESSIVE).at > before.at

@@ -23,7 +23,7 @@ LINK = "pit"
 
 async def noted(pit: Pit) -> list[ActRow]:
     """Return the outages in the ledger, latest first, as staff see them among the acts."""
-    acts = await pit.links_desk.acts(LINK, None, 50)
+    acts = await pit.link_acts.acts(LINK, None, 50)
     return [act for act in acts if act.what == "inoperable"]
 
 
@@ -131,10 +131,10 @@ async def test_terms_that_changed_are_not_written_under(pit: Pit) -> None:
 
 
 async def test_a_file_that_cannot_be_kept_or_read_stops_nothing(tmp_path: Path) -> None:
-    told: list[Outage] = []
+    noted: list[Outage] = []
 
     async def note(outage: Outage) -> None:
-        told.append(outage)
+        noted.append(outage)
 
     path = tmp_path / "file" / "pit.outage.json"
     path.parent.write_text("in the way")
@@ -142,9 +142,9 @@ async def test_a_file_that_cannot_be_kept_or_read_stops_nothing(tmp_path: Path) 
     outages.begin("x" * 2 * REASON_LENGTH_MAX, again=True)
     await outages.note()
     await outages.note()
-    assert [len(outage.reasons[0]) for outage in told] == [REASON_LENGTH_MAX]
+    assert [len(outage.reasons[0]) for outage in noted] == [REASON_LENGTH_MAX]
     damaged = tmp_path / "damaged.json"
     for content in (b"", b"{", b"\0" * 80, b'{"id": "\xff\xfe"}', b"[" * 100_000):
         damaged.write_bytes(content)
         await Outages(damaged, note).note()
-    assert len(told) == 1
+    assert len(noted) == 1

@@ -73,7 +73,7 @@ async def test_reading_hand_pay_is_any_percentage_of_the_meter_and_nothing_else(
         with pytest.raises(ActError, match="paid at the table"):
             await pit.decide(claim.claim, "pay")
     assert (await pit.accounts())["paid"] == line.paid * CENT
-    assert await pit.desk.waiting() == []
+    assert await pit.claims.waiting() == []
 
 
 @pytest.mark.reading("validation")
@@ -86,10 +86,10 @@ async def test_reading_validation_every_progressive_win_waits_for_a_floorperson(
     accounts = await pit.accounts()
     assert accounts[f"claim:{claim.claim}"] == 600 * CENT
     assert accounts.get("paid", 0) == 0
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     assert (row.claim, row.state, row.table, row.asset) == (claim.claim, "pending", "T-1", "104211")
     assert (row.cards, row.hand, row.round) == (("4h", "5s", "6d"), "straight", "R1")
-    assert [(told.event, told.amount) for told in pit.told] == [("hit", 600)]
+    assert [(jackpot.event, jackpot.amount) for jackpot in pit.published] == [("hit", 600)]
 
 
 @pytest.mark.reading("validation")
@@ -148,7 +148,7 @@ async def test_reading_validation_percentage_leaves_the_meter_at_once_and_play_g
     assert (await pit.accounts())["claim:pit.T-1-2-1"] == 100_014 * CENT
     reply = await pit.round({2: PROGRESSIVE}, {2: ROYAL}, table="T-2")
     assert paid_of(reply, PROGRESSIVE) == [(2, 100_014)]
-    assert [row.table for row in await pit.desk.waiting()] == ["T-1", "T-2"]
+    assert [row.table for row in await pit.claims.waiting()] == ["T-1", "T-2"]
 
 
 @pytest.mark.reading("validation")
@@ -163,8 +163,8 @@ async def test_reading_validation_rejected_percentage_goes_back_as_a_new_entry(p
     entries = await pit.entries()
     assert entries[:-1] == before, "what was written stays as it was"
     assert (entries[-1]["kind"], entries[-1]["by"]) == ("reject", "fp-7")
-    assert pit.told[-1].event == "rejected"
-    assert pit.told[-1].meter_after == 1_000_021
+    assert pit.published[-1].event == "rejected"
+    assert pit.published[-1].meter_after == 1_000_021
     assert (await pit.audit()).balanced
 
 
@@ -180,7 +180,7 @@ async def test_reading_validation_rejected_odds_go_back_to_the_house(pit: Pit) -
 
 @pytest.mark.reading("validation")
 @pytest.mark.parametrize("act", ["validate", "reject", "pay"])
-async def test_reading_validation_whoever_comes_second_is_told_who_was_first(
+async def test_reading_validation_the_second_is_answered_with_who_was_first(
     pit: Pit, act: Act
 ) -> None:
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
@@ -202,10 +202,10 @@ async def test_reading_validation_nothing_is_decided_on_an_inoperable_link(pit: 
     assert await pit.accounts() == before
 
 
-async def test_claim_that_was_decided_last_is_told_of_again_longest(pit: Pit) -> None:
+async def test_claim_that_was_decided_last_is_reported_again_longest(pit: Pit) -> None:
     """A table that was away gets it, even if 63 of its claims were decided after that one."""
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
-    (row,) = await pit.desk.waiting()
+    (row,) = await pit.claims.waiting()
     others = [f"pit.T-1-{number}-1" for number in range(1_000, 1_063)]
     await pit.redis.hset(pit.store.keys.table("T-1"), "claims", " ".join([row.claim, *others]))
     await pit.decide(row.claim, "validate")

@@ -116,7 +116,7 @@ async def test_reading_turn_each_percentage_comes_off_the_meter_as_it_stands_at_
     assert paid_of(reply, FIVE_CARD) == [(7, 100_006), (5, held - 100_006)]
     claims = [(claim.position, claim.amount) for claim in reply.claims or ()]
     assert claims == [(7, 100_006), (5, held - 100_006)]
-    assert [told.meter_after for told in pit.told] == [held - 100_006, 1_000_000]
+    assert [jackpot.meter_after for jackpot in pit.published] == [held - 100_006, 1_000_000]
 
 
 @pytest.mark.reading("turn")
@@ -133,7 +133,7 @@ async def test_reading_turn_across_tables_is_the_order_in_which_results_are_appl
     recorded = await _transfers_to_claims(pit)
     assert [table for _, table in recorded] == list(order)
     assert int(recorded[0][0]) < int(recorded[1][0])
-    rows = await pit.desk.waiting()
+    rows = await pit.claims.waiting()
     assert [row.table for row in rows] == list(order)
     assert [row.order for row in rows] == [entry for entry, _ in recorded]
 
@@ -150,7 +150,7 @@ async def test_reading_turn_of_results_that_come_together_is_recorded_too(redis:
     payload = event_bytes(2, "result", "R1", positions=hand, dealer=["2c", "7d", "9h"])
     for _ in range(2):  # the second worker saw no wagers, and may need the event twice
         await asyncio.gather(pit.send("T-1", payload, worker=0), pit.send("T-2", payload, worker=1))
-    rows = await pit.desk.waiting()
+    rows = await pit.claims.waiting()
     assert [row.amount for row in rows] == [100_028, 100_000]
     recorded = await _transfers_to_claims(pit)
     assert [(row.order, row.table) for row in rows] == recorded
@@ -205,7 +205,7 @@ async def test_reading_t17_dealers_jackpot_is_one_share_a_patron_folders_too(pit
     left = held - 3 * share * CENT
     assert left == 10_000, "the cent that cannot be divided"
     assert await pit.meter(BONUS) == left + 4 * 80_000
-    amounts = [row.amount for row in await pit.desk.waiting()]
+    amounts = [row.amount for row in await pit.claims.waiting()]
     assert amounts == [share] * 3
 
 

@@ -157,7 +157,7 @@ async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit:
     slow = asyncio.create_task(pit.send("T-1", _wagers(1)))
     await applied.wait()
     await pit.send("T-2", _wagers(1))
-    told = store.head
+    head = store.head
     overtaken.set()
     await slow
-    assert store.head == told == (await pit.store.state()).head
+    assert store.head == head == (await pit.store.state()).head

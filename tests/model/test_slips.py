@@ -35,7 +35,7 @@ class Facility:
         ]
         self.stores = {pit.link.id: pit.store for pit in self.pits}
         self.problems_of: dict[str, str] = {}
-        self.desk = Claims(
+        self.claims = Claims(
             self.pits[0].floor,
             self.stores,
             self.problems_of.get,
@@ -49,13 +49,13 @@ class Facility:
             await pit.open()
             for table in ("T-1", "T-2"):
                 await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
-        for claim in await self.desk.waiting():
-            await self.desk.decide(claim.claim, "validate", "amy")
+        for claim in await self.claims.waiting():
+            await self.claims.decide(claim.claim, "validate", "amy")
 
     async def pay(self, claim: str, slip: str) -> str:
         """Pay a claim; return its state, or the code of the refusal."""
         try:
-            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+            return (await self.claims.decide(claim, "pay", "ben", slip=slip)).state
         except ActError as error:
             return error.code
 
@@ -82,7 +82,7 @@ async def facility(redis: Redis) -> Facility:
 async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> None:
     assert await facility.pay(CLAIM, "A-1001") == "paid"
     with pytest.raises(ActError, match=f"payment of {CLAIM} already") as refused:
-        await facility.desk.decide(OTHER, "pay", "ben", slip="A-1001")
+        await facility.claims.decide(OTHER, "pay", "ben", slip="A-1001")
     assert refused.value.code == "slip_used"
     assert await facility.pay(OTHER, "A-1002") == "paid"
     assert await facility.problems() == []
@@ -95,7 +95,7 @@ async def test_case_and_blanks_make_no_other_number(facility: Facility, again: s
 
 
 @pytest.mark.parametrize(
-    ("slip", "told"),
+    ("slip", "reason"),
     [
         ("A\u20111001", "U\\+2011 \\(non-breaking hyphen\\)"),
         ("A-10\u200b01", "U\\+200B \\(zero width space\\)"),
@@ -109,30 +109,30 @@ async def test_case_and_blanks_make_no_other_number(facility: Facility, again: s
     ],
 )  # fmt: skip
 async def test_number_that_looks_like_another_is_refused_and_says_why(
-    facility: Facility, slip: str, told: str
+    facility: Facility, slip: str, reason: str
 ) -> None:
-    with pytest.raises(ActError, match=told) as refused:
-        await facility.desk.decide(CLAIM, "pay", "ben", slip=slip)
+    with pytest.raises(ActError, match=reason) as refused:
+        await facility.claims.decide(CLAIM, "pay", "ben", slip=slip)
     assert refused.value.code == "bad_value"
     assert await facility.reserved() == {}
     assert await facility.pay(CLAIM, "A-1001") == "paid"
 
 
 async def test_of_payments_at_the_same_moment_with_one_slip_one_is_made(facility: Facility) -> None:
-    claims = [row.claim for row in await facility.desk.waiting()]
+    claims = [row.claim for row in await facility.claims.waiting()]
     assert {claim.partition(".")[0] for claim in claims} == set(LINKS)
     for number in range(4):
         done = await asyncio.gather(
             *(facility.pay(claim, f"B-{number}") for claim in claims for _ in range(3))
         )
         assert done.count("paid") == 1, done
-        claims = [row.claim for row in await facility.desk.waiting()]
+        claims = [row.claim for row in await facility.claims.waiting()]
     assert await facility.problems() == []
 
 
 async def test_refused_payment_leaves_its_number_free(facility: Facility) -> None:
     with pytest.raises(ActError, match="another person pays"):
-        await facility.desk.decide(CLAIM, "pay", "amy", slip="A-1")
+        await facility.claims.decide(CLAIM, "pay", "amy", slip="A-1")
     assert await facility.reserved() == {}
     assert await facility.pay(OTHER, "A-1") == "paid"
 
@@ -289,17 +289,17 @@ async def test_slip_that_an_earlier_release_let_pay_twice_is_a_variance(facility
     assert await facility.pay(CLAIM, "A-1") == "paid"
     await facility.redis.delete(SLIPS_KEY)
     pot = facility.stores["pot"]
-    desk = Claims(
+    claims = Claims(
         facility.pits[1].floor, {"pot": pot}, lambda _: None, lambda *_: None,
         lambda _: asyncio.sleep(0),
     )  # fmt: skip
-    await desk.decide(OTHER, "pay", "ben", slip="A-1")
-    told: list[str] = []
+    await claims.decide(OTHER, "pay", "ben", slip="A-1")
+    variances: list[str] = []
     for store in facility.stores.values():
         finding = await LinkAudit(store).run(again=10)
         assert finding.problems == ()
-        told += finding.variances
-    assert told == [f"slip 'a-1' paid claim {CLAIM}, and claim {OTHER} as well"]
+        variances += finding.variances
+    assert variances == [f"slip 'a-1' paid claim {CLAIM}, and claim {OTHER} as well"]
 
 
 def test_a_simulated_slip_is_another_one_for_each_claim() -> None:

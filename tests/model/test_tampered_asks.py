@@ -90,8 +90,8 @@ async def test_an_ask_that_claims_a_confirmation_is_named(pit: Pit) -> None:
     await void(pit)
     assert await problems(pit) == ()
     await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
-    told = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
-    assert await problems(pit) == (told,)
+    problem = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
+    assert await problems(pit) == (problem,)
     assert code(await void(pit)) == "accepted", "the script believes the store"
     assert any(MADE_UP in each for each in await problems(pit))
 
@@ -102,8 +102,8 @@ async def test_another_name_under_a_decision_is_named(pit: Pit) -> None:
     await confirm(pit, by="Bob")
     assert await problems(pit) == ()
     await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
-    told = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
-    assert await problems(pit) == (told,)
+    problem = "table T-1: its correction is 'confirmed' by 'Ada', the ledger does not say so"
+    assert await problems(pit) == (problem,)
 
 
 async def test_a_decision_that_was_turned_round_is_named(pit: Pit) -> None:
@@ -112,8 +112,8 @@ async def test_a_decision_that_was_turned_round_is_named(pit: Pit) -> None:
     await refuse(pit)
     assert await problems(pit) == ()
     await pit.redis.hset(pit.store.keys.asks, "T-1!", "confirmed\nAda")
-    (told,) = await problems(pit)
-    assert "the ledger does not say so" in told
+    (problem,) = await problems(pit)
+    assert "the ledger does not say so" in problem
 
 
 async def test_cards_that_were_changed_in_what_is_shown_are_named(pit: Pit) -> None:
@@ -122,11 +122,11 @@ async def test_cards_that_were_changed_in_what_is_shown_are_named(pit: Pit) -> N
     key = pit.store.keys.asks
     text = (await pit.store.asks())["T-1"]
     await pit.redis.hset(key, "T-1", text.replace("As", "2s"))
-    (told,) = await problems(pit)
-    assert told.startswith("table T-1: its correction request was changed")
+    (problem,) = await problems(pit)
+    assert problem.startswith("table T-1: its correction request was changed")
     await pit.redis.hset(key, "T-1", "junk")
-    (told,) = await problems(pit)
-    assert told.startswith("table T-1: its correction request was changed")
+    (problem,) = await problems(pit)
+    assert problem.startswith("table T-1: its correction request was changed")
 
 
 async def test_an_ask_of_a_table_without_a_round_is_named(pit: Pit) -> None:

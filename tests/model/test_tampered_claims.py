@@ -20,8 +20,8 @@ SLIP = "A-1001"
 async def played(pit: Pit) -> Pit:
     """Return a link with claims in every state, one paid with a slip."""
     await play_a_while(pit)
-    await pit.desk.decide("pit.T-1-2-5", "validate", "amy")
-    await pit.desk.decide("pit.T-1-2-5", "pay", "ben", slip=SLIP)
+    await pit.claims.decide("pit.T-1-2-5", "validate", "amy")
+    await pit.claims.decide("pit.T-1-2-5", "pay", "ben", slip=SLIP)
     assert (await pit.audit()).balanced
     return pit
 
@@ -193,7 +193,7 @@ async def test_claims_decided_while_an_audit_runs_are_no_problem(
 async def closed(kept: Kept) -> Kept:
     """Return a link that played on a day that is closed."""
     await play_a_while(kept.pit)
-    for row in await kept.pit.desk.waiting():
+    for row in await kept.pit.claims.waiting():
         await kept.pit.decide(row.claim, "validate")
         if row.paid_from == "hand_pay":
             await kept.pit.decide(row.claim, "pay")

@@ -56,13 +56,13 @@ async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit
     """Without the field the table would play on before its hand pays are paid."""
     claims = [win["claim"] for win in await held(played)]
     assert WAITING in claims
-    told = "does not hold it, the ledger says that it is not paid"
+    expected = "does not hold it, the ledger says that it is not paid"
     found = await lacking(played, "T-1", "held")
-    assert found == tuple(f"table T-1: claim {claim} {told}" for claim in claims)
+    assert found == tuple(f"table T-1: claim {claim} {expected}" for claim in claims)
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"amount": 1}, f"claim {WAITING} holds it with 1 cents, the ledger says "),
         ({"position": 7}, f"claim {WAITING} holds it as progressive at position 7, the ledger "),
@@ -70,11 +70,11 @@ async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit
     ],
 )
 async def test_hold_that_was_altered_is_named(
-    played: Pit, changed: dict[str, object], told: str
+    played: Pit, changed: dict[str, object], expected: str
 ) -> None:
     wins = [win | (changed if win["claim"] == WAITING else {}) for win in await held(played)]
     (problem,) = await altered(played, "T-1", held=lines(wins))
-    assert problem.startswith(f"table T-1: {told}")
+    assert problem.startswith(f"table T-1: {expected}")
 
 
 async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played: Pit) -> None:
@@ -133,10 +133,12 @@ async def test_event_number_that_was_raised_is_named(played: Pit) -> None:
 async def test_kept_reply_that_was_altered_or_is_gone_is_named(played: Pit) -> None:
     """Otherwise a repeat would get another answer than the event."""
     await pit_refuses(played)
-    told = "the reply that it keeps to event 2 is not the one in the ledger"
+    expected = "the reply that it keeps to event 2 is not the one in the ledger"
     kept = await played.redis.hget(played.store.keys.table("T-1"), "reply:2")
-    assert await altered(played, "T-1", **{"reply:2": b"x" * 32 + b"{}"}) == (f"table T-1: {told}",)
-    assert await lacking(played, "T-1", "reply:2") == (f"table T-1: {told}",)
+    assert await altered(played, "T-1", **{"reply:2": b"x" * 32 + b"{}"}) == (
+        f"table T-1: {expected}",
+    )
+    assert await lacking(played, "T-1", "reply:2") == (f"table T-1: {expected}",)
     await played.redis.hset(played.store.keys.table("T-1"), "reply:2", cast("Any", kept))
     (problem,) = await lacking(played, "T-1", "reply:3")
     assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"

@@ -166,8 +166,8 @@ async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> Non
     await rewrite(played, alter)
     problem, *others = (await played.audit()).problems
     assert problem.startswith(f"entry {number} moves")
-    told = (" is at ", ": wagers is ", "settles other wagers", "the reply that it keeps")
-    unknown = [one for one in others if not any(each in one for each in told)]
+    known_problems = (" is at ", ": wagers is ", "settles other wagers", "the reply that it keeps")
+    unknown = [one for one in others if not any(each in one for each in known_problems)]
     assert not unknown, "tallies and evidence too"
 
 
@@ -233,10 +233,10 @@ async def test_a_running_audit_notices_a_ledger_that_ends_too_early(played: Pit)
 
 @pytest.mark.duty("D4")
 async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
-    desk, link = played.links_desk, played.link.id
+    link_acts, link = played.link_acts, played.link.id
     change = Adjustment(meter="progressive", amount=5, reason="malfunction")
-    proposal = (await desk.propose(link, "sue", change)).proposal
-    await desk.confirm(link, proposal, "tim")
+    proposal = (await link_acts.propose(link, "sue", change)).proposal
+    await link_acts.confirm(link, proposal, "tim")
     assert (await played.audit()).balanced
     adjusted, paid = await entry_of(played, "adjust"), await entry_of(played, "pay")
     names = {adjusted: b"sue", paid: b"fp-1"}
@@ -253,11 +253,11 @@ async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
 
 @pytest.mark.duty("D12")
 async def test_a_parameter_that_changed_while_the_link_was_open_is_found(pit: Pit) -> None:
-    desk, link = pit.links_desk, pit.link.id
-    await desk.close(link, "sue", "felt")
+    link_acts, link = pit.link_acts, pit.link.id
+    await link_acts.close(link, "sue", "felt")
     change = ParameterChange(meter="progressive", parameter="paytable", value="B")
-    proposal = (await desk.propose(link, "sue", change)).proposal
-    await desk.confirm(link, proposal, "tim")
+    proposal = (await link_acts.propose(link, "sue", change)).proposal
+    await link_acts.confirm(link, proposal, "tim")
     assert (await pit.audit()).balanced
     closed, changed = await entry_of(pit, "close"), await entry_of(pit, "parameter")
     await rewrite(

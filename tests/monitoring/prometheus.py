@@ -51,7 +51,7 @@ class _Rules(msgspec.Struct):
     data: _Groups
 
 
-_Told = TypeVar("_Told", _Vector, _Values, _Rules)
+_Answer = TypeVar("_Answer", _Vector, _Values, _Rules)
 
 
 class Prometheus(Server):
@@ -98,7 +98,7 @@ class Prometheus(Server):
             connection.sendall(b"GET /-/ready HTTP/1.0\r\n\r\n")
             return b" 200 " in connection.recv(64)
 
-    def _ask(self, path: str, of: type[_Told], **parameters: str) -> _Told:
+    def _ask(self, path: str, of: type[_Answer], **parameters: str) -> _Answer:
         answer = self._http.get(f"http://127.0.0.1:{self.port}/api/v1/{path}", params=parameters)
         assert answer.status_code == 200, (parameters, answer.text)
         return msgspec.json.decode(answer.content, type=of)

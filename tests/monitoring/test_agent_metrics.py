@@ -52,7 +52,7 @@ def read(text: str, name: str, **labels: str) -> float:
     return found[0]
 
 
-def told(agent: Agent) -> str:
+def exposition(agent: Agent) -> str:
     metrics = AgentMetrics()
     metrics.add(agent)
     return metrics.exposition("text/plain")[0].decode()
@@ -62,7 +62,7 @@ async def test_a_table_that_plays(agent: Agent, service: ScriptedService) -> Non
     await say_all(agent, f"{ROUND}; wager 1 progressive")
     service.refuse = "bad_wager"
     await agent.handle(line_of("lockout"))
-    text = told(agent)
+    text = exposition(agent)
     for name, value in {
         "broker_connected": 1, "connections_total": 1, "playable": 1, "last_seq": 3,
         "wagers_total": 1, "wagered_cents_total": 100, "unanswered_events": 0,
@@ -91,22 +91,22 @@ async def test_an_event_that_is_not_answered_waits_and_ages(
     await say_all(agent, "wager 3 progressive")
     service.answering = False
     asking = asyncio.create_task(agent.handle(line_of("lockout")))
-    await eventually_async(lambda: read(told(agent), "repeats_total") >= 2)
-    text = told(agent)
+    await eventually_async(lambda: read(exposition(agent), "repeats_total") >= 2)
+    text = exposition(agent)
     assert read(text, "unanswered_events") == 1.0
     assert 0 < read(text, "unanswered_age_seconds") < 60
     assert read(text, "wagers_total") == 0
     assert read(text, "state", state="locked") + read(text, "state", state="open") == 1
     service.answering = True
     assert (await asking).ok
-    assert read(told(agent), "unanswered_events") == 0
-    assert read(told(agent), "wagers_total") == 1
+    assert read(exposition(agent), "unanswered_events") == 0
+    assert read(exposition(agent), "wagers_total") == 1
 
 
 async def test_each_state_of_a_table_is_exported(agent: Agent, service: ScriptedService) -> None:
     service.settlement = HAND_PAY
     await say_all(agent, ROUND)
-    text = told(agent)
+    text = exposition(agent)
     assert {each: read(text, "state", state=each) for each in STATES} == {
         each: float(each == "held") for each in STATES
     }
@@ -119,7 +119,7 @@ async def test_a_table_without_its_controller_is_not_playable(
         service.beating = False
 
         def silent() -> bool:
-            text = told(agent)
+            text = exposition(agent)
             beat_age_s = read(text, "beat_age_seconds")
             assert (read(text, "playable") == 0) == (beat_age_s >= SWIFT.silence_s)
             return beat_age_s >= SWIFT.silence_s and read(text, "state", state="locked_out") == 1

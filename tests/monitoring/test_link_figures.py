@@ -92,8 +92,8 @@ async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(p
     assert await unpaid() == 2
     await pit.pay_envy(claim.claim)
     assert await unpaid() == 1
-    (alone,) = [row.claim for row in await pit.desk.waiting() if row.only_envy]
-    await pit.desk.decide_envy(alone, "reject_envy", "amy", reason="entered wrongly")
+    (alone,) = [row.claim for row in await pit.claims.waiting() if row.only_envy]
+    await pit.claims.decide_envy(alone, "reject_envy", "amy", reason="entered wrongly")
     assert await unpaid() == 0
 
 
@@ -147,35 +147,41 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
     async with running(pit, tmp_path) as up:
         metrics: Metrics = up.service._metrics
 
-        def told(name: str, *labels: str) -> float:
+        def figure(name: str, *labels: str) -> float:
             return read(metrics, f"pitlink_{name}", link, *labels) or 0.0
 
         await up.comes_up()
-        await eventually_async(lambda: told("link_operable") == 1)
-        await eventually_async(lambda: told("ledger_sealed_entries") == told("ledger_entries") > 0)
-        assert (told("redis_ready"), told("audit_balanced"), told("approvals_due")) == (1, 1, 0)
-        assert told("link_outages_total") == 0
+        await eventually_async(lambda: figure("link_operable") == 1)
+        await eventually_async(
+            lambda: figure("ledger_sealed_entries") == figure("ledger_entries") > 0
+        )
+        assert (figure("redis_ready"), figure("audit_balanced"), figure("approvals_due")) == (
+            1,
+            1,
+            0,
+        )
+        assert figure("link_outages_total") == 0
         redis_server.kill()
-        await eventually_async(lambda: told("link_operable") == 0, within_s=20)
+        await eventually_async(lambda: figure("link_operable") == 0, within_s=20)
         # The store may have failed during a check that found it ready. The next check reports it.
-        await eventually_async(lambda: told("redis_ready") == 0)
-        assert told("link_outages_total") == 1
-        before_s = told("link_inoperable_seconds_total")
-        await eventually_async(lambda: told("link_inoperable_seconds_total") > before_s)
+        await eventually_async(lambda: figure("redis_ready") == 0)
+        assert figure("link_outages_total") == 1
+        before_s = figure("link_inoperable_seconds_total")
+        await eventually_async(lambda: figure("link_inoperable_seconds_total") > before_s)
         redis_server.start()
         await up.comes_up()
-        await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
+        await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         # The assertion comes only now, because a disk that is slow for a moment is no outage.
         with monkeypatch.context() as hasty:
             hasty.setattr(meters.service.link, "CHECK_WITHIN_S", 0.5)
             redis_server.freeze()
-            await eventually_async(lambda: told("redis_ready") == told("link_operable") == 0)
+            await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 0)
         redis_server.thaw()
-        await eventually_async(lambda: told("redis_ready") == told("link_operable") == 1)
+        await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         await pit.store.redis.hincrby(pit.store.keys.accounts, meter_account("progressive"), 1)
-        await eventually_async(lambda: told("audit_balanced") == 0, within_s=20)
-        await eventually_async(lambda: told("link_operable") == 0, within_s=20)
-        assert told("audits_total", "differs") > 0
+        await eventually_async(lambda: figure("audit_balanced") == 0, within_s=20)
+        await eventually_async(lambda: figure("link_operable") == 0, within_s=20)
+        assert figure("audits_total", "differs") > 0
 
 
 async def test_a_turn_reports_how_long_its_first_message_waited() -> None:

@@ -196,19 +196,19 @@ class Asker:
         def reply() -> list[Heard]:
             return [heard for heard in self.stand.ear.on(self.into)[before:] if answered(heard)]
 
-        for told in range(1, REPEATS_MAX + 1):
-            self.tell(event, retain=retain)
+        for repeats in range(1, REPEATS_MAX + 1):
+            self.publish(event, retain=retain)
             with contextlib.suppress(AssertionError):
                 found = eventually(reply, within_s=REPEAT_AFTER_S, what="a reply")[0]
                 # Each repeat gets its own answer, unless the link was inoperable. This waits for
                 # them, because a late one would look like the answer to the next event.
                 with contextlib.suppress(AssertionError):
-                    eventually(lambda: len(reply()) == told, within_s=REPEAT_AFTER_S)  # noqa: B023
+                    eventually(lambda: len(reply()) == repeats, within_s=REPEAT_AFTER_S)  # noqa: B023
                 self.answers = len(reply())
                 return found
-        raise AssertionError(f"no reply on {self.into} to {event!r}, told {REPEATS_MAX} times")
+        raise AssertionError(f"no reply on {self.into} to {event!r}, sent {REPEATS_MAX} times")
 
-    def tell(self, event: Event | bytes, *, retain: bool = False) -> None:
+    def publish(self, event: Event | bytes, *, retain: bool = False) -> None:
         """Publish an event without waiting for anything."""
         payload = event if isinstance(event, bytes) else encode(event)
         publish(self.stand.mosquitto.port, self.out, payload, retain=retain)
@@ -229,10 +229,10 @@ class Asker:
 def _answers_to(event: Event | bytes) -> Callable[[Heard], bool]:
     """Return a function that distinguishes an event's replies from late ones to earlier events."""
     try:
-        told = json.loads(event) if isinstance(event, bytes) else event
+        fields = json.loads(event) if isinstance(event, bytes) else event
     except (ValueError, RecursionError):
-        told = None
-    about = told if isinstance(told, dict) else {}
+        fields = None
+    about = fields if isinstance(fields, dict) else {}
     seq = about.get("seq")
 
     def answers(heard: Heard) -> bool:

@@ -141,8 +141,8 @@ def publish_each(port: int, messages: Mapping[str, bytes]) -> None:
     client.connect("127.0.0.1", port)
     client.loop_start()
     try:
-        told = [client.publish(topic, payload, qos=1) for topic, payload in messages.items()]
-        for one in told:
+        published = [client.publish(topic, payload, qos=1) for topic, payload in messages.items()]
+        for one in published:
             one.wait_for_publish(PUBLISH_WITHIN_S)
             assert one.is_published()
         client.disconnect()

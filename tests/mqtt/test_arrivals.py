@@ -15,7 +15,7 @@ def message(topic: str, payload: bytes = b"{}") -> aiomqtt.Message:
     return aiomqtt.Message(topic, payload, 1, retain=False, mid=1, properties=None)
 
 
-def told(batch: list[aiomqtt.Message]) -> list[tuple[str, bytes]]:
+def contents(batch: list[aiomqtt.Message]) -> list[tuple[str, bytes]]:
     return [(one.topic.value, one.payload) for one in batch]
 
 
@@ -34,7 +34,7 @@ class Queue:
                 self.arrived.put_nowait(message(topic, b"%d" % number))
 
     async def batch(self, size_max: int = 99) -> list[tuple[str, bytes]]:
-        return told(self.arrived.turn(await self.arrived.get(), size_max))
+        return contents(self.arrived.turn(await self.arrived.get(), size_max))
 
 
 async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
@@ -55,7 +55,7 @@ async def test_a_copy_may_come_in_the_batch_of_the_first() -> None:
     queue.arrive("a", 2)
     first = await queue.arrived.get()
     queue.arrive("b")
-    assert told(queue.arrived.turn(first, 99)) == [("a", b"0"), ("a", b"1")]
+    assert contents(queue.arrived.turn(first, 99)) == [("a", b"0"), ("a", b"1")]
     assert await queue.batch() == [("b", b"0")]
 
 

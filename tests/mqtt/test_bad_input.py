@@ -180,7 +180,7 @@ class TestStrangers:
         """The next message, from a real table, is processed."""
         stranger = stand.at("main", name)
         before = stand.books()
-        stranger.tell(wagers(1))
+        stranger.publish(wagers(1))
         table.hello()
         assert stand.ear.on(stranger.into) == []
         assert stand.books() == before
@@ -219,10 +219,10 @@ class TestStatus:
         before = stand.service.counted("pitlink_tables_online", link="main")
         status = stand.at("main", "S-1")
         status.out = "pitlink/v1/main/table/S-1/status"
-        status.tell(payload, retain=True)
+        status.publish(payload, retain=True)
         assert table.hello() == (0, None)
         assert stand.service.counted("pitlink_tables_online", link="main") == before
-        status.tell(b"", retain=True)
+        status.publish(b"", retain=True)
 
 
 def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: Asker) -> None:
@@ -231,20 +231,20 @@ def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: 
     assert table.ask(b"junk", retain=True)["error"]["code"] == "not_json"
     status = stand.at("main", table.table)
     status.out = f"pitlink/v1/main/table/{table.table}/status"
-    status.tell(b'{"online":true,"state":"\xff","at":"x"}', retain=True)
+    status.publish(b'{"online":true,"state":"\xff","at":"x"}', retain=True)
     stand.service.process.kill()
     stand.service.start()
     eventually(lambda: stand.books() == before, what="the meters as they were")
     table.accept(wagers(1))
     for topic in (table, status):
-        topic.tell(b"", retain=True)
+        topic.publish(b"", retain=True)
 
 
 def test_bad_input_next_to_good_delays_nobody(stand: Stand) -> None:
     """While one table sends junk without end, another gets its answers."""
     bad, good = stand.table(), stand.table()
     for _ in range(20):
-        bad.tell(b'{"x":' + b"[" * 9_000)
-        bad.tell(b"\xff" * 100)
+        bad.publish(b'{"x":' + b"[" * 9_000)
+        bad.publish(b"\xff" * 100)
     good.accept(wagers(1), result(2))
     eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")

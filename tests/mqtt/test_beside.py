@@ -65,13 +65,13 @@ def test_what_one_cannot_do_the_other_does_unnoticed(stand: Stand, unable: Servi
     assert "link inoperable" in unable.process.errors
     tables = [stand.table() for _ in range(TABLES)]
     for table in tables:
-        table.tell(wagers(1))
+        table.publish(wagers(1))
     for table in tables:
         assert stand.ear.next_on(table.into).json["status"] == "accepted"
     eventually(lambda: len(beats(stand, begun)) >= 3, what="three beats")
     assert set(states(stand, begun)) == {"operable"}
     meter = "pitlink/v1/main/meter/progressive"
-    assert "inoperable" not in {told.json["state"] for told in stand.ear.on(meter)}
+    assert "inoperable" not in {heard.json["state"] for heard in stand.ear.on(meter)}
 
     stand.service.process.kill()
     eventually(

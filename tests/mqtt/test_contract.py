@@ -277,7 +277,7 @@ class TestController:
         eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "inoperable", what="meter")
         assert stand.service.meter("main", "progressive")["state"] == "inoperable"
         answered = len(stand.ear.on(table.into))
-        table.tell(void(2))
+        table.publish(void(2))
         beats = len(stand.ear.on(topic))
         eventually(lambda: len(stand.ear.on(topic)) > beats + 1, what="two more beats")
         assert len(stand.ear.on(table.into)) == answered
@@ -294,7 +294,7 @@ class TestController:
 class TestJackpots:
     TOPIC: Final = "pitlink/v1/main/jackpot"
 
-    def told(self, stand: Stand, claim: str, event: str) -> dict[str, Any]:
+    def wait_for_jackpot(self, stand: Stand, claim: str, event: str) -> dict[str, Any]:
         """Wait for the message about a claim's decision, and return it."""
         heard = eventually(
             lambda: [
@@ -323,7 +323,7 @@ class TestJackpots:
             stand.service.decide(waiting["claim"], "reject", reason="of another test")
         cycle = stand.service.meter("main", "progressive")["cycle"]
         claim = self.claim_of(win_the_meter(table, 1))
-        hit = self.told(stand, claim["claim"], "hit")
+        hit = self.wait_for_jackpot(stand, claim["claim"], "hit")
         assert (hit["meter"], hit["table"], hit["position"]) == ("progressive", table.table, 3)
         assert (hit["item"], hit["amount"]) == ("progressive", claim["amount"])
         assert hit["meter_after"] == 100_000
@@ -332,11 +332,11 @@ class TestJackpots:
         assert (row["state"], row["cycle"]) == ("pending", cycle + 1)
 
         stand.service.decide(claim["claim"], "validate")
-        validated = self.told(stand, claim["claim"], "validated")
+        validated = self.wait_for_jackpot(stand, claim["claim"], "validated")
         stand.books()
         assert stand.service.meter("main", "progressive")["state"] == "open"
         stand.service.decide(claim["claim"], "pay", slip="HP-1")
-        paid = self.told(stand, claim["claim"], "paid")
+        paid = self.wait_for_jackpot(stand, claim["claim"], "paid")
         for later in (validated, paid):
             same = JACKPOT - {"event", "at", "meter_after"}
             assert {name: later[name] for name in same} == {name: hit[name] for name in same}
@@ -344,18 +344,18 @@ class TestJackpots:
     def test_rejected(self, stand: Stand, table: Asker) -> None:
         """The amount goes back to the meter, and `meter_after` says so."""
         claim = self.claim_of(win_the_meter(table, 1))
-        hit = self.told(stand, claim["claim"], "hit")
+        hit = self.wait_for_jackpot(stand, claim["claim"], "hit")
         stand.service.decide(claim["claim"], "reject", reason="two cards stuck together")
-        rejected = self.told(stand, claim["claim"], "rejected")
+        rejected = self.wait_for_jackpot(stand, claim["claim"], "rejected")
         assert rejected["amount"] == hit["amount"]
         assert rejected["meter_after"] == hit["meter_after"] + hit["amount"]
 
     def test_a_hello_brings_the_final_ones_again(self, stand: Stand, table: Asker) -> None:
         """A table that missed a claim's final decision receives it; it gets no waiting claim."""
         claim = self.claim_of(win_the_meter(table, 1))
-        self.told(stand, claim["claim"], "hit")
+        self.wait_for_jackpot(stand, claim["claim"], "hit")
 
-        def told() -> list[str]:
+        def decisions() -> list[str]:
             return [
                 one.json["event"]
                 for one in stand.ear.on(self.TOPIC)
@@ -364,13 +364,15 @@ class TestJackpots:
 
         assert table.hello() == (2, None)
         assert table.hello() == (2, None)
-        assert told() == ["hit"]
+        assert decisions() == ["hit"]
         stand.service.decide(claim["claim"], "validate")
         stand.service.decide(claim["claim"], "pay", slip="HP-2")
-        self.told(stand, claim["claim"], "paid")
-        assert told() == ["hit", "validated", "paid"]
+        self.wait_for_jackpot(stand, claim["claim"], "paid")
+        assert decisions() == ["hit", "validated", "paid"]
         assert table.hello() == (2, None)
-        eventually(lambda: told() == ["hit", "validated", "paid", "paid"], what="told again")
+        eventually(
+            lambda: decisions() == ["hit", "validated", "paid", "paid"], what="the decision again"
+        )
         first, second = (
             {name: one.json[name] for name in JACKPOT - {"at", "meter_after"}}
             for one in stand.ear.on(self.TOPIC)

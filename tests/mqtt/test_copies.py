@@ -43,7 +43,7 @@ def replies_to(table: Asker, seq: int) -> list[bytes]:
     return [one.payload for one in table.stand.ear.on(table.into) if one.json.get("seq") == seq]
 
 
-def tell_thrice(client: paho.Client, events: Sequence[tuple[Asker, Event]]) -> None:
+def publish_three_times(client: paho.Client, events: Sequence[tuple[Asker, Event]]) -> None:
     """Publish each event three times back to back until all copies are answered.
 
     On a busy machine a service may be inoperable for a moment, and then answers nothing.
@@ -83,7 +83,7 @@ def play(stand: Stand, tables: Sequence[Asker], rounds: range) -> None:
                 (result(seq + 1, name, dealer=["As"]), b'"refused"'),
                 (end, b'"accepted"'),
             ):
-                tell_thrice(client, [(table, event) for table in tables])
+                publish_three_times(client, [(table, event) for table in tables])
                 for table in tables:
                     assert said in one_reply(table, event)
 

@@ -32,7 +32,7 @@ EVENTS: Final = 150
 METER: Final = "pitlink/v1/main/meter/progressive"
 BEATS: Final = "pitlink/v1/main/controller"
 LATE_VALUES: Final = 5
-TOLD_AGAIN_BEATS: Final = 10
+REPEAT_EVERY_BEATS: Final = 10
 """Number of its own heartbeats after which a service publishes all meters again."""
 
 
@@ -156,14 +156,14 @@ def test_versions_of_two_services_under_load_hardly_go_back(stand: Stand) -> Non
         what="the newest value on the topic",
     )
     assert retained(stand) == version_of(stand)
-    told = versions(stand.ear.on(METER)[begun:])
-    back = [(one, two) for one, two in pairwise(told) if two < one]
-    assert len(told) > 10
-    assert len(back) <= len(told) // 10, f"{len(back)} of {len(told)} go back: {back[:10]}"
+    heard = versions(stand.ear.on(METER)[begun:])
+    back = [(one, two) for one, two in pairwise(heard) if two < one]
+    assert len(heard) > 10
+    assert len(back) <= len(heard) // 10, f"{len(back)} of {len(heard)} go back: {back[:10]}"
 
 
 @pytest.mark.usefixtures("other")
-def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
+def test_a_display_that_connects_after_the_brokers_restart_gets_the_newest(
     stand: Stand,
 ) -> None:
     """A killed broker restores its last saved values, and soon receives the newest.
@@ -202,4 +202,4 @@ def test_a_display_that_connects_after_the_brokers_restart_is_told_the_newest(
     for _ in range(LATE_VALUES):
         publish(stand.mosquitto.port, METER, late, retain=True)
         eventually(lambda: retained(stand) == version_of(stand), what="the newest value again")
-    assert len(stand.ear.on(BEATS)) - begun < (LATE_VALUES - 1) * TOLD_AGAIN_BEATS
+    assert len(stand.ear.on(BEATS)) - begun < (LATE_VALUES - 1) * REPEAT_EVERY_BEATS

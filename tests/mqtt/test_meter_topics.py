@@ -23,14 +23,14 @@ class Service:
         self.topics = MeterTopics()
         monkeypatch.setattr(meters.service.meter_topics, "_now_s", lambda: self.now_s)
 
-    def says(self, told: MeterValue) -> None:
-        self.topics.note_posted(told, msgspec.json.encode(told))
+    def says(self, meter: MeterValue) -> None:
+        self.topics.note_posted(meter, msgspec.json.encode(meter))
 
-    def hears(self, told: MeterValue, *, retained: bool = False) -> bool:
-        return self.topics.hear(msgspec.json.encode(told), retained=retained)
+    def hears(self, meter: MeterValue, *, retained: bool = False) -> bool:
+        return self.topics.hear(msgspec.json.encode(meter), retained=retained)
 
-    def wait_s(self, told: MeterValue, since: int | None = None) -> float | None:
-        return self.topics.wait_s(told, self.topics.heard if since is None else since)
+    def wait_s(self, meter: MeterValue, since: int | None = None) -> float | None:
+        return self.topics.wait_s(meter, self.topics.heard if since is None else since)
 
 
 @pytest.fixture
@@ -143,8 +143,8 @@ def test_what_cannot_be_played_is_said_of_the_newest_version(service: Service) -
     service.hears(value(15))
     assert service.topics.newest(value(12)) == value(15)
     assert service.topics.newest(value(16)) == value(16)
-    told = value(15, "inoperable")
-    assert service.topics.wait_s(told, service.topics.heard, urgent=True) == 0.0
+    meter = value(15, "inoperable")
+    assert service.topics.wait_s(meter, service.topics.heard, urgent=True) == 0.0
 
 
 def test_a_new_connection_knows_nothing_of_the_topics(service: Service) -> None:

@@ -91,9 +91,9 @@ def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
         assert stand.account("main", b"meter:progressive") == (
             RESEED_CENTS * CENT + left_micros % CENT
         )
-        told = {table.table: reply["claims"][0]["amount"] for table, reply in
+        amounts = {table.table: reply["claims"][0]["amount"] for table, reply in
                 zip(tables, replies, strict=True)}  # fmt: skip
-        assert told == {row["table"]: row["amount"] for row in rows}
+        assert amounts == {row["table"]: row["amount"] for row in rows}
         firsts.append(first["table"])
         for row in rows:  # or the books refuse the next wagers of both tables
             stand.service.decide(row["claim"], "validate")

@@ -35,11 +35,11 @@ def difference(played: Round, by_text: Settlement, produced: Settlement) -> str:
     """Describe a round and what only one of its settlements says."""
     ours = [json.dumps(line, sort_keys=True) for line in by_text["lines"]]
     theirs = [json.dumps(line, sort_keys=True) for line in produced["lines"]]
-    told = [json.dumps(played)]
-    told += [f"text only:    {line}" for line in ours if line not in theirs]
-    told += [f"pitlink only: {line}" for line in theirs if line not in ours]
+    report = [json.dumps(played)]
+    report += [f"text only:    {line}" for line in ours if line not in theirs]
+    report += [f"pitlink only: {line}" for line in theirs if line not in ours]
     if sorted(ours) == sorted(theirs) and ours != theirs:
-        told += ["the same lines in another order:", *ours, "pitlink:", *theirs]
+        report += ["the same lines in another order:", *ours, "pitlink:", *theirs]
     if by_text["meters"] != produced["meters"]:
-        told += [f"meters by text: {by_text['meters']}", f"pitlink: {produced['meters']}"]
-    return "\n".join(told)
+        report += [f"meters by text: {by_text['meters']}", f"pitlink: {produced['meters']}"]
+    return "\n".join(report)

@@ -78,7 +78,7 @@ def poker(dealer: str, *boxes: Box, **parts: Unpack[Parts]) -> Round:
     return table("three_card_poker", dealer, *boxes, **parts)
 
 
-def told(line: Line) -> str:
+def line_text(line: Line) -> str:
     """Return a line in words: what is paid, what goes back, and its source if not the tray."""
     words = [f"{line['position']} {line['item']} {line['wagered']} {line['outcome']}"]
     if line["outcome"] == "paid":
@@ -100,8 +100,8 @@ def told(line: Line) -> str:
     return words[0]
 
 
-def check_told(settler: Settler, played: Round, *expected: str) -> dict[str, Meter]:
+def check_lines(settler: Settler, played: Round, *expected: str) -> dict[str, Meter]:
     """Settle a round, compare its lines with the expected ones, and return the meters."""
     settled = settler(played)
-    assert [told(line) for line in settled["lines"]] == list(expected)
+    assert [line_text(line) for line in settled["lines"]] == list(expected)
     return settled["meters"]

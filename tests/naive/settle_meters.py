@@ -40,7 +40,7 @@ class MeterWagers:
         played: Round,
         laws: Mapping[str, law.MeterLaw],
         meters: Meters,
-        tell: Callable[[Line], None],
+        report: Callable[[Line], None],
     ) -> None:
         draw = played.get("draw") or {}
         self.boxes = from_the_right(played)
@@ -50,7 +50,7 @@ class MeterWagers:
         self.lucky_position = draw.get("lucky_position")
         self.laws = laws
         self.meters = meters
-        self.tell = tell
+        self.report = report
         # The part of the meter that each patron gets for the dealer's hand, once it is known,
         # and who has had it.
         self.dealer_share: int | None = None
@@ -81,7 +81,7 @@ class MeterWagers:
             hand = self.laws[wager].shown(name((*box["cards"], *more)))
         if wager in box["wagers"]:
             if hand is None or (box["folded"] and wager not in LIVE_AFTER_A_FOLD):
-                self.tell(say.collected(box["position"], wager, box["wagers"][wager]))
+                self.report(say.collected(box["position"], wager, box["wagers"][wager]))
             else:
                 self.pay(box, wager, hand)
         if hand is not None:
@@ -100,7 +100,7 @@ class MeterWagers:
                 cents = self.laws[wager].envy_cents[wagered].get(hand)
                 if cents is not None:
                     line = say.paid(box["position"], item, wagered, cents)
-                    self.tell(line | {"hand": hand, "envy_of": holder["position"]})
+                    self.report(line | {"hand": hand, "envy_of": holder["position"]})
 
     # --- 649a.11(c)(8): Five Card Hand Bonus, Magic Card, Lucky Bonus ---
 
@@ -133,7 +133,7 @@ class MeterWagers:
             patrons = {patron_of(other) for other in self.boxes if ON_DEALER in other["wagers"]}
             self.dealer_share = self.meters.take(OWN, percent, len(patrons))
         if patron_of(box) in self.had_dealer_share:
-            self.tell(say.collected(box["position"], ON_DEALER, wager) | {"hand": hand})
+            self.report(say.collected(box["position"], ON_DEALER, wager) | {"hand": hand})
             return
         self.had_dealer_share.add(patron_of(box))
         self.pay_percentage(box, ON_DEALER, hand, percent, self.dealer_share)
@@ -141,7 +141,7 @@ class MeterWagers:
     def credit(self, position: int, item: str, wager: int, odds: int, hand_of: str) -> None:
         paid_from = self.laws[OWN].paid_from
         line = say.paid(position, item, wager, odds * wager, paid_from=paid_from)
-        self.tell(line | {"on": hand_of})
+        self.report(line | {"on": hand_of})
 
     # --- What several of them need ---
 
@@ -156,11 +156,11 @@ class MeterWagers:
         elif hand in terms.for_1:
             cents = terms.for_1[hand] * wagered
             line = say.paid(position, wager, wagered, cents, paid_from=terms.paid_from)
-            self.tell(line | {"hand": hand})
+            self.report(line | {"hand": hand})
         else:
-            self.tell(say.collected(position, wager, wagered) | {"hand": hand})
+            self.report(say.collected(position, wager, wagered) | {"hand": hand})
 
     def pay_percentage(self, box: Box, wager: str, hand: str, percent: int, cents: int) -> None:
         wagered = box["wagers"][wager]
         line = say.paid(box["position"], wager, wagered, cents, paid_from="hand_pay")
-        self.tell(line | {"hand": hand, "percent": percent})
+        self.report(line | {"hand": hand, "percent": percent})

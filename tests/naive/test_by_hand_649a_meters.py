@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.naive.by_hand import POKER_PAYTABLES, Settler, both, box, check_told, folded, poker
+from tests.naive.by_hand import POKER_PAYTABLES, Settler, both, box, check_lines, folded, poker
 from tests.naive.shapes import Box, Draw
 
 NO_BONUS_DRAWN: Draw = {"magic_card": None, "lucky_position": None}
@@ -23,7 +23,7 @@ def test_progressive_straight_is_in_one_table_only(settler: Settler, choice: str
         paytables={"pair_plus": "B", "progressive": choice},
         meters={"progressive": {"wager": 100, "amount": 100_014}},
     )  # fmt: skip
-    meters = check_told(
+    meters = check_lines(
         settler, played, "1 pair_plus 500 paid 2500+500", f"1 progressive 100 {end}"
     )
     assert meters == {"progressive": {"amount": 100_014}}
@@ -41,7 +41,7 @@ def test_whole_meter_and_envy_but_not_for_the_patrons_other_box(settler: Settler
         folded(1, None, patron="p3", ante=100, progressive=500),
         meters={"progressive": {"wager": 500, "amount": 777_777}},
     )
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "4 pair_plus 100 paid 3500+100", "4 progressive 500 paid 777777+0 hand_pay 100%",
         "1 progressive_envy 500 paid 50000+0 envy of 4",
@@ -66,7 +66,7 @@ def test_folded_cards_that_stay_cause_envy_and_others_do_not(settler: Settler) -
         box(1, "6s 5s 3h", ante=100, play=100, progressive=100),
         meters={"progressive": {"wager": 100, "amount": 100_042}},
     )
-    check_told(
+    check_lines(
         settler, played,
         "3 ante 100 collected", "3 progressive 100 collected",
         "2 ante 100 collected", "2 progressive 100 collected",
@@ -89,7 +89,7 @@ def test_two_straight_flushes_take_a_tenth_one_after_the_other(settler: Settler)
         community="9h 8h",
         meters={"five_card_progressive": {"wager": 100, "amount": 1_000_005}},
     )
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "3 pair_plus 100 paid 3500+100",
         "3 five_card_progressive 100 paid 100000+0 hand_pay 10%",
@@ -123,7 +123,7 @@ def test_five_of_six_royal_of_a_folder(
         folded(1, "Jd Jc 2d", ante=100, five_of_six_progressive=500),
         meters={"five_of_six_progressive": {"wager": 500, "amount": 1_000_001}},
     )
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "2 ante 100 collected", f"2 five_of_six_progressive 500 {win}",
         f"1 five_of_six_envy 500 paid {envy}+0 envy of 2",
@@ -145,7 +145,7 @@ def test_hand_bonus_of_the_whole_meter_magic_and_lucky(settler: Settler) -> None
         draw={"magic_card": "Ts", "lucky_position": 2},
         meters={"five_card_hand_bonus": {"wager": 100, "amount": 1_234_567, "reserve": 30_024}},
     )  # fmt: skip
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "2 pair_plus 100 paid 3500+100",
         "2 five_card_hand_bonus 100 paid 1234567+0 hand_pay 100%",
@@ -175,7 +175,7 @@ def test_dealers_straight_flush_is_divided_among_patrons(settler: Settler) -> No
     )
     share = "five_card_hand_bonus_dealer 100 paid 33333+0 hand_pay 10%"
     lucky = "lucky_bonus 100 paid 500+0 game_account on dealer"
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "4 pair_plus 100 collected", f"4 {share}", f"4 {lucky}",
         "3 pair_plus 100 collected", "3 five_card_hand_bonus_dealer 100 collected", f"3 {lucky}",
@@ -200,7 +200,7 @@ def test_own_straight_flush_comes_before_the_dealers(settler: Settler) -> None:
             "five_card_progressive": {"wager": 100, "amount": 2_000_000},
         },
     )  # fmt: skip
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "1 pair_plus 100 paid 3500+100",
         "1 five_card_progressive 100 paid 200000+0 hand_pay 10%",
@@ -233,7 +233,7 @@ def test_everything_goes_back_and_off_the_meters(settler: Settler, irregularity:
         },
         irregularity=irregularity,
     )  # fmt: skip
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "2 ante 300 returned", "2 play 300 returned", "2 pair_plus 100 returned",
         "2 progressive 100 returned", "2 six_card_bonus 200 returned",
@@ -261,7 +261,7 @@ def test_five_card_royal_takes_the_whole_meter(settler: Settler, wager: int, env
     )
     reseed = 10_000 * wager
     envy_of_straight_flush = {100: 30_000, 500: 150_000}[wager]
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "2 pair_plus 100 paid 3500+100",
         f"2 five_card_progressive {wager} paid 9876543+0 hand_pay 100%",
@@ -286,7 +286,7 @@ def test_dealers_royal_divided_leaves_the_reserve_and_a_cent(settler: Settler) -
         meters={"five_card_hand_bonus": {"wager": 100, "amount": 1_000_001, "reserve": 2_000}},
     )  # fmt: skip
     # The own straight flush comes first and takes 100,000; half of 900,001 is 450,000.
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "2 pair_plus 100 paid 3500+100",
         "2 five_card_hand_bonus 100 paid 100000+0 hand_pay 10%",
@@ -317,7 +317,7 @@ def test_each_of_the_surviving_wagers_keeps_folded_cards(settler: Settler, bonus
             else {"wager": 100, "amount": 1_000_029},
         },
     )
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 100 collected", "1 progressive_envy 100 paid 2500+0 envy of 2",
         f"2 {bonus} 100 collected",
@@ -350,7 +350,7 @@ def test_highest_five_of_six(
     )
     six = f"paid {300 * six_card}+300" if six_card else "collected"
     five = f"paid {100 * five_of_six}+0" if five_of_six else "collected"
-    check_told(
+    check_lines(
         settler, played,
         "1 ante 100 collected", f"1 six_card_bonus 300 {six}",
         f"1 five_of_six_progressive 100 {five}",
@@ -369,7 +369,7 @@ def test_a_tenth_of_an_almost_empty_meter_is_nothing(settler: Settler) -> None:
         community="Js Ts",
         meters={"five_card_hand_bonus": {"wager": 333, "amount": 3_330_139}},
     )
-    meters = check_told(
+    meters = check_lines(
         settler, played,
         "3 ante 100 collected", "3 five_card_hand_bonus_dealer 333 collected",
         "2 pair_plus 100 paid 3500+100",
@@ -391,7 +391,7 @@ def test_fractions_of_a_cent_that_go_off_are_rounded_down(settler: Settler) -> N
         meters={"five_card_hand_bonus": {"wager": 333, "amount": 3_330_100, "reserve": 100}},
         irregularity="void",
     )
-    meters = check_told(
+    meters = check_lines(
         settler, played, "1 pair_plus 100 returned", "1 five_card_hand_bonus 333 returned"
     )
     # 69.93 and 26.64 cents.

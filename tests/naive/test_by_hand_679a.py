@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.naive.by_hand import Settler, both, box, check_told, folded, table, with_fourth
+from tests.naive.by_hand import Settler, both, box, check_lines, folded, table, with_fourth
 from tests.naive.shapes import Box, Paytables, Round
 
 USUAL: Paytables = {"bad_beat": "A", "pair_bonus": "A", "all_six": "A"}
@@ -30,7 +30,7 @@ def prime(
 @pytest.mark.parametrize("cards", ["As Ks Qs", "9d 8d 7d", "7s 5d 2c"])
 def test_dealer_does_not_qualify(settler: Settler, cards: str) -> None:
     played = prime("Jh 9c 4d", box(1, cards, ante=1000, play=1000))
-    check_told(settler, played, "1 ante 1000 returned", "1 play 1000 paid 1000+1000")
+    check_lines(settler, played, "1 ante 1000 returned", "1 play 1000 paid 1000+1000")
 
 
 @both
@@ -52,7 +52,7 @@ def test_play_wins_against_a_queen_or_better_ties_included(
     settler: Settler, dealer: str, cards: str, odds: int
 ) -> None:
     played = prime(dealer, box(1, cards, ante=500, play=500))
-    check_told(settler, played, "1 ante 500 paid 500+500", f"1 play 500 paid {500 * odds}+500")
+    check_lines(settler, played, "1 ante 500 paid 500+500", f"1 play 500 paid {500 * odds}+500")
 
 
 @both
@@ -79,7 +79,7 @@ def test_play_wins_against_a_queen_or_better_ties_included(
 def test_bad_beat(settler: Settler, dealer: str, cards: str, choice: str, odds: int) -> None:
     played = prime(dealer, box(1, cards, ante=500, play=500), paytables={"bad_beat": choice})
     end = f"paid {500 * odds}+500" if odds else "collected"
-    check_told(settler, played, "1 ante 500 collected", f"1 play 500 {end}")
+    check_lines(settler, played, "1 ante 500 collected", f"1 play 500 {end}")
 
 
 @both
@@ -95,7 +95,7 @@ def test_bad_beat(settler: Settler, dealer: str, cards: str, choice: str, odds: 
 )
 def test_prime(settler: Settler, cards: str, end: str) -> None:
     played = prime("Jh 7d 4d", box(1, cards, ante=500, play=500, prime=500))
-    check_told(
+    check_lines(
         settler, played,
         "1 ante 500 returned", "1 play 500 paid 500+500", f"1 prime 500 {end}",
     )  # fmt: skip
@@ -138,7 +138,7 @@ def test_pair_bonus(
         made = with_fourth(made, fourth)
     played = prime("Jh 9c 7d", made, community=community, paytables={"pair_bonus": choice})
     end = f"paid {700 * odds}+700" if odds else "collected"
-    check_told(
+    check_lines(
         settler, played,
         "1 ante 100 returned", "1 play 100 paid 100+100", f"1 pair_bonus 700 {end}",
     )  # fmt: skip
@@ -169,7 +169,7 @@ def test_all_six(settler: Settler, dealer: str, cards: str, choice: str, odds: i
     # A fold: the Ante is lost, and this wager is not.
     played = prime(dealer, folded(1, cards, ante=100, all_six=300), paytables={"all_six": choice})
     end = f"paid {300 * odds}+300" if odds else "collected"
-    check_told(settler, played, "1 ante 100 collected", f"1 all_six 300 {end}")
+    check_lines(settler, played, "1 ante 100 collected", f"1 all_six 300 {end}")
 
 
 @both
@@ -182,7 +182,7 @@ def test_folds_and_the_order_of_positions_and_wagers(settler: Settler) -> None:
         with_fourth(folded(5, "8s 8d 3s", ante=500, all_six=100, pair_bonus=100, prime=100), "Kh"),
         box(1, "Qs 9d 3c", ante=500, play=500),
     )
-    check_told(
+    check_lines(
         settler, played,
         "5 ante 500 collected", "5 prime 100 collected", "5 pair_bonus 100 paid 100+100",
         "5 all_six 100 collected",
@@ -204,7 +204,7 @@ def test_limit_cuts_ante_and_play_of_a_patron_and_nothing_else(settler: Settler)
         box(1, "Ah Kd 5d", patron="p2", ante=2_000_000, play=2_000_000),
         paytables={"payout_limit": 5_000_000},
     )
-    check_told(
+    check_lines(
         settler, played,
         "4 ante 2000000 paid 2000000+2000000", "4 play 2000000 paid 3000000+2000000",
         "4 prime 100000 paid 300000+100000",
@@ -226,7 +226,7 @@ def test_limit_leaves_a_bad_beat_alone(settler: Settler) -> None:
         box(1, "Th 9c 8c", patron="p1", ante=6_000_000, play=6_000_000),
         paytables={"payout_limit": 5_000_000},
     )
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 6000000 collected", "2 play 6000000 paid 60000000+6000000",
         "1 ante 6000000 collected", "1 play 6000000 paid 24000000+6000000",
@@ -244,7 +244,7 @@ def test_dealers_card_exposed(settler: Settler) -> None:
         community="2s",
         irregularity="dealer_exposed",
     )
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 500 returned",
         "1 ante 500 returned", "1 play 500 returned", "1 prime 100 collected",
@@ -262,7 +262,7 @@ def test_void(settler: Settler) -> None:
         community="2s",
         irregularity="void",
     )
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 500 returned", "2 all_six 100 returned",
         "1 ante 500 returned", "1 play 500 returned", "1 prime 100 returned",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.naive.by_hand import Settler, both, box, check_told, folded, table
+from tests.naive.by_hand import Settler, both, box, check_lines, folded, table
 from tests.naive.shapes import Box, Paytables, Round
 
 USUAL: Paytables = {"bad_beat": "A", "prime": "A", "aces_bonus": "A", "all_six": "A"}
@@ -49,7 +49,7 @@ def four(
 )
 def test_player_is_higher_or_equal(settler: Settler, dealer: str, cards: str) -> None:
     played = four(dealer, box(1, cards, ante=500, raised=1500))
-    check_told(settler, played, "1 ante 500 paid 500+500", "1 raise 1500 paid 1500+1500")
+    check_lines(settler, played, "1 ante 500 paid 500+500", "1 raise 1500 paid 1500+1500")
 
 
 @both
@@ -73,7 +73,7 @@ def test_player_is_higher_or_equal(settler: Settler, dealer: str, cards: str) ->
 )
 def test_player_is_lower(settler: Settler, dealer: str, cards: str) -> None:
     played = four(dealer, box(1, cards, ante=500, raised=500))
-    check_told(settler, played, "1 ante 500 collected", "1 raise 500 collected")
+    check_lines(settler, played, "1 ante 500 collected", "1 raise 500 collected")
 
 
 @both
@@ -91,7 +91,7 @@ def test_player_is_lower(settler: Settler, dealer: str, cards: str) -> None:
 )
 def test_win_bonus(settler: Settler, dealer: str, cards: str, times: int) -> None:
     played = four(dealer, box(1, cards, ante=500, raised=1000))
-    check_told(
+    check_lines(
         settler, played,
         "1 ante 500 paid 500+500", "1 raise 1000 paid 1000+1000",
         f"1 win_bonus 500 paid {500 * times}+0",
@@ -115,7 +115,7 @@ def test_win_bonus(settler: Settler, dealer: str, cards: str, times: int) -> Non
 )
 def test_bad_beat_bonus(settler: Settler, dealer: str, cards: str, choice: str, times: int) -> None:
     played = four(dealer, box(1, cards, ante=500, raised=1500), paytables={"bad_beat": choice})
-    check_told(
+    check_lines(
         settler, played,
         "1 ante 500 returned", "1 raise 1500 collected",
         f"1 bad_beat_bonus 500 paid {500 * times}+0",
@@ -140,7 +140,7 @@ def test_prime(settler: Settler, cards: str, choice: str, odds: int) -> None:
         "Ks Kd 3c 4h 6d 9c", folded(1, cards, ante=100, prime=300), paytables={"prime": choice}
     )
     end = f"paid {300 * odds}+300" if odds else "collected"
-    check_told(settler, played, "1 ante 100 collected", f"1 prime 300 {end}")
+    check_lines(settler, played, "1 ante 100 collected", f"1 prime 300 {end}")
 
 
 @both
@@ -186,7 +186,7 @@ def test_aces_bonus(
             "6c 6d 6h Th Tc 9c", folded(1, cards, ante=100, aces_bonus=300), paytables=paytables
         )
         end = f"paid {300 * odds}+300" if odds else "collected"
-        check_told(settler, played, "1 ante 100 collected", f"1 aces_bonus 300 {end}")
+        check_lines(settler, played, "1 ante 100 collected", f"1 aces_bonus 300 {end}")
 
 
 @both
@@ -214,7 +214,7 @@ def test_all_six(settler: Settler, cards: str, sixth: str, choice: str, odds: in
         paytables={"all_six": choice},
     )  # fmt: skip
     end = f"paid {300 * odds}+300" if odds else "collected"
-    check_told(settler, played, "1 ante 100 collected", f"1 all_six 300 {end}")
+    check_lines(settler, played, "1 ante 100 collected", f"1 all_six 300 {end}")
 
 
 @both
@@ -229,7 +229,7 @@ def test_folds_and_the_order_of_positions_and_wagers(settler: Settler) -> None:
         folded(1, "2h 5d 8h Jd Qs", ante=500, prime=100),
         all_six_card="4d",
     )  # fmt: skip
-    check_told(
+    check_lines(
         settler, played,
         "4 ante 500 paid 500+500", "4 raise 500 paid 500+500", "4 win_bonus 500 paid 1000+0",
         "4 prime 300 paid 300+300", "4 aces_bonus 200 paid 4000+200",
@@ -258,7 +258,7 @@ def test_limit_is_on_aces_bonus_and_all_six_of_a_patron(settler: Settler) -> Non
         all_six_card="Th",
         paytables={"payout_limit": 5_000_000, "all_six": "E", "aces_bonus": "A"},
     )  # fmt: skip
-    check_told(
+    check_lines(
         settler, played,
         "4 ante 6000000 collected", "4 raise 6000000 collected",
         "4 prime 9000000 paid 54000000+9000000", "4 aces_bonus 1000000 paid 1000000+1000000",
@@ -286,7 +286,7 @@ def test_dealers_card_exposed(settler: Settler) -> None:
         all_six_card="7d",
         irregularity="dealer_exposed",
     )  # fmt: skip
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 500 returned",
         "1 ante 500 returned", "1 raise 1500 returned", "1 prime 100 paid 100+100",
@@ -304,7 +304,7 @@ def test_void(settler: Settler) -> None:
         all_six_card="7d",
         irregularity="void",
     )
-    check_told(
+    check_lines(
         settler, played,
         "2 ante 500 returned", "2 aces_bonus 100 returned",
         "1 ante 500 returned", "1 raise 1500 returned", "1 prime 100 returned",
@@ -325,4 +325,4 @@ def test_six_cards_of_a_royal_flush_are_outside_the_limit_in_e_only(
         all_six_card="9s",
         paytables={"payout_limit": 5_000_000, "all_six": choice},
     )
-    check_told(settler, played, "1 ante 100 collected", f"1 all_six 20000 paid {cents}+20000")
+    check_lines(settler, played, "1 ante 100 collected", f"1 all_six 20000 paid {cents}+20000")

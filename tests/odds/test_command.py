@@ -138,7 +138,7 @@ def test_tables_for_people_fit_the_page(run: Run) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 100
-    for told in (
+    for text in (
         "Three Card Poker (58 Pa. Code 649a)",
         "Play with queen-six-four or better.",
         "686689/20358520",
@@ -150,7 +150,7 @@ def test_tables_for_people_fit_the_page(run: Run) -> None:
         "$160,530.55",
         "Note on c-A, c-B, c-C: This paytable needs a version of 649a.7(e).",
     ):
-        assert any(told in line for line in lines), told
+        assert any(text in line for line in lines), text
     edges = next(line.split() for line in lines if line.split()[:2] == ["House", "edge"])
     assert edges[2:] == ["3.3730%", "3.6083%", "3.8255%"]
 
@@ -160,9 +160,9 @@ def test_four_card_prime_for_people(run: Run) -> None:
     result = run("--game", "four_card_prime", "--wager", "ante", "--wager", "aces_bonus")
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= 100
-    for told in ("2.7931%", "Raise 1 time the Ante with the rest down to a pair of threes.",
+    for text in ("2.7931%", "Raise 1 time the Ante with the rest down to a pair of threes.",
                  "Aces bonus, judged on all five cards, according to the text"):  # fmt: skip
-        assert told in result.stdout
+        assert text in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_a_floor_is_shown_with_its_own_choices(run: Run, tmp_path: Path) -> None
             *("--game", "three_card_prime"),
         )
     )
-    told = [(entry["wager"], entry["paytable"], entry["tables"]) for entry in found]
-    assert told == [
+    text = [(entry["wager"], entry["paytable"], entry["tables"]) for entry in found]
+    assert text == [
         ("ante", "b-C", ["TCP-01"]),
         ("ante", "c-B", ["TCP-02"]),
         ("pair_plus", "D", ["TCP-01"]),
@@ -364,5 +364,5 @@ def test_a_cache_that_cannot_be_written_is_noticed_and_no_more(
 
 def test_help_teaches(run: Run) -> None:
     text = run("--help").stdout
-    for told in ("--plot", "--mini-royal-pair-plus", "pitlink odds --wager pair_plus"):
-        assert told in text
+    for part in ("--plot", "--mini-royal-pair-plus", "pitlink odds --wager pair_plus"):
+        assert part in text

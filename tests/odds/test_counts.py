@@ -135,9 +135,9 @@ def test_suits_by_name_matter_only_where_five_or_all_are_of_one(ranking: str, si
 def test_as_many_steps_are_reported_as_were_announced(
     ranking: str, groups: tuple[int, ...]
 ) -> None:
-    told: list[int] = []
-    count_hands(ranking, groups, told.append)
-    assert sum(told) == steps_of_hands(ranking, groups)
+    steps: list[int] = []
+    count_hands(ranking, groups, steps.append)
+    assert sum(steps) == steps_of_hands(ranking, groups)
 
 
 @pytest.mark.section("649a.11(b)(2)")

@@ -68,9 +68,9 @@ def test_three_against_three_is_every_deal_once(three_against_three: Duel) -> No
 
 
 def test_as_many_steps_are_reported_as_were_announced() -> None:
-    told: list[int] = []
-    count_duel("three_card", 3, 3, told.append, queen_qualifies=True)
-    assert sum(told) == steps_of_duel(3, 3)
+    steps: list[int] = []
+    count_duel("three_card", 3, 3, steps.append, queen_qualifies=True)
+    assert sum(steps) == steps_of_duel(3, 3)
 
 
 def test_examples_have_the_strength_that_they_illustrate(three_against_three: Duel) -> None:

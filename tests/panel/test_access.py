@@ -166,7 +166,7 @@ FOREIGN: list[tuple[str, dict[str, str | None]]] = [
     ("another site", {"origin": "http://evil.example", "sec_fetch_site": "cross-site"}),
     ("another site that says no more", {"origin": "http://evil.example", "sec_fetch_site": None}),
     ("another port of this host", {"origin": "http://127.0.0.1:1", "sec_fetch_site": "same-site"}),
-    ("no origin that can be told", {"origin": "null", "sec_fetch_site": None}),
+    ("no origin that is known", {"origin": "null", "sec_fetch_site": None}),
     ("nobody's", {"origin": None, "sec_fetch_site": None}),
 ]
 
@@ -238,7 +238,7 @@ async def test_an_invalid_or_refused_event_gets_an_answer(
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
-async def test_an_event_whose_answer_waits_is_told_so_within_a_bound_and_sent_once(
+async def test_a_waiting_event_is_answered_so_within_a_bound_and_sent_once(
     panel: PanelStand, service: ScriptedService
 ) -> None:
     async with panel.client() as client:

@@ -226,7 +226,7 @@ async def test_a_line_that_becomes_due_just_before_the_touch_is_still_to_be_paid
     await expect(page.get_by_text("PAY $10.00")).to_have_count(0)
 
 
-async def test_a_win_that_is_rejected_in_a_later_round_is_told_and_not_paid(
+async def test_a_win_that_is_rejected_in_a_later_round_is_shown_and_not_paid(
     hand: Hand, service: ScriptedService
 ) -> None:
     service.settlement = WAITS
@@ -321,7 +321,7 @@ async def test_what_goes_back_after_a_void_is_said_until_the_next_wager(
     await expect(back).to_have_count(0)
 
 
-async def test_a_late_refusal_is_told_on_every_tablet_until_the_next_event_is_taken(
+async def test_a_late_refusal_is_shown_on_every_tablet_until_the_next_event_is_accepted(
     hand: Hand, service: ScriptedService, browser: Browser, panel: PanelStand
 ) -> None:
     await hand.wager("Position 3 Progressive")

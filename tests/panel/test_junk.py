@@ -24,8 +24,8 @@ async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand,
             body = mutated(random, ROUND)
             answer = await client.post("/api/v1/events", content=body, headers=own(panel))
             assert answer.status_code in {200, 202, 400, 409, 413}, (body[:200], answer.text)
-            told = msgspec.json.decode(answer.content, type=dict[str, object])
-            assert (told.get("ok") is True) == (answer.status_code == 200)
+            reply = msgspec.json.decode(answer.content, type=dict[str, object])
+            assert (reply.get("ok") is True) == (answer.status_code == 200)
             if answer.status_code in {400, 409}:
                 refused += 1
                 after = panel.agent.table_state

@@ -193,7 +193,7 @@ def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decided", "told"),
+    ("decided", "message"),
     [
         ({"C0": "paid", "C1": "validated"}, "A win waits for a floorperson. Pay the rest."),
         (
@@ -210,11 +210,11 @@ def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
         ),
     ],
 )
-def test_what_the_dealer_is_told_agrees_with_what_each_position_gets(
-    decided: dict[str, str], told: str
+def test_the_dealers_message_agrees_with_what_each_position_gets(
+    decided: dict[str, str], message: str
 ) -> None:
     view = settled_view(settled(**decided))
-    assert view.told == told
+    assert view.told == message
     asked = {each.position: each.ask for each in view.due if each.ask}
-    assert asked == ({5: 10_000} if "ask the floorperson" in told else {})
-    assert any(each.wait for each in view.due) == ("waits" in told)
+    assert asked == ({5: 10_000} if "ask the floorperson" in message else {})
+    assert any(each.wait for each in view.due) == ("waits" in message)

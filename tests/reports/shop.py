@@ -103,9 +103,9 @@ class Shop:
         """Close the gaming day if it is over, as the service checks every second."""
         await self._readings.keep((await self.pit.store.state()).day)
 
-    async def at(self, told: str) -> None:
+    async def at(self, moment_text: str) -> None:
         """Advance the facility's clock to a time, such as ``2026-11-20 05:59``."""
-        moment = datetime.fromisoformat(told).replace(tzinfo=NEW_YORK).astimezone(UTC)
+        moment = datetime.fromisoformat(moment_text).replace(tzinfo=NEW_YORK).astimezone(UTC)
         assert moment > self.clock.at, "clocks of this test go forward"
         self.clock.at = moment
         await self.look()
@@ -140,10 +140,10 @@ class Shop:
 
     async def adjust(self, meter: str, cents: int, reason: str = "malfunction") -> None:
         """Have one person propose a correction and another confirm it."""
-        desk = self.pit.links_desk
+        link_acts = self.pit.link_acts
         change = Adjustment(meter=meter, amount=cents, reason=reason)
-        proposed = await desk.propose(self.pit.link.id, "Sue", change)
-        await desk.confirm(self.pit.link.id, proposed.proposal, "Sam")
+        proposed = await link_acts.propose(self.pit.link.id, "Sue", change)
+        await link_acts.confirm(self.pit.link.id, proposed.proposal, "Sam")
 
     async def was_out(self, since: str, reason: str) -> None:
         """Record that the link was inoperable until now."""
@@ -166,9 +166,9 @@ class Shop:
         (found,) = (await self.survey(choose)).links
         return found
 
-    async def day(self, told: str) -> LinkDay:
+    async def day(self, day_text: str) -> LinkDay:
         """Return one gaming day, after a check that its figures agree."""
-        found = await self.read(one_day(date.fromisoformat(told)))
+        found = await self.read(one_day(date.fromisoformat(day_text)))
         assert found.problems == []
         (day,) = found.days.values()
         return day

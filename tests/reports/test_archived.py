@@ -62,9 +62,9 @@ async def test_a_ledger_without_its_first_day_continues_from_the_books_at_its_cl
     ]  # fmt: skip
     assert days[0].tables["T-2", PROGRESSIVE].voided_micros == 14 * CENT
     paper = day_document(shop.floor, await shop.survey(from_to(None, date(2026, 11, 21))), None)
-    told = [cell for part in paper.parts for section in part.sections for row in section.rows
+    cells = [cell for part in paper.parts for section in part.sections for row in section.rows
             for cell in row]  # fmt: skip
-    assert "Progressive, won before the first entry that was read" in told
+    assert "Progressive, won before the first entry that was read" in cells
 
 
 async def test_without_its_archive_a_report_says_so_and_is_not_to_be_signed(

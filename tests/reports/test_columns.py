@@ -10,7 +10,7 @@ from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
 from tests.reports.conftest import MakeShop
 from tests.test_tree import ROOT
 
-_TOLD: Final = frozenset(
+_DESCRIBED: Final = frozenset(
     re.findall(r"`(\w+)`", (ROOT / "deploy/docs/reference/reports.md").read_text("utf-8"))
 )
 _POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "paid")
@@ -18,7 +18,7 @@ _POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "pai
 
 def test_every_column_and_flow_is_described() -> None:
     named = {*FIGURE_COLUMNS, *WIN_COLUMNS, *(flow.value for flow in Flow), *_POTS}
-    assert named - _TOLD == set()
+    assert named - _DESCRIBED == set()
 
 
 async def test_every_figure_is_described(make_shop: MakeShop) -> None:
@@ -30,5 +30,5 @@ async def test_every_figure_is_described(make_shop: MakeShop) -> None:
     of_pots = {
         f"{pot}_{moved}" for pot in _POTS for moved in chain(("opening", "closing"), Flow)
     }  # fmt: skip
-    assert names - of_pots - _TOLD == set()
+    assert names - of_pots - _DESCRIBED == set()
     assert len(names - of_pots) > 10

@@ -34,10 +34,10 @@ async def floor_file(make_shop: MakeShop, tmp_path: Path) -> Path:
     await shop.round(positions=2)
     await shop.at("2026-01-20 12:00")
     (whole,) = await shop.round(ROYAL)
-    await shop.pit.desk.decide(whole, "validate", "Flo")
-    await shop.pit.desk.decide(whole, "pay", "Finn", slip="S-77")
+    await shop.pit.claims.decide(whole, "validate", "Flo")
+    await shop.pit.claims.decide(whole, "pay", "Finn", slip="S-77")
     (odds,) = await shop.round(STRAIGHT, table="T-2")
-    await shop.pit.desk.decide(odds, "reject", "=Flo", reason="+1 was no straight")
+    await shop.pit.claims.decide(odds, "reject", "=Flo", reason="+1 was no straight")
     await shop.at("2026-01-21 12:00")
     await shop.round(bets=BONUS)
     path = tmp_path / "floor.toml"
@@ -110,10 +110,10 @@ async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
     assert (paid["amount_cents"], paid["percent"], paid["slip"]) == ("100042", "100", "S-77")
     assert (paid["validated_by"], paid["paid_by"], paid["state"]) == ("Flo", "Finn", "paid")
     assert (rejected["rejected_by"], rejected["reason"]) == ("'=Flo", "'+1 was no straight")
-    told = json.loads((await _report(floor_file, "jackpots", "--json")).stdout)
-    assert [row["state"] for row in told["rows"]] == ["paid", "rejected"]
-    assert told["rows"][1]["rejected_by"] == "=Flo"
-    assert (told["holds"], told["problems"]) == (True, [])
+    printed = json.loads((await _report(floor_file, "jackpots", "--json")).stdout)
+    assert [row["state"] for row in printed["rows"]] == ["paid", "rejected"]
+    assert printed["rows"][1]["rejected_by"] == "=Flo"
+    assert (printed["holds"], printed["problems"]) == (True, [])
 
 
 _FORMULA = "x\r=cmd|' /C calc'!A0"
@@ -137,10 +137,10 @@ async def hostile_floor_file(
         ("S-7", 'no;"=1+1;1'),
     ):
         (claim,) = await shop.round(ROYAL)
-        await shop.pit.desk.decide(claim, "reject", f"@Flo {slip}", reason=reason)
+        await shop.pit.claims.decide(claim, "reject", f"@Flo {slip}", reason=reason)
     (claim,) = await shop.round(ROYAL)
-    await shop.pit.desk.decide(claim, "validate", "\tFlo")
-    await shop.pit.desk.decide(claim, "pay", "-Finn", slip="S-3")
+    await shop.pit.claims.decide(claim, "validate", "\tFlo")
+    await shop.pit.claims.decide(claim, "pay", "-Finn", slip="S-3")
     path = tmp_path / "floor.toml"
     path.write_text(shop.text)
     return path

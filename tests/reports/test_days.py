@@ -97,7 +97,7 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
     await shop.at("2026-11-21 05:59")
     (whole,) = await shop.round(ROYAL, table="T-2", positions=2)
     await shop.at("2026-11-21 06:00")
-    await shop.pit.desk.decide(
+    await shop.pit.claims.decide(
         whole, "reject", "Flo", reason="a card too many", envy_not_due=True
     )  # fmt: skip
     await shop.pit.decide(odds, "validate", by="Flo")
@@ -320,5 +320,5 @@ async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: Mak
     late = LinkStore(shop.pit.redis, shop.floor.link[1])
     await shop.pit.redis.hset(late.keys.meters, "day", "2026-11-18")
     paper = day_document(shop.floor, await shop.survey(one_day(None)), None)
-    told = "Late Pit: its open gaming day is 2026-11-18, no service has run since"
-    assert ("Not in it", told) in paper.facts
+    note = "Late Pit: its open gaming day is 2026-11-18, no service has run since"
+    assert ("Not in it", note) in paper.facts

@@ -37,7 +37,7 @@ def _said(paper: ReportDocument) -> str:
 
 
 async def _claim(shop: Shop) -> str:
-    (row,) = await shop.pit.desk.waiting()
+    (row,) = await shop.pit.claims.waiting()
     return row.claim
 
 
@@ -77,14 +77,14 @@ async def test_day_on_which_envy_is_paid_says_so_with_the_name(shop: Shop) -> No
 @pytest.mark.reading("T10")
 async def test_every_envy_bonus_has_its_row_in_jackpots_in_its_state(shop: Shop) -> None:
     """The states are pending, validated, paid and rejected, also for a hand without a win."""
-    first, desk = await _claim(shop), shop.pit.desk
+    first, claims = await _claim(shop), shop.pit.claims
     (rejected,) = await shop.round(ROYAL, positions=2, table="T-2")
-    await desk.decide(rejected, "reject", "Flo", reason="misread", envy_not_due=True)
+    await claims.decide(rejected, "reject", "Flo", reason="misread", envy_not_due=True)
     (standing,) = await shop.round(ROYAL, positions=2, table="T-2")
-    await desk.decide(standing, "reject", "Flo", reason="fouled")
+    await claims.decide(standing, "reject", "Flo", reason="fouled")
     (paid,) = await shop.round(ROYAL, positions=2, table="T-2")
-    await desk.decide(paid, "validate", "Flo")
-    await desk.decide(paid, "pay", "Finn", slip="S-1", envy_paid=True)
+    await claims.decide(paid, "validate", "Flo")
+    await claims.decide(paid, "pay", "Finn", slip="S-1", envy_paid=True)
     await shop.pit.round(
         {1: PROGRESSIVE}, {1: "2h 5c 9d", 3: ROYAL}, table="T-2", round_id="R9"
     )  # fmt: skip

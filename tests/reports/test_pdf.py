@@ -10,8 +10,8 @@ import pytest
 from meters.reports.document import Column, ReportDocument, ReportPart, ReportSection, numbers
 from meters.reports.pdf import report_pdf
 
-COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Told", 2))
-ROWS = [(f"day-{number}", f"${number}.00", f"told-{number}") for number in range(150)]
+COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Text", 2))
+ROWS = [(f"day-{number}", f"${number}.00", f"text-{number}") for number in range(150)]
 
 
 def _report(*sections: ReportSection, facility: str = "Keystone", name: str = "Pit") -> bytes:
@@ -43,12 +43,12 @@ def test_long_list_has_every_row_once_and_column_titles_on_each_page() -> None:
 @pytest.mark.parametrize("wide", [False, True])
 def test_cell_that_is_longer_than_a_page_continues_on_the_next(wide: bool) -> None:  # noqa: FBT001
     columns = [COLUMNS[2], *(numbers(str(number)) for number in range(12))]
-    told = " ".join(f"word-{number}" for number in range(400))
-    section = ReportSection("Acts", columns, [(told, *["1"] * 12), ("next", *["2"] * 12)])
+    words = " ".join(f"word-{number}" for number in range(400))
+    section = ReportSection("Acts", columns, [(words, *["1"] * 12), ("next", *["2"] * 12)])
     document = ReportDocument("Day", "Keystone", [("Made", "today")], [], wide=wide)
     part = ReportPart("pit", "Pit", [("Link", "pit")], [section])
     text = _one_line(report_pdf(replace(document, parts=[part])))
-    missing = [word for word in told.split() if f"{word} " not in text]
+    missing = [word for word in words.split() if f"{word} " not in text]
     assert not missing
     assert "next" in text
 
@@ -69,7 +69,7 @@ def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "content",
     [
         "<b>bold</b> & <para> &amp; <br/>",
         "Nguyễn Žižka",
@@ -77,12 +77,12 @@ def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
         "\x00\x01\x07\x1b[2J\x9b31m\u202etxt",
     ],
 )
-def test_text_is_printed_unchanged_in_every_place(told: str) -> None:
+def test_text_is_printed_unchanged_in_every_place(content: str) -> None:
     """Markup has no effect, and no stored text prevents a report."""
-    section = ReportSection(told, COLUMNS, [(told, "$1", told)], note=told)
-    text = _one_line(_report(section, facility=told, name=told))
-    if told.isprintable():
-        joined, wanted = text.replace(" ", ""), told.replace(" ", "")
+    section = ReportSection(content, COLUMNS, [(content, "$1", content)], note=content)
+    text = _one_line(_report(section, facility=content, name=content))
+    if content.isprintable():
+        joined, wanted = text.replace(" ", ""), content.replace(" ", "")
         assert joined.count(wanted) >= 6
     assert "Page 1 of 1" in text
 

@@ -36,7 +36,7 @@ async def _play(shop: Shop, chance: Random, hours: int) -> None:
     for _ in range(hours):
         await shop.after(minutes=60)
         table = chance.choice(("T-1", "T-2"))
-        for row in await shop.pit.desk.waiting():
+        for row in await shop.pit.claims.waiting():
             if row.table == table and row.paid_from == "hand_pay":  # it holds the table
                 if row.state == "pending":
                     waiting.remove(row.claim)

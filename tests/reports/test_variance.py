@@ -23,9 +23,9 @@ from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
 METER = f"meter:{PROGRESSIVE}"
 
 
-async def _survey(shop: Shop, told: str = "2026-11-20") -> tuple[LinkScan, LinkDay, str]:
+async def _survey(shop: Shop, day_text: str = "2026-11-20") -> tuple[LinkScan, LinkDay, str]:
     """Return the data of a day, and its document as text."""
-    found = await shop.survey(one_day(date.fromisoformat(told)))
+    found = await shop.survey(one_day(date.fromisoformat(day_text)))
     (each,) = found.links
     (day,) = each.days.values()
     return each, day, _text(report_pdf(day_document(shop.floor, found, None)))
@@ -54,7 +54,7 @@ async def test_a_variance_at_the_close_is_reported_account_by_account(make_shop:
         Variance(METER, held + 3 * CENT, held), Variance(f"wagers:{PROGRESSIVE}", 0, 1),
     )  # fmt: skip
     assert each.problems == []
-    assert [told.rpartition(" ")[2] for told in each.variances] == ["+30000", "-1"]
+    assert [variance.rpartition(" ")[2] for variance in each.variances] == ["+30000", "-1"]
     assert "$0.030000" in paper, "the variance"
     assert "The variances are explained in a separate document." in paper
     assert "Prepared by" in paper
@@ -69,7 +69,7 @@ async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     await shop.pit.round({1: PROGRESSIVE}, {1: "2h 4d 9s", 3: ROYAL})
-    (row,) = await shop.pit.desk.waiting()
+    (row,) = await shop.pit.claims.waiting()
     redis, keys, account = shop.pit.redis, shop.pit.store.keys, f"envy:{row.claim}"
     await redis.hincrby(keys.accounts, account, 3 * CENT)
     await shop.at("2026-11-21 06:00")

@@ -95,16 +95,16 @@ class Attempt:
         """Return what it finds, and whether there is anything to do."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
-            found = await restoring.inspect(_untold)
+            found = await restoring.inspect(_ignore_progress)
             return found, restoring.is_due(found)
 
     async def run(self) -> RestoreResult:
         """Run all of it."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
-            found = await restoring.inspect(_untold)
+            found = await restoring.inspect(_ignore_progress)
             assert restoring.is_due(found)
-            return await restoring.carry_out(found, "tess", _untold)
+            return await restoring.carry_out(found, "tess", _ignore_progress)
 
     def _restoring(self, outboxes: Mapping[str, OutboxCopy]) -> LinkRestore:
         pit = self._pit
@@ -118,5 +118,5 @@ class Attempt:
         )
 
 
-def _untold(what: str, done: int, of: int) -> None:
+def _ignore_progress(what: str, done: int, of: int) -> None:
     assert 0 <= done <= of, what

@@ -134,7 +134,7 @@ def test_errors_are_reported_in_words(tmp_path: Path) -> None:
     config = write_floor(
         tmp_path, broker=f"mqtt://127.0.0.1:{free_port()}", redis="redis://127.0.0.1:1", port=1
     )
-    for options, told in (
+    for options, message in (
         (["--link", "tcp-fivr"], "there is no link tcp-fivr: is tcp-five meant?"),
         (["--without", "TCP-99"], "--without TCP-99: there is no such table"),
         ([], "the broker cannot be asked whether a service runs"),
@@ -142,5 +142,5 @@ def test_errors_are_reported_in_words(tmp_path: Path) -> None:
     ):
         done = run_pitlink("restore", "--config", str(config), "--yes", *options)
         assert done.returncode == 1
-        assert told in done.stderr
+        assert message in done.stderr
         assert "Traceback" not in done.stderr

@@ -33,7 +33,7 @@ class Facility:
         self.pit = KeptPit(redis, home)
         self.pot = Pit(redis, FLOOR.replace('id = "pit"', 'id = "pot"'))
         self.stores = {pit.link.id: pit.store for pit in (self.pit, self.pot)}
-        self.desk = Claims(
+        self.claims = Claims(
             self.pit.floor, self.stores, lambda _: None, lambda *_: None, lambda _: asyncio.sleep(0)
         )
 
@@ -44,19 +44,19 @@ class Facility:
         for table in ("T-1", "T-2"):
             await self.pot.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
         for claim in (OTHER, "pot.T-2-2-1"):
-            await self.desk.decide(claim, "validate", "amy")
+            await self.claims.decide(claim, "validate", "amy")
 
     async def win(self, claim: str, number: int = 1) -> None:
         """Have a table of the link win, and validate the win."""
         await self.pit.round(
             {3: PROGRESSIVE}, {3: "As Ks Qs"}, community="Js Ts", round_id=f"R{number}"
         )
-        await self.desk.decide(claim, "validate", "amy")
+        await self.claims.decide(claim, "validate", "amy")
 
     async def pay(self, claim: str, slip: str) -> str:
         """Pay a claim; return its state, or the code of the refusal."""
         try:
-            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+            return (await self.claims.decide(claim, "pay", "ben", slip=slip)).state
         except ActError as error:
             return error.code
 
@@ -74,7 +74,7 @@ class Facility:
         restored = await pit.restoring(None, *(["T-2"] if outbox else ["T-1", "T-2"])).run()
         assert restored.finding.problems == ()
         await pit.goes_on()
-        (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+        (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
         return dict(restored.kept), act.told
 
     async def problems(self) -> list[str]:
@@ -98,9 +98,9 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     copy = await facility.copied()
     await facility.win(CLAIM)
     assert await facility.pay(CLAIM, "S-1") == "paid"
-    kept, told = await facility.restore(copy, outbox=False)
+    kept, details = await facility.restore(copy, outbox=False)
     assert kept == {"s-1": CLAIM}
-    assert told.endswith(
+    assert details.endswith(
         f"payout slips that stay used, without a payment in the books: s-1 of {CLAIM}"
     )
     assert [await facility.pay(OTHER, slip) for slip in ("S-1", "s-1")] == ["slip_used"] * 2
@@ -142,9 +142,9 @@ async def test_number_that_paid_a_win_that_waits_again_pays_only_this_win(
     assert kept == {"s-1": CLAIM}
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     if decided == "reject":
-        await facility.desk.decide(CLAIM, "reject", "amy", reason="paid before")
+        await facility.claims.decide(CLAIM, "reject", "amy", reason="paid before")
     else:
-        await facility.desk.decide(CLAIM, "validate", "amy")
+        await facility.claims.decide(CLAIM, "validate", "amy")
         # The service reserves it again if it is lost.
         await facility.redis.delete(SLIPS_KEY)
         assert (await LinkAudit(facility.pit.store).run(again=10)).balanced
@@ -165,7 +165,7 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
     noted = (await slips_of(facility))[b"s-1"].decode()
     restore = f"the restore of entry {noted.rpartition(':')[2]}"
     said = f"the ledger says it is kept for claim {CLAIM} by {restore}"
-    for text, told in (
+    for text, problem in (
         (None, "is not reserved"),
         (f"1 {OTHER}", f"is reserved for claim {OTHER}"),
         ("1 pit.T-1-9-9", "is reserved for claim pit.T-1-9-9"),
@@ -173,7 +173,7 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
         await redis.delete(SLIPS_KEY)
         if text:
             await redis.hset(SLIPS_KEY, "s-1", text)
-        assert f"slip 's-1' {told}, {said}" in await facility.problems()
+        assert f"slip 's-1' {problem}, {said}" in await facility.problems()
     await redis.hset(SLIPS_KEY, "s-1", f"1 {CLAIM}")
     for slip in ("s-9", "s-10"):
         await redis.hset(SLIPS_KEY, slip, f"1 {CLAIM}")
@@ -227,11 +227,11 @@ async def test_link_that_began_again_without_its_books_is_restored_to_operate(
     assert await facility.problems() == [unknown]
     restored = await pit.restoring(None, "T-1", "T-2").run()
     assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
-    told: list[str] = []
-    print_found(told.append, "pit", restored.found)
-    print_restored(told.append, "pit", restored)
-    assert "  1 payout slips are reserved for wins that the books do not have" in told
-    assert f"  KEPT slip s-1, reserved for {CLAIM}" in told
+    printed: list[str] = []
+    print_found(printed.append, "pit", restored.found)
+    print_restored(printed.append, "pit", restored)
+    assert "  1 payout slips are reserved for wins that the books do not have" in printed
+    assert f"  KEPT slip s-1, reserved for {CLAIM}" in printed
     assert not (await pit.restoring(None, "T-1", "T-2").look())[1]
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     assert await facility.problems() == []

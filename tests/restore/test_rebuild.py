@@ -79,22 +79,26 @@ async def run_a_while(pit: Pit, data: Path) -> None:
     async with running(pit, data) as link:
         await link.comes_up()
     await play_a_while(pit)
-    await pit.desk.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
-    desk, link_id = pit.links_desk, pit.link.id
+    await pit.claims.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
+    link_acts, link_id = pit.link_acts, pit.link.id
     up = Adjustment(meter=PROGRESSIVE, amount=1_234, reason="malfunction")
-    confirmed, withdrawn, _ = [(await desk.propose(link_id, "sue", up)).proposal for _ in range(3)]
-    await desk.confirm(link_id, confirmed, "tim")
-    await desk.withdraw(link_id, withdrawn, "una")
+    confirmed, withdrawn, _ = [
+        (await link_acts.propose(link_id, "sue", up)).proposal for _ in range(3)
+    ]
+    await link_acts.confirm(link_id, confirmed, "tim")
+    await link_acts.withdraw(link_id, withdrawn, "una")
     await pit.void(table="T-2", round_id="R3")
-    await desk.close(link_id, "sue", "new paytable")
+    await link_acts.close(link_id, "sue", "new paytable")
     change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
-    await desk.confirm(link_id, (await desk.propose(link_id, "sue", change)).proposal, "tim")
+    await link_acts.confirm(
+        link_id, (await link_acts.propose(link_id, "sue", change)).proposal, "tim"
+    )
     await pit.adopt()
     outage = Outage("0badc0de", "2026-11-20T02:14:07.250Z", ("Redis failed",))
     await OutageBook(pit.store, "service").note(outage)
-    await desk.open(link_id, "tim")
+    await link_acts.open(link_id, "tim")
     await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="R7")
-    await desk.close(link_id, "una", "end of the night")
+    await link_acts.close(link_id, "una", "end of the night")
 
 
 @pytest.mark.usefixtures("soon")
@@ -121,7 +125,7 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
         again.seq.update(pit.seq)
         assert (await again.audit()).problems == ()
         for each in (pit, again):
-            await each.links_desk.open(each.link.id, "tim")
+            await each.link_acts.open(each.link.id, "tim")
             won = await each.result({1: "As Ks Qs", 2: "3h 6s Jc"}, table="T-2", round_id="R7")
             assert won.status == "accepted"
         snapshots = [await each.store.snapshot() for each in (again, pit)]

@@ -26,8 +26,8 @@ async def test_archived_slips_of_a_link_that_is_no_longer_on_the_floor_are_reser
             kept = Kept(Pit(redis, removed), tmp_path / "pitlink-archive")
             await kept.open()
             claim = await kept.play(decide=False)
-            await kept.pit.desk.decide(claim, "validate", "amy")
-            await kept.pit.desk.decide(claim, "pay", "ben", slip="A-1001")
+            await kept.pit.claims.decide(claim, "validate", "amy")
+            await kept.pit.claims.decide(claim, "pay", "ben", slip="A-1001")
             # A number that an earlier restore of the link keeps is in no payment.
             restore = RestoreEntry(0, "", 0, copied=False, events=0, kept={"a-1000": claim})
             await RestoreEntries(kept.pit.store).note(restore, "tess")
@@ -40,7 +40,7 @@ async def test_archived_slips_of_a_link_that_is_no_longer_on_the_floor_are_reser
             for again in (False, True):
                 done = run_pitlink(*command, "--yes")
                 assert done.returncode == 0, (done.stdout, done.stderr)
-                told = "pot, which the floor file no longer names: the numbers of its 2 archived"
-                assert (told in done.stdout) is not again
+                message = "pot, which the floor file no longer names: the numbers of its 2 archived"
+                assert (message in done.stdout) is not again
                 reserved = dict.fromkeys((b"a-1000", b"a-1001"), f"1 {claim}".encode())
                 assert await redis.hgetall(SLIPS_KEY) == reserved

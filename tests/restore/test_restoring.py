@@ -258,11 +258,11 @@ async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> 
 async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit: KeptPit) -> None:
     """A win waited in it and a proposal was open. Both were decided before the day closed."""
     (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
-    await pit.links_desk.close(pit.link.id, "sue", "a change")
+    await pit.link_acts.close(pit.link.id, "sue", "a change")
     raised = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
-    proposed = await pit.links_desk.propose(pit.link.id, "sue", raised)
+    proposed = await pit.link_acts.propose(pit.link.id, "sue", raised)
     older = await Kept.of(pit.redis)
-    await pit.links_desk.withdraw(pit.link.id, proposed.proposal, "sue")
+    await pit.link_acts.withdraw(pit.link.id, proposed.proposal, "sue")
     await pit.decide(claim.claim, "reject")
     copy, was = await Copy.of(pit), await read_store(pit.redis, pit.store.keys)
     await older.put_back(pit.redis)
@@ -292,7 +292,7 @@ async def test_a_store_that_is_ahead_of_the_archive_is_left_as_it_is(pit: KeptPi
 async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit) -> None:
     await play(pit, 2)
     copy = await Copy.of(pit)
-    waiting = [row.claim for row in await pit.desk.waiting()]
+    waiting = [row.claim for row in await pit.claims.waiting()]
     await pit.decide(waiting[0], "validate")
     head = (await pit.store.state()).head
     pit.mark.note(head.entry, head.chain)
@@ -306,16 +306,16 @@ async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit
 
 
 async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> None:
-    await pit.links_desk.close(pit.link.id, "sue", "shift change")
+    await pit.link_acts.close(pit.link.id, "sue", "shift change")
     copy = await Copy.of(pit)
-    await pit.links_desk.open(pit.link.id, "tim")
+    await pit.link_acts.open(pit.link.id, "tim")
     await play(pit, 1)
     accounts = await pit.accounts()
     await pit.redis.flushall()
     restored = await pit.restoring(copy).run()
     assert restored.replayed.differing == []
     assert await pit.accounts() == accounts
-    acts = await pit.links_desk.acts(pit.link.id, None, 2)
+    acts = await pit.link_acts.acts(pit.link.id, None, 2)
     assert [(act.what, act.by) for act in acts] == [("restore", "tess"), ("open", "tess")]
     assert "wagers were accepted after it had been closed" in acts[1].told
 
@@ -330,19 +330,19 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     first = await pit.result({3: ROYAL}, table="T-2")
     pit.clock -= timedelta(seconds=2)
     second = await pit.result({3: ROYAL}, table="T-1")
-    told = [(reply.claims or ())[0].amount for reply in (first, second)]
-    assert told[0] > told[1]
+    amounts = [(reply.claims or ())[0].amount for reply in (first, second)]
+    assert amounts[0] > amounts[1]
     await pit.redis.flushall()
     restored = await pit.restoring(copy).run()
     assert [(one.table, one.seq) for one in restored.replayed.differing] == [("T-1", 2), ("T-2", 2)]
-    assert b'"amount":%d' % told[1] in restored.replayed.differing[0].sent
-    assert b'"amount":%d' % told[0] in restored.replayed.differing[0].now
+    assert b'"amount":%d' % amounts[1] in restored.replayed.differing[0].sent
+    assert b'"amount":%d' % amounts[0] in restored.replayed.differing[0].now
     assert restored.finding.balanced
-    (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+    (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
     assert "with another reply than before: T-1 2, T-2 2" in act.told
 
 
-@pytest.mark.parametrize("missing", ["lost", "begun anew", "torn"])
+@pytest.mark.parametrize("missing", ["lost", "empty", "torn"])
 async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
 ) -> None:
@@ -354,7 +354,7 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
             outbox.execute("DELETE FROM event WHERE seq = 2")
     else:
         path.unlink()
-    if missing == "begun anew":
+    if missing == "empty":
         begun = Outbox.open(path, pit.link.id, "T-2")
         begun.go_on_from(4)
         begun.close()
@@ -365,7 +365,7 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     restored = await pit.restoring(copy, "T-2").run()
     assert restored.finding.balanced
     assert restored.found.seen > restored.entries
-    (act,) = await pit.links_desk.acts(pit.link.id, None, 1)
+    (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
     assert act.told.endswith("no outbox of T-2")
     states = await pit.store.table_states(["T-1", "T-2"])
     assert [state.last_seq for state in states] == [pit.seq["T-1"], 0]

@@ -141,16 +141,16 @@ def test_a_version_bounds_ante_and_pair_plus_by_one_another(
 ) -> None:
     wagers = {"ante": ante, "play": ante, "pair_plus": pair_plus}
     made = {name: cents for name, cents in wagers.items() if cents}
-    told = {
+    fields = {
         **POKER,
         "paytables": {**POKER["paytables"], "version": version},
         "positions": [{**POKER["positions"][0], "wagers": made}],
     }
     if taken:
-        assert len(settle_line(json.dumps(told).encode()).lines) == len(made)
+        assert len(settle_line(json.dumps(fields).encode()).lines) == len(made)
         return
     with pytest.raises(RoundError, match=rf"649a\.7\(e\)\({version}\)") as refused:
-        settle_line(json.dumps(told).encode())
+        settle_line(json.dumps(fields).encode())
     assert refused.value.code == "wrong_amount"
 
 

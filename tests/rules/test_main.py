@@ -106,5 +106,5 @@ def test_help_and_version() -> None:
     assert shown.exit_code == 0
     for words in ("pitlink demo", "Greet somebody.", "not available here"):
         assert words in shown.output
-    told = runner.invoke(meters.cli.main.command_line([]), ["--version"])
-    assert told.output == f"pitlink {version('pitlink')}\n"
+    result = runner.invoke(meters.cli.main.command_line([]), ["--version"])
+    assert result.output == f"pitlink {version('pitlink')}\n"

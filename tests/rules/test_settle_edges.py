@@ -23,8 +23,8 @@ Lines = list[dict[str, Any]]
 
 def settled(game: dict[str, Any], *positions: dict[str, Any], **fields: Any) -> Lines:  # noqa: ANN401
     """Return the lines of a settled round."""
-    told = {**game, "positions": positions, **fields}
-    answer = settle_line(json.dumps(told).encode())
+    played = {**game, "positions": positions, **fields}
+    answer = settle_line(json.dumps(played).encode())
     lines: Lines = json.loads(json.dumps([_fields(line) for line in answer.lines]))
     return lines
 

@@ -35,15 +35,15 @@ FIVE_DOLLARS: Final = FLOOR.replace("wager = 100", "wager = 500", 1)
 async def approve(link: Running, by: str = "sue", digest: str | None = None) -> None:
     """Approve what the floor page shows, or another digest."""
     row = await unapproved(link)
-    await desk_of(link).approve("pit", by, digest or row.digest)
+    await links_of(link).approve("pit", by, digest or row.digest)
 
 
-def desk_of(link: Running) -> Links:
+def links_of(link: Running) -> Links:
     return Links({"pit": link.service}, {"pit": ()})
 
 
 async def unapproved(link: Running) -> UnapprovedRow:
-    (standing,) = await desk_of(link).links()
+    (standing,) = await links_of(link).links()
     assert standing.unapproved is not None
     return standing.unapproved
 
@@ -63,9 +63,9 @@ async def test_the_first_floor_file_is_adopted_and_nothing_is_asked(
     pit = Pit(keeping_redis)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        (standing,) = await desk_of(link).links()
+        (standing,) = await links_of(link).links()
         assert standing.unapproved is None
-        acts = await desk_of(link).acts("pit", None, 100)
+        acts = await links_of(link).acts("pit", None, 100)
     first = acts[-1]
     assert (first.what, first.by, first.entry) == ("approve", "service", 1)
     assert first.told.startswith("as in the floor file (SHA-256 ")
@@ -80,12 +80,12 @@ async def test_names_need_no_approval(keeping_redis: Redis, tmp_path: Path) -> N
 
 @pytest.mark.duty("D10")
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "change"),
     [(SIX, "table T-1 positions 7 → 6"), (THIRD, "table T-3 added")],
     ids=["positions", "table"],
 )
 async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
-    keeping_redis: Redis, tmp_path: Path, text: str, told: str
+    keeping_redis: Redis, tmp_path: Path, text: str, change: str
 ) -> None:
     await ran_once(keeping_redis, tmp_path)
     before = await keyspace(keeping_redis)
@@ -93,21 +93,21 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
     async with running(pit, tmp_path) as link:
         reason = await link.goes_down("is not as approved")
         assert reason == (
-            f"the floor file is not as approved: {told}; a supervisor or an administrator approves"
-            " it under Links, or with `pitlink approve`"
+            f"the floor file is not as approved: {change}; a supervisor or an administrator"
+            " approves it under Links, or with `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == before, "nothing was done under it"
         with pytest.raises(ActError, match="not as approved"):
-            await desk_of(link).close("pit", "sue", "a test")
+            await links_of(link).close("pit", "sue", "a test")
         await approve(link)
         await link.comes_up()
-        acts = await desk_of(link).acts("pit", None, 9)
+        acts = await links_of(link).acts("pit", None, 9)
         latest = next(act for act in acts if act.what != "inoperable")
         with pytest.raises(ActError) as again:
-            await desk_of(link).approve("pit", "sue", link.service.configuration.filed.digest)
+            await links_of(link).approve("pit", "sue", link.service.configuration.filed.digest)
         assert again.value.code == "no_change"
     assert (latest.what, latest.by) == ("approve", "sue")
-    assert latest.told.startswith(f"{told} (SHA-256 ")
+    assert latest.told.startswith(f"{change} (SHA-256 ")
     assert (await LinkAudit(pit.store).run()).balanced
     async with running(Pit(keeping_redis, text), tmp_path) as link:
         await link.comes_up()
@@ -164,13 +164,13 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
     pit = Pit(keeping_redis)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        desk = desk_of(link)
-        await desk.close("pit", "sue", "new paytable")
+        links = links_of(link)
+        await links.close("pit", "sue", "new paytable")
         change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
-        proposed = await desk.propose("pit", "sue", change)
-        await desk.confirm("pit", proposed.proposal, "tim")
+        proposed = await links.propose("pit", "sue", change)
+        await links.confirm("pit", proposed.proposal, "tim")
         await eventually_async(lambda: link.service.problem is None, what="the new parameters")
-        await desk.open("pit", "sue")
+        await links.open("pit", "sue")
         await link.comes_up()
     async with running(Pit(keeping_redis), tmp_path) as link:
         await link.comes_up()
@@ -183,7 +183,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "change"),
     [
         (FIVE_DOLLARS, "the parameters of meter progressive change by proposal"),
         (
@@ -195,15 +195,15 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
     ids=["another wager", "a meter gone"],
 )  # fmt: skip
 async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
-    keeping_redis: Redis, tmp_path: Path, text: str, told: str
+    keeping_redis: Redis, tmp_path: Path, text: str, change: str
 ) -> None:
     """Two people change a parameter while the link is closed. A file never does."""
     await ran_once(keeping_redis, tmp_path)
     async with running(Pit(keeping_redis, text), tmp_path) as link:
-        await link.goes_down(told)
+        await link.goes_down(change)
         before = await keyspace(keeping_redis)
-        assert told in str((await unapproved(link)).barred)
-        with pytest.raises(ActError, match=told) as refused:
+        assert change in str((await unapproved(link)).barred)
+        with pytest.raises(ActError, match=change) as refused:
             await approve(link)
         assert refused.value.code == "barred"
         assert await keyspace(keeping_redis) == before
@@ -242,7 +242,7 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     for each in ("pit", "side"):
         await configuration_of(keeping_redis, before, each).adopt("service")
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
-    (claim,) = await pit.desk.waiting()
+    (claim,) = await pit.claims.waiting()
     added = {"pit": "", "side": ""} | {link: progressive_table(table, asset)}
     after = f"{FLOOR}{added['pit']}{SIDE}{progressive_table('T-4', '4')}{added['side']}"
     moved = configuration_of(keeping_redis, after, link)
@@ -253,7 +253,7 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     assert f"is held for claim {claim.claim} as table T-3 of link pit" in refused.value.detail
     again = configuration_of(keeping_redis, before, link)
     assert await again.problem() is None, "the table itself may stay where it is"
-    await pit.desk.decide(claim.claim, "reject", "amy", reason="x")
+    await pit.claims.decide(claim.claim, "reject", "amy", reason="x")
     await moved.approve("sue", digest)
     assert await moved.problem() is None
 
@@ -264,15 +264,15 @@ async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> N
     pit = Pit(keeping_redis)
     await pit.open()
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
-    (claim,) = await pit.desk.waiting()
+    (claim,) = await pit.claims.waiting()
     text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
     moved = configuration_of(keeping_redis, text, "side")
     with pytest.raises(TermsError, match=r"is held for claim .* as table T-1 of link pit"):
         await moved.adopt("service")
-    await pit.desk.decide(claim.claim, "validate", "amy")
+    await pit.claims.decide(claim.claim, "validate", "amy")
     with pytest.raises(TermsError, match="leave it there until that is paid or rejected"):
         await moved.adopt("service")
-    await pit.desk.decide(claim.claim, "pay", "ben", slip="S-1")
+    await pit.claims.decide(claim.claim, "pay", "ben", slip="S-1")
     await moved.adopt("service")
 
 
@@ -380,7 +380,7 @@ async def test_a_demonstration_adopts_its_floor_of_the_day(
     pit = Pit(keeping_redis, THIRD)
     async with running(pit, tmp_path, adopts=True) as link:
         await link.comes_up()
-        acts = await desk_of(link).acts("pit", None, 9)
+        acts = await links_of(link).acts("pit", None, 9)
         latest = next(act for act in acts if act.what != "inoperable")
     assert (latest.what, latest.by) == ("approve", "service")
     assert latest.told.startswith("table T-3 added (")

@@ -34,7 +34,7 @@ async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
         checking = asyncio.create_task(SelfCheck(parse_floor(text)).run())
         found = await eventually_async(
             lambda: [line for line in lines if "contribution" in line.get("what", "")],
-            what="the check told",
+            what="the check",
         )
         checking.cancel()
     assert [line["log_level"] for line in found] == [level]

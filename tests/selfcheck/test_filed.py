@@ -35,7 +35,7 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
 
 @pytest.mark.duty("D12")
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "change"),
     [
         ("validate_from = 0", "validate_from = 500", "validate_from none → 500 cents"),
         (
@@ -62,12 +62,12 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
     ],
 )  # fmt: skip
 def test_changes_that_concern_money_are_described_in_words(
-    before: str, after: str, told: str
+    before: str, after: str, change: str
 ) -> None:
     assert before in FLOOR
     changed = filed(FLOOR.replace(before, after, 1))
     assert changed.digest != filed().digest
-    assert told in changed.changed_from(filed())
+    assert change in changed.changed_from(filed())
 
 
 def test_tables_and_meters_that_come_and_go_are_named() -> None:

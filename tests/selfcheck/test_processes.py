@@ -35,11 +35,11 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
         yield stand
 
 
-def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None:
+def inoperable_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None:
     """Wait until every place reports that a link is inoperable, with this reason."""
     url, topic = stand.service.url, f"pitlink/v1/{link}/controller"
 
-    def told() -> bool:
+    def is_inoperable() -> bool:
         ready = httpx.get(f"{url}/readyz", timeout=_WITHIN_S)
         (standing,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == link]
         beat = stand.ear.on(topic)[-1].json
@@ -50,7 +50,7 @@ def told_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None
         assert {standing["state"], beat["state"]} == {"inoperable"}
         return shown <= {"inoperable"}
 
-    eventually(told, what=f"{link} inoperable: {said}")
+    eventually(is_inoperable, what=f"{link} inoperable: {said}")
 
 
 def answers(url: str) -> bool:
@@ -64,12 +64,12 @@ def answers(url: str) -> bool:
 def operable_everywhere(stand: Stand, link: str) -> None:
     """Wait until a link operates again, and its heartbeat and meters say so."""
 
-    def told() -> bool:
+    def is_operable() -> bool:
         beat = stand.ear.on(f"pitlink/v1/{link}/controller")[-1].json
         shown = {one["state"] for one in stand.service.meters() if one["link"] == link}
         return stand.service.ready() and beat["state"] == "operable" and shown == {"open"}
 
-    eventually(told, what=f"{link} operable")
+    eventually(is_operable, what=f"{link} operable")
 
 
 @pytest.mark.duty("D9")
@@ -130,18 +130,20 @@ def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
     accounts = "pitlink:{main}:accounts"
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         store.config_set("appendfsync", "everysec")
-        told_everywhere(stand, sue, "main", "appendfsync everysec; it must be always")
-        told_everywhere(stand, sue, "other", "appendfsync everysec; it must be always")
+        inoperable_everywhere(stand, sue, "main", "appendfsync everysec; it must be always")
+        inoperable_everywhere(stand, sue, "other", "appendfsync everysec; it must be always")
         store.config_set("appendfsync", "always")
         operable_everywhere(stand, "main")
         store.config_set("maxmemory-policy", "allkeys-lru")
-        told_everywhere(stand, sue, "main", "maxmemory-policy allkeys-lru; it must be noeviction")
+        inoperable_everywhere(
+            stand, sue, "main", "maxmemory-policy allkeys-lru; it must be noeviction"
+        )
         store.hincrby(accounts, "meter:progressive", 10_000)
         store.config_set("maxmemory-policy", "noeviction")
-        told_everywhere(stand, sue, "main", "meter:progressive holds", "+10000")
+        inoperable_everywhere(stand, sue, "main", "meter:progressive holds", "+10000")
         store.hincrby(accounts, "meter:progressive", -10_000)
         store.config_set("appendfsync", "no")
-        told_everywhere(stand, sue, "other", "appendfsync no; it must be always")
+        inoperable_everywhere(stand, sue, "other", "appendfsync no; it must be always")
         store.config_set("appendfsync", "always")
         operable_everywhere(stand, "main")
 
@@ -165,7 +167,7 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     service.launch()
     eventually(lambda: answers(service.url), what="the service")
     sue, flo = (Colleague(service.url, name) for name in ("Sue Lane", "Flo"))
-    told_everywhere(stand, sue, "other", "table X-2 added", "pitlink approve")
+    inoperable_everywhere(stand, sue, "other", "table X-2 added", "pitlink approve")
     stand.table().accept(wagers(1))
     (shown,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == "other"]
     waits = shown["unapproved"]
@@ -192,17 +194,17 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     assert command("Sue Lane", PIN) == (1, "pitlink: the floor file is approved already\n")
     assert command("Sue Lane", PIN, "othr")[1].endswith(": is other meant?\n")
     service.config.write_text(was)
-    status, told = command("Sue Lane", "000000")
-    assert (status, told.splitlines()[0]) == (1, "  table X-2 removed")
-    assert told.endswith("pitlink: the name or the PIN is wrong\n")
-    status, told = command("Flo", PIN)
-    assert (status, told.splitlines()[-1]) == (
+    status, printed = command("Sue Lane", "000000")
+    assert (status, printed.splitlines()[0]) == (1, "  table X-2 removed")
+    assert printed.endswith("pitlink: the name or the PIN is wrong\n")
+    status, printed = command("Flo", PIN)
+    assert (status, printed.splitlines()[-1]) == (
         1, "pitlink: Flo is a floorperson: a supervisor or an administrator approves it",
     )  # fmt: skip
     operable_everywhere(stand, "other")
-    status, told = command("sue lane", PIN)
-    assert (status, told.splitlines()[-1]) == (0, "other: approved by Sue Lane")
-    told_everywhere(stand, sue, "other", "table X-2 added")
+    status, printed = command("sue lane", PIN)
+    assert (status, printed.splitlines()[-1]) == (0, "other: approved by Sue Lane")
+    inoperable_everywhere(stand, sue, "other", "table X-2 added")
     acts = sue.get("/api/v1/links/other/acts").json()
     assert [(act["what"], act["by"]) for act in acts if act["what"] == "approve"] == [
         ("approve", "Sue Lane"), ("approve", "Sue Lane"), ("approve", "service"),

@@ -60,9 +60,9 @@ def test_what_was_installed_is_as_recorded_and_its_digest_is_anybodys(home: Path
     """The digest can be calculated without our code, from the wheel that was submitted."""
     check = read_software().check
     line = "find bonus meters controllers -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
-    told = subprocess.run(line, shell=True, cwd=home, capture_output=True, text=True, check=True)  # noqa: S602
+    done = subprocess.run(line, shell=True, cwd=home, capture_output=True, text=True, check=True)  # noqa: S602
     assert check.holds
-    assert check.seen.endswith(f"SHA-256 over all {told.stdout.split()[0]}")
+    assert check.seen.endswith(f"SHA-256 over all {done.stdout.split()[0]}")
 
 
 @pytest.mark.parametrize("name", [LUA, PAGE, MODULE, "bonus/law/chapters/649a.toml"])
@@ -232,13 +232,13 @@ async def test_a_file_that_changes_under_a_running_service_is_found_and_not_forg
 ) -> None:
     was = (home / LUA).read_bytes()
     (home / LUA).write_bytes(was + b"\n")
-    told = await eventually_async(lambda: running.problem, what="the file named")
-    assert told is not None
-    assert told.startswith(f"self-check failed: software: {LUA} is altered")
+    problem = await eventually_async(lambda: running.problem, what="the file named")
+    assert problem is not None
+    assert problem.startswith(f"self-check failed: software: {LUA} is altered")
     (home / LUA).write_bytes(was)
     for _ in range(5):
         assert (await asyncio.to_thread(read_software)).check.holds
-    assert running.problem == told, "long enough to have looked again"
+    assert running.problem == problem, "long enough to have looked again"
 
 
 def test_another_release_under_a_running_service_is_not_what_was_started(home: Path) -> None:

@@ -33,9 +33,9 @@ def main_is(stand: Stand, why: str) -> None:
     """Wait until the service reports why its link `main` is inoperable, or that it operates."""
 
     def says_so() -> bool:
-        told = stand.service.readiness()
-        said = told["links"].get("main", "")
-        return why in said if why else told["ready"]
+        readiness = stand.service.readiness()
+        said = readiness["links"].get("main", "")
+        return why in said if why else readiness["ready"]
 
     eventually(says_so, what=f"main: {why or 'operable'}")
 

@@ -42,7 +42,7 @@ class Before:
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
         self.pits = [Pit(redis, text) for text in texts()]
-        self.desk = Claims(
+        self.claims = Claims(
             self.pits[0].floor,
             {pit.link.id: pit.store for pit in self.pits},
             lambda _: None,
@@ -56,10 +56,10 @@ class Before:
             await pit.open()
             for table in pit.known:
                 await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table=table, community="Js Ts")
-        waiting = [row.claim for row in await self.desk.waiting()]
+        waiting = [row.claim for row in await self.claims.waiting()]
         assert sorted(waiting) == [*CLAIMS]
         for claim in waiting:
-            await self.desk.decide(claim, "validate", "amy")
+            await self.claims.decide(claim, "validate", "amy")
 
     async def pay_as_before(self, monkeypatch: pytest.MonkeyPatch, *slips: str) -> None:
         """Pay the first claims with slips, then leave the store as that release did."""
@@ -72,7 +72,7 @@ class Before:
             patch.setattr("meters.claims.claims.slip_of", str)
             patch.setattr(SlipNumbers, "reserved", unreserved)
             for claim, slip in zip(CLAIMS, slips, strict=False):
-                await self.desk.decide(claim, "pay", "ben", slip=slip)
+                await self.claims.decide(claim, "pay", "ben", slip=slip)
         for pit in self.pits:
             await self.redis.hset(pit.store.keys.meters, "schema", str(BEFORE))
             for table in pit.known:
@@ -81,7 +81,7 @@ class Before:
     async def pay(self, claim: str, slip: str) -> str:
         """Pay a claim with this release; return its state, or the code of the refusal."""
         try:
-            return (await self.desk.decide(claim, "pay", "ben", slip=slip)).state
+            return (await self.claims.decide(claim, "pay", "ben", slip=slip)).state
         except ActError as error:
             return error.code
 

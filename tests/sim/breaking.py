@@ -101,7 +101,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a claim is decided twice": (
         Defect("decide_claim", "claim['state'] ~= needed", "claim['state'] == 'rejected'"),
     ),
-    "a refusal at the desk is not told as one": (
+    "a refused decision is not reported as one": (
         Defect(
             "meters.claims.claims:Claims._carry",
             "except WrongStateError as error:",

@@ -172,8 +172,8 @@ class Checker:
 
     def _count_changes(self) -> bytes:
         """Return how many changes Redis has made to its data since it started."""
-        told: Any = self._redis.info("persistence")
-        found = _CHANGES.search(told)
+        persistence: Any = self._redis.info("persistence")
+        found = _CHANGES.search(persistence)
         assert found, "Redis counts no changes"
         return found[1]
 
@@ -248,9 +248,9 @@ class Checker:
             return
         settling = Settling(books, table, event)
         settling.run()
-        told = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
+        paid = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         mine = [(line["position"], line["item"], line["paid"]) for line in settling.lines]
-        assert told == mine, f"{table} got {told}, but {mine} is due"
+        assert paid == mine, f"{table} got {paid}, but {mine} is due"
         assert reply["claims"] == settling.claims, f"{reply['claims']}, due {settling.claims}"
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:

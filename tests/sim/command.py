@@ -116,9 +116,9 @@ def _in_a_child(seed: int, steps: int, whole: bool) -> _Came | None:  # noqa: FB
             os._exit(status)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read()
+        data = pipe.read()
     os.waitpid(child, 0)
-    return msgspec.msgpack.decode(told, type=_Came) if told else None
+    return msgspec.msgpack.decode(data, type=_Came) if data else None
 
 
 def _run(seed: int, steps: int) -> _Came:

@@ -12,6 +12,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from meters.wire import topics
 from tests.servers import RedisServer
+from tests.sim.agent_reports import AgentReports
 from tests.sim.checker import Checker
 from tests.sim.clocks import under_control
 from tests.sim.ending import hold_history
@@ -23,7 +24,6 @@ from tests.sim.report import Report
 from tests.sim.service import SimulatedService
 from tests.sim.staff import Staff
 from tests.sim.table import SimulatedTable
-from tests.sim.told import Told
 from tests.sim.watch import LOOK_EVERY_S, Watch
 from tests.sim.wire import Broker, service_connections, table_clients
 from tests.sim.world import SimulationError, World
@@ -58,11 +58,11 @@ class Simulation:
             )
             for each, floor in enumerate(floors)
         ]
-        told = Told(world, self._checker)
+        reports = AgentReports(world, self._checker)
         connect = table_clients(world, self._broker)
         ours = _OURS[world.seed % len(_OURS)]
         self._tables = [
-            SimulatedTable(world, self._link, table, connect, told)
+            SimulatedTable(world, self._link, table, connect, reports)
             for table in self._link.table[:ours]
         ]
         self._foreign = [
@@ -73,7 +73,7 @@ class Simulation:
         )
         self._everyone: tuple[SimulatedTable | ForeignTable, ...] = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
-        self._broker.told.append(self._watch.told)
+        self._broker.listeners.append(self._watch.check)
         self._staff = Staff(world, self._link.id, self._services, self._checker)
         self._faults = Faults(
             world,
@@ -235,10 +235,10 @@ def _listen_to_logs(world: World) -> None:
     """Put log entries into the trace. An unexpected exception in the log ends the run."""
 
     def take(_logger: WrappedLogger, level: str, fields: EventDict) -> EventDict:
-        told = " ".join(f"{name}={value}" for name, value in fields.items() if name != "exc_info")
-        world.note(f"[{level}] {told}")
+        text = " ".join(f"{name}={value}" for name, value in fields.items() if name != "exc_info")
+        world.note(f"[{level}] {text}")
         if fields.get("exc_info") and fields.get("event") != "outbox not written":
-            world.fail(f"an exception was logged: {told}")
+            world.fail(f"an exception was logged: {text}")
         raise structlog.DropEvent
 
     wrapper = structlog.make_filtering_bound_logger(logging.INFO)

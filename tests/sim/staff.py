@@ -13,7 +13,7 @@ from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
 from tests.sim.world import World
 
-PEOPLE: Final = ("ann", "bob", "cy")
+NAMES: Final = ("ann", "bob", "cy")
 _ACTS: Final[Sequence[Act]] = ("validate", "reject", "pay")
 _ENVY_ACTS: Final[Sequence[EnvyAct]] = ("pay_envy", "pay_envy", "pay_envy", "reject_envy")
 _ASK_ACTS: Final[Sequence[AskAct]] = (
@@ -60,10 +60,10 @@ class Staff:
             if (waiting := self._checker.waiting) and self._chance.random() < _AS_IS_DUE:
                 claim = self._chance.choice(waiting)
                 act = "pay" if states[claim] == "validated" else self._chance.choice(_FIRST_ACTS)
-            by = self._chance.choice(PEOPLE)
+            by = self._chance.choice(NAMES)
             slip = f"S-{claim.replace('.', '-')}" if self._chance.random() < 0.9 else "S-1"
             if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):
-                self._told(claim, act, by)
+                self._check_recorded(claim, act, by)
 
     async def settle_envy(self) -> None:
         """Confirm that tables have paid Envy Bonuses, forever; at times none is owed."""
@@ -74,10 +74,10 @@ class Staff:
                 claims = list(self._checker.claims)
             if not claims:
                 continue
-            claim, by = self._envy_chance.choice(claims), self._envy_chance.choice(PEOPLE)
+            claim, by = self._envy_chance.choice(claims), self._envy_chance.choice(NAMES)
             act = self._envy_chance.choice(_ENVY_ACTS)
             if await self._ask(f"{by} {act} {claim}", self._of_envy(claim, act, by)):
-                self._told(claim, act, by)
+                self._check_recorded(claim, act, by)
 
     async def decide_asks(self) -> None:
         """Confirm or refuse correction requests forever; at times two people decide one."""
@@ -94,13 +94,13 @@ class Staff:
             # Before they decide, the table may have withdrawn the request, or sent another.
             await asyncio.sleep(chance.uniform(0.0, 2 * _EVERY_S))
             row = chance.choice(rows)
-            people = chance.sample(PEOPLE, 2 if chance.random() < _BOTH else 1)
+            people = chance.sample(NAMES, 2 if chance.random() < _BOTH else 1)
             await asyncio.gather(*(self._decide_ask(row, by) for by in people))
 
     async def _decide_ask(self, row: AskRow, by: str) -> None:
         act = self._ask_chance.choice(_ASK_ACTS)
         if await self._ask(f"{by} {act} {row.ask}", self._of_ask(row.ask, act, by)):
-            self._told(row.ask, act, by)
+            self._check_recorded(row.ask, act, by)
 
     @staticmethod
     def _of_ask(ask: str, act: AskAct, by: str) -> Ask:
@@ -118,7 +118,7 @@ class Staff:
             envy_not_due=envy_too, envy_paid=envy_too,
         )  # fmt: skip
 
-    def _told(self, what: str, act: str, by: str) -> None:
+    def _check_recorded(self, what: str, act: str, by: str) -> None:
         """Check that an act reported as done is in the ledger."""
         if not any(
             entry["kind"] == act and entry["by"] == by and f'"{what}"' in entry["event"]
@@ -132,7 +132,7 @@ class Staff:
             await asyncio.sleep(self._chance.expovariate(1 / _LINK_EVERY_S))
             if self._world.weather.calm:
                 return
-            by, other = self._chance.sample(PEOPLE, 2)
+            by, other = self._chance.sample(NAMES, 2)
             meter = self._chance.choice(("progressive", "high", "bonus"))
             if self._chance.random() < 0.5:
                 await self._adjust(meter, by, other)

@@ -26,9 +26,9 @@ from controllers.table.device_events import (
 )
 from controllers.table.state import Phase
 from meters.floor.floor_file import Link, Table
+from tests.sim.agent_reports import AgentReports, ends_betting
 from tests.sim.disk import OutboxDisk
 from tests.sim.loop import Process
-from tests.sim.told import Told, ends_betting
 from tests.sim.world import World
 
 _log: Final = structlog.get_logger()
@@ -57,7 +57,7 @@ class SimulatedTable:
     """
 
     def __init__(
-        self, world: World, link: Link, table: Table, connect: Connect, told: Told
+        self, world: World, link: Link, table: Table, connect: Connect, reports: AgentReports
     ) -> None:
         self.name = table.id
         self.outbox = world.home / f"{table.id}.sqlite"
@@ -68,7 +68,7 @@ class SimulatedTable:
         self.answers = 0
         self._world = world
         self._link, self._table, self._connect = link, table, connect
-        self._told = told
+        self._reports = reports
         self._chance = world.chance(f"table/{table.id}")
         self._correcting = world.chance(f"corrections/{table.id}")
         self._process = Process(world.loop, table.id, self.disk)
@@ -167,7 +167,7 @@ class SimulatedTable:
                 answer = asked.result()
                 self.answers += 1
                 self._world.note(f"{self.name} {line.decode()} -> {_short(answer)}")
-                self._told.answered(
+                self._reports.answered(
                     self.name, event, answer, lost=self.disk.lost, shaken=self.disk.shaken
                 )
                 if ends_betting(event, answer):

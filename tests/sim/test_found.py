@@ -45,7 +45,7 @@ class Spoken:
         self.posted.append(payload)
         return True
 
-    def tell(self) -> None:
+    def publish_meters(self) -> None:
         meter = MeterState("high", 500_000, 1, 1, pending=False)
         state = LinkState((meter,), None, 0, 0, LedgerHead(1, ""), OpenDay("", ""))
         self.announcer.publish_meters(state, self.announcer.topics.heard)
@@ -63,11 +63,11 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
         meters.service.announcer, "now_text", lambda: f"2026-11-20T{next(hours)}:00:00Z"
     )
     spoken = Spoken(tmp_path)
-    spoken.tell()
+    spoken.publish_meters()
     spoken.announcer.publish_inoperable()
     assert spoken.shown == ["inoperable"]
     spoken.announcer.publish_all_again()
-    spoken.tell()
+    spoken.publish_meters()
     assert spoken.shown == ["open"]
     assert b'"at":"2026-11-20T12:00:00Z"' in spoken.posted[-1]
 
@@ -77,7 +77,7 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     tmp_path: Path,
 ) -> None:
     spoken = Spoken(tmp_path)
-    spoken.tell()
+    spoken.publish_meters()
     spoken.announcer.publish_all_again()
     spoken.announcer.publish_inoperable()
     assert spoken.shown == ["inoperable"]

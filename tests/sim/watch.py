@@ -15,7 +15,7 @@ from tests.sim.table import SimulatedTable
 from tests.sim.world import World
 
 LOOK_EVERY_S: Final = 0.25
-_TOLD_WITHIN_S: Final = 5.0
+_SHOWN_WITHIN_S: Final = 5.0
 _IN: Final = re.compile(r".*/table/([^/]+)/in$")
 _METER: Final = re.compile(r".*/meter/([^/]+)$")
 _OUT: Final = re.compile(r".*/table/([^/]+)/out$")
@@ -36,7 +36,7 @@ class Watch:
         self._wrong_since: dict[tuple[int, str], float] = {}
         self.replies = 0
 
-    def told(self, who: str, topic: str, payload: bytes) -> None:
+    def check(self, who: str, topic: str, payload: bytes) -> None:
         """Check a message that is being published."""
         if found := _IN.fullmatch(topic):
             self.replies += 1
@@ -83,10 +83,10 @@ class Watch:
 
     def _refused_by_somebody(self, table: str, seq: int, payload: bytes) -> None:
         """Check that the person named in the reply has refused a correction of the round."""
-        told = json.loads(payload)["error"]["message"]
+        message = json.loads(payload)["error"]["message"]
         rounds = {json.loads(sent)["round"] for sent in self._sent[table, seq]}
         people = {by for each in rounds for by in self._checker.refused(table, each)}
-        if not any(told.startswith(f"{by} refused") for by in people):
+        if not any(message.startswith(f"{by} refused") for by in people):
             self._world.fail(f"{table} got {payload!r}, but it was refused by {people}")
 
     def _value(self, who: str, meter: str, payload: bytes) -> None:
@@ -117,9 +117,9 @@ class Watch:
                 self._wrong_since.pop((id(running), row.meter), None)
                 continue
             since_s = self._wrong_since.setdefault((id(running), row.meter), self._world.now_s)
-            if self._world.now_s - since_s > _TOLD_WITHIN_S:
+            if self._world.now_s - since_s > _SHOWN_WITHIN_S:
                 self._world.fail(
-                    f"a display has shown {row.meter} as {row.state} for {_TOLD_WITHIN_S:.0f} s,"
+                    f"a display has shown {row.meter} as {row.state} for {_SHOWN_WITHIN_S:.0f} s,"
                     f" but the link is {link.problem or 'operable'}"
                 )
 

@@ -25,7 +25,7 @@ _TAKEN_S: Final = (0.0, 0.02)
 _NOTICED_S: Final = (0.05, 12.0)
 """Delay after which the broker notices that a client is dead, in seconds."""
 
-_Told = Callable[[str, str, bytes], None]
+_Listener = Callable[[str, str, bytes], None]
 
 
 @cache
@@ -55,7 +55,7 @@ class Broker:
 
     Attributes:
         up: whether it accepts connections.
-        told: called with the publisher, the topic and the payload, before anything is lost.
+        listeners: called with the publisher, the topic and the payload, before anything is lost.
         altered: tables whose events also arrive with other bytes, by the topics they send on.
     """
 
@@ -65,7 +65,7 @@ class Broker:
         self._sessions: list[Session] = []
         self._retained: dict[str, bytes] = {}
         self.up = True
-        self.told: list[_Told] = []
+        self.listeners: list[_Listener] = []
         self.altered: frozenset[str] = frozenset()
 
     def retained(self, topic: str) -> bytes | None:
@@ -132,8 +132,8 @@ class Broker:
     def publish(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
         """Publish a message from a client, unless it is lost on the way."""
         process = current_process()
-        for told in self.told:
-            told(process.name if process else "", topic, payload)
+        for listener in self.listeners:
+            listener(process.name if process else "", topic, payload)
         if session.open and not session.silent:
             delays = self._delays(topic)
             for delay_s in delays:
@@ -158,8 +158,8 @@ class Broker:
     def _altered(self, message: aiomqtt.Message) -> aiomqtt.Message:
         """Return an event with other bytes under the same number."""
         topic, payload = message.topic.value, message.payload + b" "
-        for told in self.told:
-            told("", topic, payload)
+        for listener in self.listeners:
+            listener("", topic, payload)
         return aiomqtt.Message(topic, payload, 1, False, 1, None)  # noqa: FBT003  (the library's)
 
     def _take(self, topic: str, payload: bytes, retain: bool) -> None:  # noqa: FBT001

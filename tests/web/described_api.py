@@ -96,9 +96,9 @@ class DescribedApi:
 
     async def _hire(self) -> None:
         async with Redis.from_url(self._redis_url) as redis:
-            people = UserDirectory.of(redis, 60)
+            user_directory = UserDirectory.of(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
-                await people.users.add(name, role, PIN, Actor("the test"), own=True)
+                await user_directory.users.add(name, role, PIN, Actor("the test"), own=True)
 
     def _asks(self, stand: Stand) -> list[str]:
         """Have tables request a confirmation of voids, and return the requests."""

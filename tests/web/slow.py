@@ -108,12 +108,12 @@ async def hold(port: int, count: int) -> None:
         for number, kind in kinds:
             group.create_task(crowd.one(kind, number))
         while True:
-            told = Told(crowd.held, dict(crowd.opened), dict(crowd.ended))
-            print(msgspec.json.encode(told).decode(), flush=True)  # noqa: T201
+            report = CrowdReport(crowd.held, dict(crowd.opened), dict(crowd.ended))
+            print(msgspec.json.encode(report).decode(), flush=True)  # noqa: T201
             await asyncio.sleep(1)
 
 
-class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CrowdReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Report on the bad connections by kind: how many are open, were opened and were ended."""
 
     held: int
@@ -125,12 +125,12 @@ class Watched:
     """The crowd as its process reports it."""
 
     def __init__(self) -> None:
-        self.last = Told(0, {}, {})
+        self.last = CrowdReport(0, {}, {})
 
-    async def listen(self, told: asyncio.StreamReader) -> None:
+    async def listen(self, report: asyncio.StreamReader) -> None:
         """Read its reports until they end."""
-        async for line in told:
-            self.last = msgspec.json.decode(line, type=Told)
+        async for line in report:
+            self.last = msgspec.json.decode(line, type=CrowdReport)
 
 
 @asynccontextmanager
@@ -232,7 +232,9 @@ def compared(alone: list[float], crowded: list[float]) -> str:
     return "; ".join(shown)
 
 
-async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Told, list[str]]:
+async def run(
+    stand: Stand, count: int, rounds: int, most_s: float
+) -> tuple[CrowdReport, list[str]]:
     """Measure alone and under bad connections; return the crowd, and a line for each measure."""
     honest = Honest(stand)
     await honest.measured(3)
@@ -242,9 +244,9 @@ async def run(stand: Stand, count: int, rounds: int, most_s: float) -> tuple[Tol
         each = count // len(KINDS)
 
         def there() -> bool:
-            told = crowd.last
-            came = all(told.opened.get(kind, 0) >= each for kind in KINDS)
-            return came and told.held >= least and told.ended.get("half closed", 0) > 0
+            report = crowd.last
+            came = all(report.opened.get(kind, 0) >= each for kind in KINDS)
+            return came and report.held >= least and report.ended.get("half closed", 0) > 0
 
         await eventually_async(there, within_s=60, what="the crowd")
         late_ms: list[float] = []

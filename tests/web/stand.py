@@ -31,7 +31,7 @@ from meters.wire.messages import ControllerBeat, Jackpot
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer
 from tests.waiting import LONG_S, free_port
-from tests.web.desks import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
+from tests.web.in_memory import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
 
 __all__ = [
     "AT",
@@ -139,7 +139,7 @@ class Stand:
         if shared_with:
             self.redis_url = shared_with.redis_url
         self.redis: Redis = Redis.from_url(self.redis_url)
-        self.people = UserDirectory.of(
+        self.user_directory = UserDirectory.of(
             self.redis,
             self.floor.service.idle_minutes,
             # These settings resist no attack, and are fast.
@@ -154,7 +154,7 @@ class Stand:
         """Application for the current display state."""
         return create_app(
             self.floor, self.board, claims=self.claims, asks=self.asks,
-            links=self.links, changes=self.bell, user_directory=self.people,
+            links=self.links, changes=self.bell, user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
             metrics=self.metrics,
         )  # fmt: skip
@@ -187,17 +187,17 @@ class Stand:
     async def add_staff(self, *names: str) -> None:
         """Add some of the staff, or all."""
         for name in names or STAFF:
-            await self.people.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
+            await self.user_directory.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
 
     @property
-    def people_keys(self) -> UserKeys:
+    def user_keys(self) -> UserKeys:
         """Redis keys of the users."""
         return UserKeys()
 
     def session_key(self, staff: Staff) -> str:
         """Return the Redis key of a user's session."""
         token = staff.client.headers["Cookie"].partition("=")[2]
-        return self.people_keys.session(hashlib.sha256(token.encode()).hexdigest())
+        return self.user_keys.session(hashlib.sha256(token.encode()).hexdigest())
 
     async def try_to_sign_in(
         self, name: str = "Flo", pin: str = PIN, **headers: str

@@ -52,13 +52,13 @@ async def test_stream_sends_first_the_page_version_then_all_that_is_current(stan
     stand.hit()
     async with listening(stand.url) as events:
         assert events.response.headers["content-type"].startswith("text/event-stream")
-        told = [await events.next() for _ in range(6)]
-    assert [event for event, _ in told] == [
+        received = [await events.next() for _ in range(6)]
+    assert [event for event, _ in received] == [
         "page", "meter", "meter", "controller", "controller", "jackpot",
     ]  # fmt: skip
-    assert [data["amount"] for event, data in told if event == "meter"] == [112_362, 720_000]
-    assert tuple(told[1].data) == CONTRACT_FIELDS
-    assert (told[5].data["link"], told[5].data["table"]) == ("tcp-main", "TCP-03")
+    assert [data["amount"] for event, data in received if event == "meter"] == [112_362, 720_000]
+    assert tuple(received[1].data) == CONTRACT_FIELDS
+    assert (received[5].data["link"], received[5].data["table"]) == ("tcp-main", "TCP-03")
 
 
 async def test_stream_sends_what_changes_and_never_a_lower_version(stand: Stand) -> None:
@@ -320,11 +320,11 @@ async def test_a_bad_act_is_refused_and_changes_nothing(
 async def test_a_bad_change_of_users_is_refused(
     staffed: Stand, path: str, body: object, status: int, code: str
 ) -> None:
-    before = await staffed.people.users.rows()
+    before = await staffed.user_directory.users.rows()
     async with staffed.signed_in("Ada") as ada:
         response = await ada.post(f"/api/v1/{path}", body)
     assert (response.status_code, error_of(response)) == (status, code)
-    after = await staffed.people.users.rows()
+    after = await staffed.user_directory.users.rows()
     assert [(row.name, row.enabled) for row in after] == [(row.name, row.enabled) for row in before]
 
 
@@ -337,7 +337,7 @@ async def test_a_bad_change_of_users_is_refused(
         ("link_inoperable", 503), ("something_else", 422),
     ],
 )  # fmt: skip
-async def test_what_a_desk_refuses_has_its_status(
+async def test_a_refused_act_has_its_status(
     staffed: Stand, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:
     async def refuse() -> list[ClaimRow]:
@@ -411,10 +411,10 @@ async def test_schema_is_one_whole_document_that_names_every_route(stand: Stand,
     row = next(schema for name, schema in names.items() if name.endswith("MeterRow"))
     assert tuple(row["properties"]) == CONTRACT_FIELDS
     empty = [
-        told["responses"]["204"]
+        operation["responses"]["204"]
         for path in document["paths"].values()
-        for told in path.values()
-        if "204" in told["responses"]
+        for operation in path.values()
+        if "204" in operation["responses"]
     ]
     assert [answer.get("content") for answer in empty] == [None, None]
     pay = document["paths"]["/api/v1/claims/{claim}/pay"]["post"]

@@ -146,8 +146,8 @@ async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot(event))
     assert [hit.claim for hit in board.pending_jackpots()] == ["c2"]
-    told = await taken(watch)
-    assert [(each.event, each.claim) for each in told if isinstance(each, JackpotRow)] == [
+    row = await taken(watch)
+    assert [(each.event, each.claim) for each in row if isinstance(each, JackpotRow)] == [
         (event, "c1")
     ]
 
@@ -159,10 +159,10 @@ async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event
     board.put_jackpot("tcp-main", jackpot())
     board.put_jackpot("tcp-main", jackpot(event))
     clock.now += 59
-    (told,) = await taken(board.follow())
-    assert isinstance(told, JackpotRow)
-    assert (told.event, told.claim, told.news_ms) == (event, "c1", 1000)
-    assert board.validated() == [told]
+    (row,) = await taken(board.follow())
+    assert isinstance(row, JackpotRow)
+    assert (row.event, row.claim, row.news_ms) == (event, "c1", 1000)
+    assert board.validated() == [row]
     clock.now += 1
     assert board.validated() == []
     assert board.pending_jackpots() == []
@@ -189,9 +189,9 @@ async def test_a_repeated_decision_is_no_news() -> None:
     watch = board.follow()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("validated"))
-    (told,) = await taken(watch)
-    assert isinstance(told, JackpotRow)
-    assert told.news_ms == 0
+    (row,) = await taken(watch)
+    assert isinstance(row, JackpotRow)
+    assert row.news_ms == 0
     assert board.validated() == []
 
 
@@ -201,9 +201,9 @@ async def test_a_rejection_is_reported_and_leaves_nothing() -> None:
     watch = board.follow()
     await taken(watch)
     board.put_jackpot("tcp-main", jackpot("rejected"))
-    (told,) = await taken(watch)
-    assert isinstance(told, JackpotRow)
-    assert (told.event, told.news_ms) == ("rejected", 0)
+    (row,) = await taken(watch)
+    assert isinstance(row, JackpotRow)
+    assert (row.event, row.news_ms) == ("rejected", 0)
     assert board.pending_jackpots() == board.validated() == []
 
 
@@ -238,9 +238,9 @@ async def test_a_reader_gets_the_age_of_the_last_heartbeat() -> None:
     board = DisplayState(clock)
     board.put_controller("tcp-main", beat())
     clock.now += 3.5
-    (told,) = await taken(board.follow())
-    assert isinstance(told, LinkRow)
-    assert told.age_ms == 3500
+    (row,) = await taken(board.follow())
+    assert isinstance(row, LinkRow)
+    assert row.age_ms == 3500
 
 
 def test_a_hit_that_arrives_after_its_decision_is_not_held() -> None:

@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from meters.floor_api.types import AskRow
-from tests.web.desks import ASK, ASK_RESULT
 from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, press
+from tests.web.in_memory import ASK, ASK_RESULT
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -41,8 +41,8 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
     card = card_of(page, ASK_RESULT)
     await expect(page.locator(".claim").first).to_have_attribute("data-ask", ASK_RESULT.ask)
     await expect(page).to_have_title(re.compile(r"^\(3\) Floor"))
-    for told in ("TCP-04", "Round R6", "Hand entered differently", "Taken back: Typed wrong"):
-        await expect(card).to_contain_text(told)
+    for text in ("TCP-04", "Round R6", "Hand entered differently", "Taken back: Typed wrong"):
+        await expect(card).to_contain_text(text)
     hands = card.locator(".hand")
     await expect(hands.nth(0)).to_contain_text("Position 2, entered")
     await expect(hands.nth(1)).to_contain_text("To be settled")

@@ -53,11 +53,11 @@ async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> Non
         await expect(page.get_by_role("alert")).to_be_visible()
         await expect(button).to_be_enabled()
     await type_sign_in(page, "Flo")
-    told = page.get_by_role("alert")
-    await expect(told).to_contain_text("Too many wrong PINs. Signing in is locked until")
+    alert = page.get_by_role("alert")
+    await expect(alert).to_contain_text("Too many wrong PINs. Signing in is locked until")
     minute = await evaluated(page, "format.clock(api.now() + 15 * 60000).slice(0, 2)")
     hour_before = await evaluated(page, "format.clock(api.now() + 13 * 60000).slice(0, 2)")
-    said = (await told.inner_text()).split("until ")[1]
+    said = (await alert.inner_text()).split("until ")[1]
     assert said[:2] in {minute, hour_before}
     assert said[2] == ":"
 
@@ -141,7 +141,7 @@ async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")
     await expect(page.locator("dialog[open]")).to_be_visible()
-    await room.stand.people.users.disable("Flo", Actor("Ada"))
+    await room.stand.user_directory.users.disable("Flo", Actor("Ada"))
     await expect(page.locator(".notice.wait")).to_contain_text(
         "Your session has ended.", timeout=15_000
     )

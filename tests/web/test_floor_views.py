@@ -133,13 +133,13 @@ async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None
     page = await room.signed_in("Audrey")
     await go(page, "Wins")
     await wins(page).first.get_by_role("button").click()
-    for told in (
+    for text in (
         "$1,510.00", "Mini-Royal, spades", "TCP-03, asset 104213", "100% of the meter",
         "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07", "Finn, Nov 19, 2026, 21:14:07", "PS-1",
         "Win 1 of 2 of its round · entry 101", "Wagers accepted at lock-out", "Position 3 (p3)",
         "Envy Bonuses: ",
     ):  # fmt: skip
-        await expect(dialog(page)).to_contain_text(told)
+        await expect(dialog(page)).to_contain_text(text)
     await expect(dialog(page).get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(wins(page).first.get_by_role("button")).to_be_focused()
@@ -258,9 +258,9 @@ async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: 
 
 
 async def test_voids_after_cards_and_hands_entered_again_are_shown(room: FloorRoom) -> None:
-    desk = room.stand.links
-    desk.note_of_table("tcp-main", "result", "TCP-01", "round R1: position 3 As Ks Qs, taken back")
-    desk.note_of_table("tcp-main", "void", "TCP-02", "round R2: Misdeal; entered: dealer 2c 3c 4c")
+    links = room.stand.links
+    links.note_of_table("tcp-main", "result", "TCP-01", "round R1: position 3 As Ks Qs, taken back")
+    links.note_of_table("tcp-main", "void", "TCP-02", "round R2: Misdeal; entered: dealer 2c 3c 4c")
     page = await room.signed_in("Audrey", "links")
     shown = link(page, "tcp-main")
     await shown.locator(".acts-of > summary").click()

@@ -47,13 +47,13 @@ async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
     card = claim_card(page, ROYAL)
-    for told in (
+    for text in (
         "TCP-04", "Position 7", "asset 104214", "patron Walter Ng", "$23,456.78",
         "100% of the meter", "Hand pay", "Royal flush of spades", "5 of 6 Progressive, $1.00",
         "Entry 21", "Tax documents are needed before this is paid", "Position 5 (p5)",
         "$1,000.00", "Five Card Hand Bonus (dealer)",
     ):  # fmt: skip
-        await expect(card).to_contain_text(told)
+        await expect(card).to_contain_text(text)
     await expect(card.get_by_role("img")).to_have_count(8)
     await expect(card.get_by_role("img", name="jack of spades")).to_be_visible()
     await expect(claim_card(page, CLAIM)).to_contain_text("Win 1 of 2 of its round")
@@ -116,8 +116,8 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
 async def test_a_win_is_validated_when_it_was_said_again(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone")
     await press(claim_card(page, CLAIM), "Validate")
-    for told in ("Table TCP-03, position 3", "$1,510.00", "another person pays it as a hand pay"):
-        await expect(dialog(page)).to_contain_text(told)
+    for text in ("Table TCP-03, position 3", "$1,510.00", "another person pays it as a hand pay"):
+        await expect(dialog(page)).to_contain_text(text)
     assert acts_of(room) == []
     await answer(page, "Validate $1,510.00")
     await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
@@ -374,7 +374,7 @@ async def test_the_slip_of_a_win_opens_as_a_pdf(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     link = claim_card(page, CLAIM).get_by_role("link", name="Payout slip (PDF)")
     href = await link.get_attribute("href")
-    told = await page.evaluate(
+    fetched = await page.evaluate(
         """async (href) => {
           const answer = await fetch(href);
           const begins = (await answer.text()).slice(0, 5);
@@ -382,7 +382,7 @@ async def test_the_slip_of_a_win_opens_as_a_pdf(room: FloorRoom) -> None:
         }""",
         href,
     )
-    assert told == [200, "application/pdf", "%PDF-"]
+    assert fetched == [200, "application/pdf", "%PDF-"]
     assert await link.get_attribute("target") == "_blank"
 
 

@@ -55,7 +55,7 @@ async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, 
             body = {"name": "Zoe", "role": role.value, "pin": GIVEN}
             assert (await ada.post("/api/v1/users", body)).status_code == 201
         else:
-            await stand.people.users.add("Zoe", role, GIVEN, COMMAND)
+            await stand.user_directory.users.add("Zoe", role, GIVEN, COMMAND)
     async with stand.signed_in("Zoe", GIVEN) as zoe:
         assert (zoe.me.choose_pin, zoe.me.rights) == (True, ())
         for route, case in CASES.items():
@@ -75,7 +75,7 @@ async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, 
 
 
 async def test_a_given_pin_serves_once(stand: Stand) -> None:
-    await stand.people.users.set_pin("Flo", GIVEN, COMMAND)
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
     async with stand.signed_in("Flo", GIVEN) as one, stand.signed_in("Flo", GIVEN) as other:
         answers = await asyncio.gather(
             one.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN}),
@@ -86,8 +86,8 @@ async def test_a_given_pin_serves_once(stand: Stand) -> None:
 
 
 async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
-    await stand.people.users.set_pin("Flo", GIVEN, COMMAND)
-    user = stand.people_keys.user("flo")
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
+    user = stand.user_keys.user("flo")
     until = int(await stand.redis.hget(user, "choose_by") or 0)
     assert abs(until / 1000 - time.time() - A_DAY_S) < 60
     async with stand.signed_in("Flo", GIVEN) as flo:
@@ -96,7 +96,7 @@ async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
         assert (late.status_code, error_of(late)) == (401, "sign_in")
     assert await refusal(stand, GIVEN) == (401, "pin_expired")
     assert await refusal(stand, PIN) == (401, "wrong_name_or_pin")
-    assert (await stand.people.log.page(None, 1))[0].what == "sign_in_refused"
+    assert (await stand.user_directory.log.page(None, 1))[0].what == "sign_in_refused"
 
 
 async def test_a_pin_is_generated_and_shown_once(stand: Stand) -> None:
@@ -109,7 +109,7 @@ async def test_a_pin_is_generated_and_shown_once(stand: Stand) -> None:
         assert pins[0] != pins[1]
         assert pins[2] is None
         assert [row.get("pin") for row in (await ada.get("/api/v1/users")).json()] == [None] * 8
-    logged = str(await stand.people.log.page(None, 200))
+    logged = str(await stand.user_directory.log.page(None, 200))
     assert not any(pin in logged for pin in pins[:2])
 
 
@@ -120,7 +120,7 @@ async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: S
         await ada.post("/api/v1/users/Finn/disable")
         hers = [(row["what"], row["about"]) for row in (await ada.get("/api/v1/me/acts")).json()]
         assert hers == [("user_disabled", "Finn"), ("pin_set", "Flo"), ("user_added", "Ada")]
-    await stand.people.users.set_pin("Flo", GIVEN, COMMAND)
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
     await choose(stand, "Flo")
     async with stand.signed_in("Flo", OWN) as flo, stand.signed_in("Sue") as sue:
         theirs = [(row["what"], row["by"]) for row in (await flo.get("/api/v1/me/acts")).json()]
@@ -130,7 +130,7 @@ async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: S
         ]  # fmt: skip
         others = (await sue.get("/api/v1/me/acts")).json()
         assert [row["what"] for row in others] == ["user_added"]
-    logged = [row.what for row in await stand.people.log.page(None, 200)]
+    logged = [row.what for row in await stand.user_directory.log.page(None, 200)]
     assert logged.count("pin_set") == 2
 
 
@@ -138,7 +138,7 @@ async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: S
 async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
     room: FloorRoom, size: str
 ) -> None:
-    await room.stand.people.users.set_pin("Flo", GIVEN, COMMAND)
+    await room.stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
     page = await room.page(size, bypass_csp=True)
     await page.goto(f"{room.stand.url}/floor#wins")
     await type_sign_in(page, "Flo", GIVEN)
@@ -162,7 +162,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
 
 
 async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
-    page = await room.signed_in("Ada", "people", bypass_csp=True)
+    page = await room.signed_in("Ada", "user_directory", bypass_csp=True)
     await press(page.locator('[data-user="Flo"]'), "New PIN")
     await press(dialog(page), "Set the PIN")
     shown = dialog(page).locator(".pin")

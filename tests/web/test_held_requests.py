@@ -38,7 +38,7 @@ class Held:
             "Cookie": staff.client.headers["Cookie"],
             "X-CSRF-Token": staff.client.headers["X-CSRF-Token"],
         }  # fmt: skip
-        lines = [f"POST {path} HTTP/1.1", *(f"{name}: {told}" for name, told in headers.items())]
+        lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         asked = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _BOUND_S)
         assert asked.startswith(b"HTTP/1.1 100"), asked
@@ -63,7 +63,7 @@ async def test_a_held_request_of_who_is_still_there_is_done(stand: Stand) -> Non
 async def test_a_held_request_does_nothing_once_the_session_has_ended(
     stand: Stand, how: str
 ) -> None:
-    users, ada = stand.people.users, Actor("Ada")
+    users, ada = stand.user_directory.users, Actor("Ada")
     async with stand.signed_in("Sue") as sue:
         claim = await Held.send(stand, sue, "/api/v1/claims/c1/validate")
         link = await Held.send(stand, sue, "/api/v1/links/pit-2/open")
@@ -84,9 +84,11 @@ async def test_a_held_request_does_nothing_once_the_session_has_ended(
 
 
 async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: Stand) -> None:
-    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
+    await stand.user_directory.users.add(
+        "Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
+    )
     async with stand.signed_in("Ada") as ada:
         held = await Held.send(stand, ada, "/api/v1/users/Flo/disable")
-        await stand.people.users.disable("Ada", Actor("Bea"))
+        await stand.user_directory.users.disable("Ada", Actor("Bea"))
         assert (await held.finish()).startswith(b"HTTP/1.1 401")
-    assert all(row.enabled for row in await stand.people.users.rows() if row.name == "Flo")
+    assert all(row.enabled for row in await stand.user_directory.users.rows() if row.name == "Flo")

@@ -121,14 +121,14 @@ async def test_with_a_token_it_is_for_everybody_who_shows_it(stand: Stand, *, ag
 )  # fmt: skip
 async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> None:
     """The address of the connection counts, as for a patron on the floor's network."""
-    told: list[int] = []
+    statuses: list[int] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def send(message: Mapping[str, object]) -> None:
         with contextlib.suppress(KeyError):
-            told.append(message["status"])  # type: ignore[arg-type]
+            statuses.append(message["status"])  # type: ignore[arg-type]
 
     fronted = ServerMiddleware(app, HostNames("10.0.0.1", 8080), MetricsAccess())
     scope = {
@@ -136,7 +136,7 @@ async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> 
         "headers": [(b"host", b"10.0.0.1:8080")],
     }  # fmt: skip
     await fronted(scope, None, send)  # type: ignore[arg-type]
-    assert told == [status]
+    assert statuses == [status]
 
 
 def test_the_token_is_in_a_file_next_to_the_floor_file(tmp_path: Path) -> None:

@@ -138,12 +138,12 @@ async def test_every_hand_of_every_meter_is_shown_as_the_chapter_pays_it(stand: 
 @pytest.mark.duty("D1")
 async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
     text = (await stand.get("/signage/tcp-main")).text
-    for told in (
+    for line in (
         "Wins: Mini-royal of spades 100%<",
         "Wins: Royal flush 100% · Straight flush 10%<",
         "Wins: Royal flush of spades 100% · Royal flush 25%<",
     ):
-        assert told in text
+        assert line in text
 
 
 async def test_a_link_that_there_is_not_is_refused(stand: Stand) -> None:

@@ -20,7 +20,7 @@ from meters.users.roles import RIGHTS, Right, Role
 from meters.users.users import Actor
 from meters.web.errors import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, RouteAccess
-from tests.web.desks import ASK
+from tests.web.in_memory import ASK
 from tests.web.stand import AT, CLAIM, PIN, SMALL, STAFF, Stand
 
 Prepare = Callable[[Stand], Awaitable[None]]
@@ -65,12 +65,12 @@ async def unapproved(stand: Stand) -> None:
 
 async def disabled(stand: Stand) -> None:
     with contextlib.suppress(UsersError):
-        await stand.people.users.disable("Spare", Actor("the test"))
+        await stand.user_directory.users.disable("Spare", Actor("the test"))
 
 
 async def enabled(stand: Stand) -> None:
     with contextlib.suppress(UsersError):
-        await stand.people.users.enable("Spare", Actor("the test"))
+        await stand.user_directory.users.enable("Spare", Actor("the test"))
 
 
 UNAPPROVED: Final = UnapprovedRow(
@@ -179,7 +179,7 @@ WITHOUT: Final = ("nobody", "a stranger", "disabled", "other PIN", "idle", "sign
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(staffed: Stand) -> Stand:
     """Return a web side with its staff, and one more dealer to be changed."""
-    await staffed.people.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
+    await staffed.user_directory.users.add("Spare", Role.DEALER, PIN, Actor("the test"), own=True)
     return staffed
 
 
@@ -199,8 +199,8 @@ async def happened(stand: Stand) -> tuple[object, ...]:
     return (
         list(stand.claims.acts), list(stand.asks.acts), dict(stand.claims.claims),
         list(stand.links.done),
-        dict(stand.links.links_by_id), await stand.people.users.rows(),
-        await stand.people.log.page(None, 1000),
+        dict(stand.links.links_by_id), await stand.user_directory.users.rows(),
+        await stand.user_directory.log.page(None, 1000),
     )  # fmt: skip
 
 
@@ -294,7 +294,7 @@ async def headers_of(stand: Stand, who: str) -> dict[str, str]:
     return headers
 
 
-async def test_what_reaches_the_desks_is_done_in_the_name_that_signed_in(stand: Stand) -> None:
+async def test_acts_are_done_in_the_name_that_signed_in(stand: Stand) -> None:
     async with stand.signed_in("flo") as flo, stand.signed_in("Finn") as finn:
         assert (await flo.post("/api/v1/claims/c1/validate")).status_code == 200
         assert (await finn.post("/api/v1/claims/c1/pay", {"slip": "S-1"})).status_code == 200

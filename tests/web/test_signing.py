@@ -59,15 +59,15 @@ async def test_a_new_sign_in_has_a_new_token_and_the_old_one_is_of_no_use(stand:
 
 
 async def test_wrong_names_and_pins_get_the_same_answer_and_then_a_lock_out(stand: Stand) -> None:
-    told = []
+    answers = []
     for _ in range(5):
         for name in ("Flo", "Ghost"):
             answer = await stand.try_to_sign_in(name, "271828")
             error = answer.json()["error"]
-            told.append((answer.status_code, error["code"], error["message"]))
+            answers.append((answer.status_code, error["code"], error["message"]))
             assert "set-cookie" not in answer.headers
-    assert told[0::2] == told[1::2]
-    assert [status for status, _, _ in told[0::2]] == [401] * 4 + [429]
+    assert answers[0::2] == answers[1::2]
+    assert [status for status, _, _ in answers[0::2]] == [401] * 4 + [429]
     right = await stand.try_to_sign_in("Flo", PIN)
     error = right.json()["error"]
     assert (right.status_code, error["code"]) == (429, "locked_out")
@@ -163,7 +163,7 @@ async def test_what_a_foreign_form_could_send_is_refused(
 
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize(
-    ("told", "status"),
+    ("headers", "status"),
     [
         ({"X_Forwarded_For": "203.0.113.7", "X_Forwarded_Proto": "https"}, 200),
         ({"X_Forwarded_For": "203.0.113.7"}, 403),
@@ -172,16 +172,16 @@ async def test_what_a_foreign_form_could_send_is_refused(
     ],
 )
 async def test_a_pin_that_came_over_the_network_in_the_clear_is_refused(
-    stand: Stand, told: dict[str, str], status: int
+    stand: Stand, headers: dict[str, str], status: int
 ) -> None:
-    answer = await stand.try_to_sign_in(**told)
+    answer = await stand.try_to_sign_in(**headers)
     assert answer.status_code == status
     if status == 403:
         assert error_of(answer) == "https_needed"
         assert "X-Forwarded-Proto" in answer.text
     else:
-        (row,) = await stand.people.log.page(None, 1)
-        assert row.client == told.get("X_Forwarded_For", "127.0.0.1")
+        (row,) = await stand.user_directory.log.page(None, 1)
+        assert row.client == headers.get("X_Forwarded_For", "127.0.0.1")
 
 
 async def test_a_session_ends_when_nothing_is_done_and_a_page_by_itself_does_nothing(

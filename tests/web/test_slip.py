@@ -48,7 +48,7 @@ def words_on(pdf: bytes) -> str:
 @pytest.mark.duty("D5")
 def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
     """Duty D16: date, time, table, position, hand, amount, order; and who did what."""
-    told = words_on(slip(changed(ROYAL, **PAID)))
+    words = words_on(slip(changed(ROYAL, **PAID)))
     for fact in (
         "Keystone <Casino> & Resort", "Three Card Poker Jackpot", "5 of 6 Progressive",
         "TCP-04-R12-1", "Thu, Nov 19, 2026, 21:15:30 EST", "TCP-04, asset 104214",
@@ -64,18 +64,18 @@ def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
         "Dealer: name, signature", "Floorperson: name, signature",
         "Cashier or second person: name, signature", "Patron: name, signature",
     ):  # fmt: skip
-        assert fact in told, fact
-    assert "REJECTED" not in told
-    assert "NOT YET VALIDATED" not in told
-    assert "Demonstration" not in told
+        assert fact in words, fact
+    assert "REJECTED" not in words
+    assert "NOT YET VALIDATED" not in words
+    assert "Demonstration" not in words
 
 
 def test_a_win_at_odds_is_not_said_to_come_off_the_meter() -> None:
-    told = words_on(slip(SMALL))
-    assert "at odds, not from the meter" in told
-    assert "Table inventory" in told
-    assert "of the meter" not in told.replace("from the meter", "")
-    assert "Tax documents" not in told
+    words = words_on(slip(SMALL))
+    assert "at odds, not from the meter" in words
+    assert "Table inventory" in words
+    assert "of the meter" not in words.replace("from the meter", "")
+    assert "Tax documents" not in words
 
 
 def test_what_is_not_validated_says_so_across() -> None:
@@ -101,17 +101,17 @@ def test_slip_of_envy_alone_is_of_its_sum() -> None:
         ROYAL, only_envy=True, amount=0, percent=None, envy_amount=200_000, state="validated",
         envy_state="validated",
     )  # fmt: skip
-    told = words_on(slip(row))
+    words = words_on(slip(row))
     for fact in ("$2,000.00", "Only Envy Bonuses: no win of this hand waits"):
-        assert fact in told, fact
+        assert fact in words, fact
 
 
 def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
-    told = words_on(
+    words = words_on(
         slip(changed(ROYAL, state="rejected", reason="Hand misread", envy_not_due=True, **DECIDED))
     )
     for fact in ("REJECTED", "Hand misread", "by Flo, Thu", "Envy Bonuses: not due"):
-        assert fact in told, fact
+        assert fact in words, fact
 
 
 def test_a_demonstration_is_marked() -> None:
@@ -140,9 +140,9 @@ def test_long_names_and_a_full_table_stay_on_one_page(state: str) -> None:
         ),
     )  # fmt: skip
     pdf = slip(row, DEMONSTRATION.replace("Keystone <Casino> & Resort", "K" * 80), by="P" * 40)
-    told = words_on(pdf)
-    assert "$999,999,999.99" in told
-    assert all(f"Position {at} (WWW" in told for at in range(1, 8))
+    words = words_on(pdf)
+    assert "$999,999,999.99" in words
+    assert all(f"Position {at} (WWW" in words for at in range(1, 8))
     placed = places_but_signatures(pdf)
     assert min(y for _, _, y in placed) > 150
     assert {round(x) for text, x, _ in placed if text in {"Won at", "Slip number"}} == {46}
@@ -164,8 +164,8 @@ def places_but_signatures(pdf: bytes) -> list[tuple[str, float, float]]:
 
 
 def test_letters_beyond_the_standard_fonts_are_set() -> None:
-    told = words_on(slip(changed(ROYAL, patron="Nguyễn Žižka")))
-    assert "Nguyễn Žižka" in told
+    words = words_on(slip(changed(ROYAL, patron="Nguyễn Žižka")))
+    assert "Nguyễn Žižka" in words
 
 
 def test_equal_slips_are_equal_files() -> None:

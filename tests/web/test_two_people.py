@@ -52,8 +52,8 @@ class RealStand(Stand):
 
     def app(self) -> Litestar:
         return create_app(
-            self.floor, self.board, claims=self.pit.desk, asks=self.pit.asks,
-            links=self.pit.links_desk, changes=ChangeSignal(), user_directory=self.people,
+            self.floor, self.board, claims=self.pit.claims, asks=self.pit.asks,
+            links=self.pit.link_acts, changes=ChangeSignal(), user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
         )  # fmt: skip
@@ -76,7 +76,9 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()
-    await stand.people.users.add("Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
+    await stand.user_directory.users.add(
+        "Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
+    )
     yield stand
     await stand.stop()
 
@@ -190,7 +192,7 @@ async def test_a_win_is_validated_or_rejected_and_never_both(
             validated, rejected = await together(flo.post(f"{path}/validate"), rejects, first=first)
             statuses = [answer.status_code for answer in (validated, *rejected)]
             assert sorted(statuses) == [200, 409, 409]
-            state = (await stand.pit.desk.find(claim)).state
+            state = (await stand.pit.claims.find(claim)).state
             assert state == ("validated" if validated.status_code == 200 else "rejected")
             if state == "validated":  # the table is held until it is paid
                 assert (
@@ -247,7 +249,9 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
     async with stand.signed_in("Bea") as bea:
         for number in range(ROUNDS):
             name = f"Cy{number}"
-            await stand.people.users.add(name, Role.ADMINISTRATOR, PIN, Actor("the test"), own=True)
+            await stand.user_directory.users.add(
+                name, Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
+            )
             async with stand.signed_in(name) as cy, stand.signed_in("Ada") as ada:
                 cys = [cy.post("/api/v1/users/Ada/disable")]
                 adas, (of_cy,) = await together(
@@ -277,7 +281,7 @@ async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
                     bea.post("/api/v1/users/Ada/disable"), hers, first=first
                 )
                 assert done.status_code == 200
-                entries = await stand.people.log.page(None, 6)
+                entries = await stand.user_directory.log.page(None, 6)
                 disabled = next(row.entry for row in entries if row.what == "user_disabled")
                 after = [row for row in entries if row.entry > disabled and row.by == "Ada"]
                 assert after == []
@@ -299,7 +303,7 @@ async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
             body = {"digest": books.configuration.filed.digest}
 
             async def as_sue(body: dict[str, str] = body) -> httpx.Response:
-                await stand.people.users.set_pin("Sue", SET, by_command)
+                await stand.user_directory.users.set_pin("Sue", SET, by_command)
                 async with stand.signed_in("Sue", SET) as sue:
                     await sue.post("/api/v1/me/pin", {"pin": SET, "new_pin": CHOSEN})
                     return await sue.post(APPROVE, body)

@@ -85,7 +85,7 @@ def _reading_routes(
         rows = await claims.waiting()
         if person is not None and person.may(Right.WINS):
             return rows
-        return [without_people(row) for row in rows]
+        return [without_names(row) for row in rows]
 
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
@@ -200,7 +200,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     return [pay_envy, reject_envy]
 
 
-def without_people(row: ClaimRow) -> ClaimRow:
+def without_names(row: ClaimRow) -> ClaimRow:
     """Return a claim for the public: without names, evidence, reasons and slip number."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,

@@ -23,14 +23,16 @@ SEED: Final = 649
 _KEPT_ALL: Final = 400
 _KEPT_LEAST: Final = 1
 
-Tell = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 
-async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held], ...]:
+async def by_tables(
+    mix: Mix, sizes: Sizes, report_step: ReportStep
+) -> tuple[tuple[int, Held], ...]:
     """Measure floors of several sizes, after archiving everything that they played."""
     found = []
     for tables in sizes.tables:
-        tell(f"{mix.name}: what {tables} tables leave in Redis")
+        report_step(f"{mix.name}: what {tables} tables leave in Redis")
         async with a_place(partial(bench_floor_text, tables=tables)) as place:
             played = PlayedFloor(place.floor, place.redis, mix, SEED)
             await played.open()
@@ -38,7 +40,7 @@ async def by_tables(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[int, Held
             await played.close_day()
             for store in played.stores:
                 archive = ArchiveFiles(place.home / "pitlink-archive", store.link.id)
-                await Archiver(store, archive, live_days=0).run(_untold)
+                await Archiver(store, archive, live_days=0).run(_ignore_progress)
             found.append((tables, await held_by(place.redis, played.stores)))
     return tuple(found)
 
@@ -57,13 +59,13 @@ class GrowingFloor:
     Args:
         place: the floor, with a broker, because the service is started on it too.
         mix: what is wagered.
-        tell: receives reports of progress.
+        report_step: receives reports of progress.
     """
 
-    def __init__(self, place: Place, mix: Mix, tell: Tell) -> None:
+    def __init__(self, place: Place, mix: Mix, report_step: ReportStep) -> None:
         self._place = place
         self._mix = mix
-        self._tell = tell
+        self._report_step = report_step
         self._played = PlayedFloor(place.floor, place.redis, mix, SEED)
         self._written_bytes = 0
         self._days: list[int] = []
@@ -80,7 +82,7 @@ class GrowingFloor:
             UserError: something failed.
         """
         place, played = self._place, self._played
-        self._tell(f"{self._mix.name}: {rounds} rounds at each table")
+        self._report_step(f"{self._mix.name}: {rounds} rounds at each table")
         before_bytes, before_wagers = place.written_bytes, played.wagers
         await played.play(rounds)
         self._written_bytes += place.written_bytes - before_bytes
@@ -88,7 +90,7 @@ class GrowingFloor:
         await played.close_day()
         self._days.append(played.wagers - before_wagers)
         held = await held_by(place.redis, played.stores)
-        self._tell(f"{self._mix.name}: audit and start")
+        self._report_step(f"{self._mix.name}: audit and start")
         audit = await timed(place.home / "audit", "audit", "--config", str(place.config))
         serving = running_service(place.config, place.parts.http, place.home / "service")
         async with serving as (service, start):
@@ -116,7 +118,7 @@ class GrowingFloor:
         place = self._place
         config = str(place.config)
         archive = partial(timed, place.home / "archive", "archive", "--config", config)
-        self._tell(f"{self._mix.name}: archive")
+        self._report_step(f"{self._mix.name}: archive")
         before = await memory_of(place.redis)
         entries = await self._played.entries()
         writing, nothing = await archive(), await archive()
@@ -145,18 +147,20 @@ class GrowingFloor:
         )
 
 
-async def grow(mix: Mix, sizes: Sizes, tell: Tell) -> tuple[tuple[Step, ...], Archived]:
+async def grow(
+    mix: Mix, sizes: Sizes, report_step: ReportStep
+) -> tuple[tuple[Step, ...], Archived]:
     """Measure a floor as it continues to play, and as its days are archived.
 
     Raises:
         UserError: something failed.
     """
     async with a_place(partial(bench_floor_text, tables=sizes.play_tables), broker=True) as place:
-        floor = GrowingFloor(place, mix, tell)
+        floor = GrowingFloor(place, mix, report_step)
         await floor.open()
         steps = tuple([await floor.step(rounds) for rounds in sizes.play_rounds])
         return steps, await floor.archive(sizes.settle_s)
 
 
-def _untold(_done: int, _of: int) -> None:
+def _ignore_progress(_done: int, _of: int) -> None:
     """Ignore reports of progress."""

@@ -53,21 +53,21 @@ async def measure_sizing(sizes: Sizes) -> SizingReport:
     log_to(sys.stderr, level=LogLevel.WARNING)
     began, machine, console = time.monotonic(), this_machine(), PlainConsole(stderr=True)
 
-    def tell(what: str) -> None:
+    def report_step(what: str) -> None:
         end_if_asked()
         console.print(f"{time.monotonic() - began:5.0f} s  {what}")
 
     mixes = {}
     for mix in (mix for mix in MIXES if mix.name in sizes.mixes):
-        tables = await by_tables(mix, sizes, tell)
-        steps, archived = await grow(mix, sizes, tell)
+        tables = await by_tables(mix, sizes, report_step)
+        steps, archived = await grow(mix, sizes, report_step)
         played = Played(steps=steps, archived=archived, tables=tables)
         mixes[mix.name] = mix_figures(mix, played)
-    tell("links, meters, and what stays for ever")
+    report_step("links, meters, and what stays for ever")
     links = [(count, await opened_bytes(links=count, meters=1)) for count in sizes.links]
     meters = [(count, await opened_bytes(links=1, meters=count)) for count in sizes.links]
     ever = await bytes_for_ever()
-    service, outbox = await measure_running(sizes, tell)
+    service, outbox = await measure_running(sizes, report_step)
     return SizingReport(
         machine=machine,
         sizes=sizes,

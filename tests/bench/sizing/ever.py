@@ -27,9 +27,9 @@ async def bytes_for_ever() -> dict[str, int]:
     async with a_place(_two_tables) as place:
         store = LinkStore(place.redis, place.floor.link[0])
         await store.open("benchmark")
-        people = UserStore(place.redis)
+        user_store = UserStore(place.redis)
         for claim in range(_UNITS):
-            await OperatorsLog(people).note(
+            await OperatorsLog(user_store).note(
                 "slip_printed", by="Ada Lane", about=_claim(claim), client="10.20.30.40"
             )
         slips = [text for slip in range(_UNITS) for text in (f"hp-{slip:07d}", _claim(slip))]
@@ -38,7 +38,7 @@ async def bytes_for_ever() -> dict[str, int]:
             await _propose(store, f"proposal-{number:016d}")
         proposals = [store.keys.proposal(f"proposal-{n:016d}") for n in range(_PROPOSALS)]
         return {
-            "operators_log_entry": await bytes_of(place.redis, [people.keys.log]) // _UNITS,
+            "operators_log_entry": await bytes_of(place.redis, [user_store.keys.log]) // _UNITS,
             "slip": await bytes_of(place.redis, [store.keys.slips]) // _UNITS,
             "proposal": await bytes_of(place.redis, proposals) // _PROPOSALS,
         }

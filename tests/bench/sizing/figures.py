@@ -17,7 +17,7 @@ MILLION: Final = 1_000_000
 METHOD: Final = (
     "Every figure a unit is a slope: the median over all pairs of sizes that were measured, so that"
     " what is there once does not count. The floor plays in the benchmark's process, through the"
-    " intake, the scripts, the claims desk and the readings of the service, on a redis-server that"
+    " intake, the scripts, the claims and the readings of the service, on a redis-server that"
     " syncs every write; every win is validated, and paid by hand where the chapter wants that."
     " Memory is Redis's used_memory less what serves connections; a table's is measured after its"
     " day has been archived and trimmed, with all the replies and claims that are kept for it."
@@ -204,7 +204,7 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
     held = {name: [(one.wagers, _part(one.held, name)) for one in steps] for name in _PARTS}
     files = {
         "as_written": [(one.wagers, one.written_bytes) for one in steps],
-        "written_anew": [(one.wagers, one.rewritten_bytes) for one in steps],
+        "rewritten": [(one.wagers, one.rewritten_bytes) for one in steps],
     }
     live, on_disk = a_million(held), a_million(files)
     live["ledger"] = 2 * live["all"] - sum(live.values())

@@ -50,14 +50,14 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
 async def all_of(redis: Redis) -> int:
     """Return the bytes of memory of the data and of the structures that hold it."""
-    told = cast("dict[str, int]", await redis.info("memory"))
-    return told["used_memory"] - told["mem_clients_normal"] - told["mem_aof_buffer"]
+    info = cast("dict[str, int]", await redis.info("memory"))
+    return info["used_memory"] - info["mem_clients_normal"] - info["mem_aof_buffer"]
 
 
 async def memory_of(redis: Redis) -> Memory:
     """Return its memory as a whole."""
-    told = cast("dict[str, int]", await redis.info("memory"))
-    used, rss = told["used_memory"], told["used_memory_rss"]
+    info = cast("dict[str, int]", await redis.info("memory"))
+    used, rss = info["used_memory"], info["used_memory_rss"]
     return Memory(used_bytes=used, rss_bytes=rss, rss_to_used_ratio=round(rss / used, 2))
 
 
@@ -102,13 +102,13 @@ async def rewrite(redis: Redis) -> float:
     await redis.bgrewriteaof()
     end = time.monotonic() + _REWRITTEN_WITHIN_S
     while True:
-        told = await redis.info("persistence")
-        if not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"]):
+        info = await redis.info("persistence")
+        if not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"]):
             break
         if time.monotonic() > end:
-            raise UserError("Redis does not end writing its append-only file anew")
+            raise UserError("Redis does not end the rewrite of its append-only file")
         await asyncio.sleep(_LOOK_EVERY_S)
-    if told["aof_last_bgrewrite_status"] != "ok":
-        raise UserError("Redis could not write its append-only file anew")
+    if info["aof_last_bgrewrite_status"] != "ok":
+        raise UserError("Redis could not rewrite its append-only file")
     stats = cast("dict[str, int]", await redis.info("stats"))
     return round(stats["latest_fork_usec"] / _US_PER_MS, 1)

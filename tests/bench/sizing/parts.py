@@ -129,8 +129,8 @@ async def _play_round(agent: Part) -> None:
     for _ in lines:
         answer = await pipe_out.readline()
         if b'"ok":true' not in answer:
-            told = answer.decode(errors="replace").strip()
-            raise UserError(f"the agent refused an event: {told}{agent.last_words()}")
+            answer_text = answer.decode(errors="replace").strip()
+            raise UserError(f"the agent refused an event: {answer_text}{agent.last_words()}")
 
 
 def _round() -> Iterator[dict[str, object]]:

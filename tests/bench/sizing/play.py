@@ -84,7 +84,7 @@ class PlayedFloor:
             CloseReadings(store, GamingDays.of_facility(floor.facility), _ACTOR, self._clock)
             for store in self.stores
         ]
-        self._desk = Claims(
+        self._claims = Claims(
             floor,
             {store.link.id: store for store in self.stores},
             problem=lambda _link: None,
@@ -131,11 +131,11 @@ class PlayedFloor:
         self.claims += len(outcome.hits)
 
     async def _decide(self) -> None:
-        while waiting := await self._desk.waiting():
+        while waiting := await self._claims.waiting():
             end_if_asked()
             for begin in range(0, len(waiting), _AT_ONCE):
                 some = waiting[begin : begin + _AT_ONCE]
-                await asyncio.gather(*(settle(self._desk, claim) for claim in some))
+                await asyncio.gather(*(settle(self._claims, claim) for claim in some))
 
     async def close_day(self) -> None:
         """End the gaming day."""

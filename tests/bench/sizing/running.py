@@ -17,10 +17,12 @@ _TIMES: Final = 6
 _PHASE_MAX_S: Final = 600.0
 _EVERY_ODDS_PAYOUT: Final = 100_000_000
 
-Tell = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 
-async def measure_running(sizes: Sizes, tell: Tell) -> tuple[ServiceFigures, OutboxFigures]:
+async def measure_running(
+    sizes: Sizes, report_step: ReportStep
+) -> tuple[ServiceFigures, OutboxFigures]:
     """Measure service and agent.
 
     Raises:
@@ -28,14 +30,14 @@ async def measure_running(sizes: Sizes, tell: Tell) -> tuple[ServiceFigures, Out
     """
     by_tables = []
     for tables in sizes.service_tables:
-        tell(f"the service of {tables} tables")
+        report_step(f"the service of {tables} tables")
         by_tables.append((tables, await _service_rss_bytes(tables)))
     tables = sizes.play_tables
     # The service keeps each undecided win in memory, so this floor produces hardly any.
     floor = stand(tables, bare_window=1, seed=SEED, validate_from_cents=_EVERY_ODDS_PAYOUT)
     async with floor as parts:
-        by_wagers = await _by_wagers(parts, tables - 1, sizes.service_seconds, tell)
-        tell("the outbox of a table")
+        by_wagers = await _by_wagers(parts, tables - 1, sizes.service_seconds, report_step)
+        report_step("the outbox of a table")
         outbox = await _outbox(parts, tables - 1, sizes.outbox_rounds)
     per_table = slope(by_tables)
     fewest, rss = by_tables[0]
@@ -55,12 +57,12 @@ async def _service_rss_bytes(tables: int) -> int:
 
 
 async def _by_wagers(
-    parts: Stand, tables: int, seconds: float, tell: Tell
+    parts: Stand, tables: int, seconds: float, report_step: ReportStep
 ) -> list[tuple[int, int]]:
     """Measure the service's memory after growing numbers of wagers, sent as fast as possible."""
     service, wagers, found = parts.measured[0], 0, list[tuple[int, int]]()
     for _ in range(_TIMES):
-        tell("the service as wagers come")
+        report_step("the service as wagers come")
         order = MeasureRounds(tables=tables, seconds=seconds)
         measured = await parts.ask(order, within_s=_PHASE_MAX_S)
         if not isinstance(measured, Measured):

@@ -366,20 +366,26 @@ class LinksInMemory(Links):
         self._bell.ring()
         return self.links_by_id[link]
 
-    def note_of_table(self, link: str, what: str, table: str, told: str) -> None:
+    def note_of_table(self, link: str, what: str, table: str, details: str) -> None:
         """Record an act of a table, as the ledger lists it among the acts."""
         entry = len(self._acts[link]) + 1
         self._acts[link].append(
             ActRow(
-                entry=entry, at=AT, by=f"table:{table}", what=what, of="R1", table=table, told=told
+                entry=entry,
+                at=AT,
+                by=f"table:{table}",
+                what=what,
+                of="R1",
+                table=table,
+                told=details,
             )
         )
 
-    def _note(self, link: str, what: str, actor: str, of: str, told: str) -> None:
+    def _note(self, link: str, what: str, actor: str, of: str, details: str) -> None:
         self.done.append((what, link, actor, of))
         entry = len(self._acts[link]) + 1
         self._acts[link].append(
-            ActRow(entry=entry, at=AT, by=actor, what=what, of=of, table="", told=told)
+            ActRow(entry=entry, at=AT, by=actor, what=what, of=of, table="", told=details)
         )
 
 

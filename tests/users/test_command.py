@@ -50,7 +50,7 @@ def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess
     return run_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
 
 
-def with_people(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
+def with_users(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
     """Call a function with the users of a floor, in this process."""
 
     async def asked() -> Found:
@@ -66,7 +66,9 @@ def with_people(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -
 def add_ada(floor: Path) -> None:
     """Add one user, an administrator."""
     doer = Actor("the test")
-    with_people(floor, lambda people: people.users.add("Ada", Role.ADMINISTRATOR, PIN, doer))
+    with_users(
+        floor, lambda user_directory: user_directory.users.add("Ada", Role.ADMINISTRATOR, PIN, doer)
+    )
 
 
 def listed(floor: Path) -> list[tuple[str, str, bool]]:
@@ -102,17 +104,19 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
     add_ada(floor)
     done = user(floor, *words, "--generate")
     assert done.returncode == 0
-    told = r"^The PIN is ([0-9]{8})\. It is not shown again\.$"
-    (pin,) = re.findall(told, done.stdout, re.MULTILINE)
+    line = r"^The PIN is ([0-9]{8})\. It is not shown again\.$"
+    (pin,) = re.findall(line, done.stdout, re.MULTILINE)
 
-    async def signs_in(people: UserDirectory) -> bool:
-        return (await people.sessions.sign_in(words[1], pin, Caller(""), None)).person.must_choose
+    async def signs_in(user_directory: UserDirectory) -> bool:
+        return (
+            await user_directory.sessions.sign_in(words[1], pin, Caller(""), None)
+        ).person.must_choose
 
-    assert with_people(floor, signs_in)
+    assert with_users(floor, signs_in)
 
 
 @pytest.mark.parametrize(
-    ("words", "pin", "status", "told"),
+    ("words", "pin", "status", "message"),
     [
         (("add", "Bob", "--role", "dealer"), "123456", 1, "or a run up or down"),
         (("add", "Bob", "--role", "dealer"), "", 1, "6 to 12 digits"),
@@ -128,16 +132,18 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
     ],
 )
 def test_invalid_input_is_reported_in_a_line_and_changes_nothing(
-    floor: Path, words: tuple[str, ...], pin: str, status: int, told: str
+    floor: Path, words: tuple[str, ...], pin: str, status: int, message: str
 ) -> None:
     add_ada(floor)
     done = user(floor, *words, pin=pin)
     assert (done.returncode, done.stdout) == (status, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     if pin:
         assert pin not in done.stderr
-    assert [row.name for row in with_people(floor, lambda people: people.users.rows())] == ["Ada"]
+    assert [
+        row.name for row in with_users(floor, lambda user_directory: user_directory.users.rows())
+    ] == ["Ada"]
 
 
 def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(
@@ -161,7 +167,7 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "status", "told"),
+    ("typed", "status", "message"),
     [
         ([PIN, PIN], 0, "Bob is added as dealer"),
         ([PIN, "314158"], 1, "the two PINs differ"),
@@ -169,7 +175,7 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_a_terminal_is_asked_twice_and_shows_nothing(
-    floor: Path, typed: list[str], status: int, told: str
+    floor: Path, typed: list[str], status: int, message: str
 ) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -184,7 +190,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(
     shown += _read_until(ours, "")
     assert process.wait(30) == status
     os.close(ours)
-    assert told in shown
+    assert message in shown
     assert not any(pin in shown for pin in typed)
 
 

@@ -40,7 +40,7 @@ def state() -> TableState:
     return settled(LINES, CLAIMS).state
 
 
-def told(event: str, position: int, claim: str = CLAIM) -> Jackpot:
+def decision(event: str, position: int, claim: str = CLAIM) -> Jackpot:
     return Jackpot(
         event=event, claim=f"{claim}-envy", meter="progressive", table="T-1",  # type: ignore[arg-type]
         position=position, item="progressive_envy", hand="mini_royal_spades", amount=10_000,
@@ -59,11 +59,11 @@ def test_each_envy_bonus_that_the_floor_settled_is_no_longer_to_be_paid(
 ) -> None:
     state = decide(state, CLAIM, "validated")
     assert states(state.settled) == ["pay"] * 4
-    state = hear_envy(state, told(event, 5), CLAIM)
+    state = hear_envy(state, decision(event, 5), CLAIM)
     assert states(state.settled) == ["pay", shown, "pay", "pay"]
-    state = hear_envy(state, told(event, 5, ALONE), ALONE)
+    state = hear_envy(state, decision(event, 5, ALONE), ALONE)
     assert states(state.settled) == ["pay", shown, "pay", shown]
-    assert hear_envy(state, told(event, 5), CLAIM) == state, "told twice"
+    assert hear_envy(state, decision(event, 5), CLAIM) == state, "reported twice"
 
 
 @pytest.mark.parametrize(("event", "shown"), [("validated", "pay"), ("rejected", "rejected")])
@@ -72,7 +72,7 @@ def test_a_rejected_win_says_whether_its_envy_stands(
 ) -> None:
     state = decide(state, CLAIM, "rejected")
     assert states(state.settled)[:3] == ["rejected", "ask", "ask"]
-    state = hear_envy(hear_envy(state, told(event, 5), CLAIM), told(event, 1), CLAIM)
+    state = hear_envy(hear_envy(state, decision(event, 5), CLAIM), decision(event, 1), CLAIM)
     assert states(state.settled)[:3] == ["rejected", shown, shown]
 
 
@@ -80,10 +80,10 @@ def test_a_rejected_win_says_whether_its_envy_stands(
 def test_what_was_settled_is_not_owed_again_by_a_message_that_comes_late(
     state: TableState, event: str, shown: str
 ) -> None:
-    state = hear_envy(decide(state, CLAIM, "rejected"), told("validated", 5), CLAIM)
+    state = hear_envy(decide(state, CLAIM, "rejected"), decision("validated", 5), CLAIM)
     assert states(state.settled)[1] == "pay"
-    state = hear_envy(state, told(event, 5), CLAIM)
-    assert hear_envy(state, told("validated", 5), CLAIM) == state
+    state = hear_envy(state, decision(event, 5), CLAIM)
+    assert hear_envy(state, decision("validated", 5), CLAIM) == state
     assert states(state.settled)[1] == shown
 
 
@@ -92,14 +92,14 @@ def test_an_earlier_round_leaves_the_panel_when_the_floor_settled_the_last_of_it
 ) -> None:
     state = go_on(decide(state, CLAIM, "validated"), (0, 2, 3))
     assert [one.round for one in state.waiting] == ["R1"]
-    state = hear_envy(state, told("paid", 5), CLAIM)
+    state = hear_envy(state, decision("paid", 5), CLAIM)
     assert state.waiting == ()
     assert states(state.last_settled) == ["done"] * 4
 
 
 @pytest.mark.parametrize("claim", ["pit.T-1-9-1", "pit.T-1-12-e2", "pit.T-1-2-e3"])
-def test_what_is_told_of_another_result_changes_nothing(state: TableState, claim: str) -> None:
-    assert hear_envy(state, told("paid", 5, claim), claim) == state
+def test_a_decision_on_another_result_changes_nothing(state: TableState, claim: str) -> None:
+    assert hear_envy(state, decision("paid", 5, claim), claim) == state
 
 
 def test_a_late_touch_of_next_puts_no_other_settlement_away(state: TableState) -> None:

@@ -11,7 +11,7 @@ from meters.users.roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
-from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
 OWN = "161803"
 ADA = Actor("Ada", HERE)
@@ -28,7 +28,7 @@ async def staffed(register: Register) -> Register:
 async def choose(register: Register, opened: OpenedSession, old: str = PIN, new: str = OWN) -> str:
     """Choose a PIN, and return the code of a refusal."""
     try:
-        await register.people.sessions.choose_pin(
+        await register.user_directory.sessions.choose_pin(
             opened.token, opened.person, old, new, Caller(HERE)
         )
     except UsersError as error:
@@ -37,7 +37,9 @@ async def choose(register: Register, opened: OpenedSession, old: str = PIN, new:
 
 
 async def pin_by(register: Register, name: str) -> str:
-    return next(row.pin_by for row in await register.people.users.rows() if row.name == name)
+    return next(
+        row.pin_by for row in await register.user_directory.users.rows() if row.name == name
+    )
 
 
 async def test_a_pin_of_ones_own_ends_ones_other_sessions_alone(staffed: Register) -> None:
@@ -80,7 +82,7 @@ async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) 
     assert await choose(staffed, here) == "locked_out"
     assert await staffed.refused("Flo", PIN) == "locked_out"
     assert await staffed.whose(here.token) == here.person
-    assert (await staffed.told())[-5:] == [
+    assert (await staffed.acts())[-5:] == [
         *[("pin_refused", "Flo", "Flo")] * 4, ("locked_out", "Flo", "Flo"),
     ]  # fmt: skip
 
@@ -101,11 +103,11 @@ async def test_what_happens_while_the_old_pin_is_looked_at_counts(
     async def slow(self: PinHashing, pin: str, kept: str | None) -> bool:
         right = await real(self, pin, kept)
         if what == "disabled":
-            await staffed.people.users.disable("Flo", ADA)
+            await staffed.user_directory.users.disable("Flo", ADA)
         elif what == "another PIN":
-            await staffed.people.users.set_pin("Flo", WRONG, ADA)
+            await staffed.user_directory.users.set_pin("Flo", WRONG, ADA)
         else:
-            await staffed.people.sessions.sign_out(here.token, HERE)
+            await staffed.user_directory.sessions.sign_out(here.token, HERE)
         return right
 
     with monkeypatch.context() as patched:
@@ -113,11 +115,11 @@ async def test_what_happens_while_the_old_pin_is_looked_at_counts(
         assert await choose(staffed, here) == "session_ended"
     assert await staffed.whose(here.token) is None
     assert await staffed.refused("Flo", OWN) == "wrong_name_or_pin"
-    assert "pin_chosen" not in [what for what, _, _ in await staffed.told()]
+    assert "pin_chosen" not in [what for what, _, _ in await staffed.acts()]
 
 
 async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
-    users = staffed.people.users
+    users = staffed.user_directory.users
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
     assert await pin_by(staffed, "Finn") == BY_COMMAND.name
     assert (await users.set_pin("flo", WRONG, ADA)).pin_by == "Ada"
@@ -131,7 +133,7 @@ async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
 async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
     """Return who set whose PIN, as it concerns a person who signs in and acts."""
     opened = await register.sign_in(name, pin)
-    person = await register.people.sessions.find(opened.token, keep_alive=False, acts=True)
+    person = await register.user_directory.sessions.find(opened.token, keep_alive=False, acts=True)
     assert person is not None
     return person.setters
 
@@ -146,7 +148,7 @@ async def earlier(register: Register, by_ms: int) -> None:
 @pytest.mark.duty("D4")
 async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: Register) -> None:
     await staffed.add("Finn")
-    users = staffed.people.users
+    users = staffed.user_directory.users
     assert await setters(staffed, "Flo") == NO_SETTERS, "who adds users by command is none of them"
     await users.set_pin("Flo", WRONG, ADA)
     assert await setters(staffed, "Flo", WRONG) == PinSetters(("Ada",), {"Ada": "Ada"})
@@ -168,16 +170,18 @@ async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: 
 
 async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
     ada = await staffed.sign_in("Ada")
-    await staffed.people.users.add("Sue", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
+    await staffed.user_directory.users.add(
+        "Sue", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token)
+    )
     assert (await setters(staffed, "Sue", WRONG)).own == ("Ada",)
 
 
 async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:
-    users = staffed.people.users
+    users = staffed.user_directory.users
     ada = Actor("Ada", HERE, (await staffed.sign_in("Ada")).token)
     flo = Actor("Flo", HERE, (await staffed.sign_in("Flo")).token)
-    await staffed.people.sessions.sign_out(ada.token, HERE)
-    before = await staffed.told()
+    await staffed.user_directory.sessions.sign_out(ada.token, HERE)
+    before = await staffed.acts()
     for doer in (ada, flo):
         for act in (
             users.add("Sue", Role.SUPERVISOR, PIN, doer), users.set_pin("Flo", WRONG, doer),
@@ -186,4 +190,4 @@ async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) ->
             with pytest.raises(UsersError) as refused:
                 await act
             assert refused.value.code == "session_ended"
-    assert await staffed.told() == before
+    assert await staffed.acts() == before

@@ -14,7 +14,7 @@ from meters.books.chain import link_entry
 from meters.users.log_audit import PROBLEMS_MAX, check_log
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 Change = Callable[[list[Entry]], list[Entry]]
@@ -24,16 +24,16 @@ BROKEN: Final = "the chain breaks"
 
 async def something_of_everything(register: Register) -> int:
     """Write one entry with each script that writes the log; return the number of entries."""
-    people = register.people
-    await people.users.add("Zoë", Role.FLOORPERSON, PIN, BY_COMMAND)
-    await people.users.disable("Zoë", BY_COMMAND)
-    await people.users.enable("Zoë", BY_COMMAND)
+    user_directory = register.user_directory
+    await user_directory.users.add("Zoë", Role.FLOORPERSON, PIN, BY_COMMAND)
+    await user_directory.users.disable("Zoë", BY_COMMAND)
+    await user_directory.users.enable("Zoë", BY_COMMAND)
     opened = await register.sign_in("Zoë")
     await register.refused("Zoë")
-    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
+    await user_directory.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
     opened = await register.sign_in("Zoë", WRONG, old=opened.token)
-    await people.log.note("slip_printed", by="Zoë", about="c1", client="::1")
-    await people.sessions.sign_out(opened.token, "::1")
+    await user_directory.log.note("slip_printed", by="Zoë", about="c1", client="::1")
+    await user_directory.sessions.sign_out(opened.token, "::1")
     return len(await register.log())
 
 
@@ -66,11 +66,11 @@ async def test_every_script_chains_what_it_writes(register: Register) -> None:
     count = await something_of_everything(register)
     chain = b""
     for number, (id_, fields) in enumerate(await entries(register), start=1):
-        told = fields.pop(b"chain")
+        stored = fields.pop(b"chain")
         parts = [id_, *(part for pair in fields.items() for part in pair)]
         text = chain + b"".join(str(len(part)).encode() + b":" + part for part in parts)
         chain = hashlib.sha1(text, usedforsecurity=False).hexdigest().encode()
-        assert (id_, told) == (f"{number}-0".encode(), chain)
+        assert (id_, stored) == (f"{number}-0".encode(), chain)
     found = await check_log(register.redis)
     assert (found.entries, found.chain, found.problems) == (count, chain.decode(), ())
     assert count == 10, "also the end of the session that the second sign-in replaced"
@@ -122,8 +122,8 @@ async def test_whatever_is_altered_is_found(
 ) -> None:
     await something_of_everything(register)
     await rewrite(register, change)
-    told = "; ".join((await check_log(register.redis)).problems)
-    assert all(part in told for part in said), told
+    text = "; ".join((await check_log(register.redis)).problems)
+    assert all(part in text for part in said), text
 
 
 async def test_an_entry_altered_with_its_chain_breaks_the_next(register: Register) -> None:
@@ -142,7 +142,7 @@ async def test_a_shortened_log_shows_what_is_missing_for_good(register: Register
     """The head continues to count, so later entries hide nothing."""
     count = await something_of_everything(register)
     await rewrite(register, lambda rows: rows[:-1])
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     (problem, *_) = (await check_log(register.redis)).problems
     assert f"{count + 1}-0 is in the place of {count}-0" in problem
 
@@ -151,7 +151,7 @@ async def test_a_head_that_is_gone_breaks_the_chain(register: Register) -> None:
     await something_of_everything(register)
     await register.redis.delete(register.keys.log_head)
     assert (await check_log(register.redis)).problems
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     (problem,) = (await check_log(register.redis)).problems
     assert BROKEN in problem
 
@@ -161,14 +161,14 @@ async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Regis
     for number in (1, 2):
         await register.redis.xadd(register.keys.log, fields, id=f"{number}-0")  # type: ignore[arg-type]
     assert (await check_log(register.redis)).problems == ()
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     found = await check_log(register.redis)
     assert (found.entries, found.problems) == (3, ())
 
 
 async def test_no_more_is_reported_than_helps(register: Register) -> None:
     for _ in range(PROBLEMS_MAX + 5):
-        await register.people.log.note("service_started", by="service")
+        await register.user_directory.log.note("service_started", by="service")
     await rewrite(register, lambda rows: [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
     assert len((await check_log(register.redis)).problems) == PROBLEMS_MAX
 

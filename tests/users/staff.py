@@ -25,19 +25,19 @@ class Register:
     """The users, and the Redis that stores them."""
 
     redis: Redis
-    people: UserDirectory
+    user_directory: UserDirectory
     keys: UserKeys = field(default_factory=UserKeys)
 
     async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
         """Add a user with the PIN `PIN`, which counts as their own."""
-        await self.people.users.add(name, role, PIN, BY_COMMAND, own=True)
+        await self.user_directory.users.add(name, role, PIN, BY_COMMAND, own=True)
 
     async def sign_in(
         self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None,
         device: str = "",
     ) -> OpenedSession:  # fmt: skip
         """Sign a user in."""
-        return await self.people.sessions.sign_in(name, pin, Caller(client, device), old)
+        return await self.user_directory.sessions.sign_in(name, pin, Caller(client, device), old)
 
     async def refused(
         self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
@@ -51,12 +51,12 @@ class Register:
 
     async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
         """Return the name of a session's user, by its token."""
-        return await self.people.sessions.find(token, keep_alive=keep_alive)
+        return await self.user_directory.sessions.find(token, keep_alive=keep_alive)
 
     async def log(self) -> list[LogRow]:
         """Return the whole log, oldest first."""
-        return list(reversed(await self.people.log.page(None, 1_000)))
+        return list(reversed(await self.user_directory.log.page(None, 1_000)))
 
-    async def told(self) -> list[tuple[str, str, str]]:
+    async def acts(self) -> list[tuple[str, str, str]]:
         """Return act, person and subject of every log entry."""
         return [(row.what, row.by, row.about) for row in await self.log()]

@@ -5,8 +5,8 @@ from redis.asyncio import Redis
 
 from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
-from tests.people.staff import Register
 from tests.redis_versions import both_servers as memory_server
+from tests.users.staff import Register
 
 __all__ = ["memory_server"]
 

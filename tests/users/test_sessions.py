@@ -12,8 +12,8 @@ from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
-from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 from tests.servers import RedisServer
+from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
 IDLE_MS = 5 * 60_000
 _LONGEST_MS = 12 * 3_600_000
@@ -59,7 +59,7 @@ async def test_every_sign_in_has_a_new_token_and_ends_the_browsers_old_one(
     assert len({first.person.csrf, second.person.csrf, elsewhere.person.csrf}) == 3
     assert await staffed.whose(first.token) is None
     assert await staffed.whose(elsewhere.token) is not None
-    assert (await staffed.told())[-2:] == [("sign_out", "Flo", "Flo"), ("sign_in", "Sue", "Sue")]
+    assert (await staffed.acts())[-2:] == [("sign_out", "Flo", "Flo"), ("sign_in", "Sue", "Sue")]
 
 
 async def test_a_token_that_the_browser_brought_is_never_used(staffed: Register) -> None:
@@ -72,9 +72,9 @@ async def test_a_token_that_the_browser_brought_is_never_used(staffed: Register)
 async def test_signing_out_ends_the_session_and_is_logged_once(staffed: Register) -> None:
     opened = await staffed.sign_in()
     for _ in range(2):
-        await staffed.people.sessions.sign_out(opened.token, HERE)
+        await staffed.user_directory.sessions.sign_out(opened.token, HERE)
     assert await staffed.whose(opened.token) is None
-    assert [what for what, _, _ in await staffed.told()].count("sign_out") == 1
+    assert [what for what, _, _ in await staffed.acts()].count("sign_out") == 1
 
 
 async def test_a_session_ends_if_the_clock_was_set_back(staffed: Register) -> None:
@@ -114,12 +114,12 @@ async def test_no_session_outlives_its_longest_life_however_busy(staffed: Regist
 
 
 async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(staffed: Register) -> None:
-    told = []
+    refusals = []
     for name, pin in (("Flo", WRONG), ("Ghost", PIN), ("Flo", ""), ("no name/at all", PIN)):
         with pytest.raises(UsersError) as refused:
             await staffed.sign_in(name, pin)
-        told.append((refused.value.code, refused.value.message, refused.value.wait_ms))
-    assert set(told) == {("wrong_name_or_pin", "the name or the PIN is wrong", None)}
+        refusals.append((refused.value.code, refused.value.message, refused.value.wait_ms))
+    assert set(refusals) == {("wrong_name_or_pin", "the name or the PIN is wrong", None)}
 
 
 @pytest.mark.parametrize("name", ["Flo", "Ghost"])
@@ -192,7 +192,7 @@ async def test_the_twentieth_failure_locks_an_address_out_and_being_right_does_n
     assert codes == ["wrong_name_or_pin"] * 19 + ["locked_out"]
     assert await staffed.refused("Sue", PIN) == "locked_out"
     assert await staffed.sign_in("Sue", client="192.0.2.8")
-    assert (await staffed.told())[-2] == ("locked_out", "", "")
+    assert (await staffed.acts())[-2] == ("locked_out", "", "")
 
 
 async def test_many_guesses_together_do_not_evade_the_count(
@@ -224,14 +224,14 @@ async def test_many_correct_sign_ins_together_are_never_locked_out(register: Reg
         try:
             return (await register.sign_in(name)).person.name
         except UsersError as error:
-            return error.code if error.wait_ms else "told no time"
+            return error.code if error.wait_ms else "no time"
 
-    told = await asyncio.gather(*(code(name) for name in names))
-    assert set(told) <= {*names, "busy"}
-    assert len(set(told) - {"busy"}) >= 20
+    outcomes = await asyncio.gather(*(code(name) for name in names))
+    assert set(outcomes) <= {*names, "busy"}
+    assert len(set(outcomes) - {"busy"}) >= 20
     later = [await code(name) for name in names]
     assert later == names
-    assert "sign_in_refused" not in [what for what, _, _ in await register.told()]
+    assert "sign_in_refused" not in [what for what, _, _ in await register.acts()]
 
 
 async def test_a_refusal_before_the_pin_was_checked_does_not_count_as_a_failure(
@@ -310,15 +310,15 @@ async def test_a_stolen_device_serves_for_five_guesses(staffed: Register) -> Non
 async def test_a_disabled_user_has_no_device(staffed: Register) -> None:
     hers = new_device()
     await staffed.sign_in(device=hers)
-    await staffed.people.users.disable("Flo", BY_COMMAND)
-    await staffed.people.users.enable("Flo", BY_COMMAND)
+    await staffed.user_directory.users.disable("Flo", BY_COMMAND)
+    await staffed.user_directory.users.enable("Flo", BY_COMMAND)
     for _ in range(5):
         await staffed.refused()
     assert await staffed.refused("Flo", PIN, device=hers) == "locked_out"
 
 
 async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register) -> None:
-    users = staffed.people.users
+    users = staffed.user_directory.users
 
     async def locked() -> list[tuple[str, str]]:
         (row,) = [row for row in await users.rows() if row.name == "Flo"]
@@ -334,7 +334,7 @@ async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register
     assert sorted(await locked()) == [("address", HERE), ("name", HERE)]
     assert (await users.unlock("FLO", BY_COMMAND)).locked == ()
     assert await staffed.sign_in()
-    assert (await staffed.told())[-2] == ("user_unlocked", BY_COMMAND.name, "Flo")
+    assert (await staffed.acts())[-2] == ("user_unlocked", BY_COMMAND.name, "Flo")
     with pytest.raises(UsersError) as refused:
         await users.unlock("Ghost", BY_COMMAND)
     assert refused.value.code == "unknown_user"
@@ -344,7 +344,7 @@ async def test_administrators_see_what_is_locked_and_unlock_it(staffed: Register
 async def test_a_lock_out_of_a_name_ends_when_an_administrator_unlocks_it(
     staffed: Register, act: str
 ) -> None:
-    users = staffed.people.users
+    users = staffed.user_directory.users
     for _ in range(5):
         await staffed.refused()
     assert await staffed.refused("Flo", PIN) == "locked_out"
@@ -366,10 +366,10 @@ async def test_failures_before_a_new_pin_do_not_count(staffed: Register, act: st
     for _ in range(4):
         await staffed.refused()
     if act == "pin":
-        await staffed.people.users.set_pin("Flo", PIN, BY_COMMAND)
+        await staffed.user_directory.users.set_pin("Flo", PIN, BY_COMMAND)
     else:
-        await staffed.people.users.disable("Flo", BY_COMMAND)
-        await staffed.people.users.enable("Flo", BY_COMMAND)
+        await staffed.user_directory.users.disable("Flo", BY_COMMAND)
+        await staffed.user_directory.users.enable("Flo", BY_COMMAND)
     assert await staffed.refused() == "wrong_name_or_pin"
     assert await staffed.sign_in()
 
@@ -405,7 +405,7 @@ async def test_what_happens_while_a_pin_is_looked_at_counts(
         if what == "disabled":
             await staffed.redis.hset(staffed.keys.user("flo"), "enabled", "0")
         elif what == "another PIN":
-            await staffed.people.users.set_pin("Flo", WRONG, BY_COMMAND)
+            await staffed.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND)
         else:
             await staffed.redis.set(staffed.keys.lock(f"pair:{HERE}:flo"), "1", px=60_000)
         return right
@@ -434,8 +434,8 @@ async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Re
     await staffed.refused(WRONG, PIN)
     for _ in range(5):
         await staffed.refused()
-    told = (await staffed.told())[2:]
-    assert told == [
+    acts = (await staffed.acts())[2:]
+    assert acts == [
         ("sign_in_refused", "", ""),
         *[("sign_in_refused", "", "Flo")] * 5,
         ("locked_out", "", "Flo"),
@@ -459,13 +459,13 @@ async def test_a_store_that_fails_signs_nobody_in(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = Redis.from_url("unix:///nowhere/redis.sock")
-    people = UserDirectory.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
+    user_directory = UserDirectory.of(nowhere, 5, PinHashing(time_cost=1, memory_kib=8))
     token = (await staffed.sign_in()).token
     for asked in (
-        people.sessions.sign_in("Flo", PIN, Caller(HERE), None),
-        people.sessions.find(token, keep_alive=True),
-        people.users.rows(),
-        people.log.page(None, 1),
+        user_directory.sessions.sign_in("Flo", PIN, Caller(HERE), None),
+        user_directory.sessions.find(token, keep_alive=True),
+        user_directory.users.rows(),
+        user_directory.log.page(None, 1),
     ):
         with pytest.raises(UsersError) as refused:
             await asked

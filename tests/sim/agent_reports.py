@@ -38,7 +38,7 @@ class Ledger(Protocol):
         """Return the open round of a table according to the service."""
 
 
-class Told:
+class AgentReports:
     """Compares each answer with the ledger at the moment of the answer.
 
     A table whose disk has lost synced data may know less than the ledger has. Only what such a
@@ -123,11 +123,11 @@ class Told:
         reply = json.loads(entry["reply"])
         lines = () if answer.lines is UNSET else answer.lines
         claims = () if answer.claims is UNSET else answer.claims
-        told = [(line.position, str(line.item), line.paid) for line in lines]
+        reported = [(line.position, str(line.item), line.paid) for line in lines]
         held = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         opened = [(claim.claim, claim.amount) for claim in claims]
-        if told != held or opened != [_claim(claim) for claim in reply["claims"]]:
-            self._world.fail(f"{table} {round_id} reports {told} {opened}, not {reply}")
+        if reported != held or opened != [_claim(claim) for claim in reply["claims"]]:
+            self._world.fail(f"{table} {round_id} reports {reported} {opened}, not {reply}")
 
     def _voided(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
         round_id = self._rounds.get(table)

@@ -11,7 +11,7 @@ from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.store import UserStore
 from tests.lua.books import keyspace
-from tests.people.staff import BY_COMMAND, PIN, Register
+from tests.users.staff import BY_COMMAND, PIN, Register
 
 pytestmark = pytest.mark.duty("D10")
 
@@ -24,7 +24,7 @@ async def note(register: Register, schema: int | None) -> None:
         await register.redis.hset(register.keys.log_head, "schema", str(schema))
 
 
-def anew(register: Register) -> UserDirectory:
+def reopened(register: Register) -> UserDirectory:
     """Return the users as seen by a newly started process."""
     return UserDirectory.of(register.redis, 5, PinHashing(time_cost=1, memory_kib=8))
 
@@ -32,7 +32,7 @@ def anew(register: Register) -> UserDirectory:
 async def test_the_first_entry_notes_the_present_version(register: Register) -> None:
     store = UserStore(register.redis)
     assert await store.schema() is None
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     assert await store.schema() == SCHEMA
 
 
@@ -40,24 +40,24 @@ async def test_the_first_entry_notes_the_present_version(register: Register) -> 
 async def test_another_version_is_left_alone(
     register: Register, schema: int | None, said: str
 ) -> None:
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     await note(register, schema)
     before = await keyspace(register.redis)
     with pytest.raises(UsersError, match=said) as refused:
-        await anew(register).log.note("service_started", by="service")
+        await reopened(register).log.note("service_started", by="service")
     assert refused.value.code == "other_schema"
     assert await keyspace(register.redis) == before
 
 
 async def test_an_upgrade_is_in_the_log_once(register: Register) -> None:
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     await note(register, None)
     for _ in range(2):
         await UserStore(register.redis).upgrade("pitlink", "pitlink 2")
     assert await UserStore(register.redis).schema() == SCHEMA
-    people = anew(register)
-    await people.log.note("service_stopped", by="service")
-    rows = await people.log.page(None, 10)
+    user_directory = reopened(register)
+    await user_directory.log.note("service_stopped", by="service")
+    rows = await user_directory.log.page(None, 10)
     assert [(row.what, row.by) for row in rows] == [
         ("service_stopped", "service"),
         *[("upgraded", "pitlink")] * (SCHEMA - 1),
@@ -69,13 +69,13 @@ async def test_a_pin_that_another_set_before_serves_for_a_day_from_the_upgrade(
     register: Register,
 ) -> None:
     """Such a PIN had no end before. Users with their own PIN are unchanged."""
-    users = register.people.users
+    users = register.user_directory.users
     await register.add("Flo")
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
     await register.redis.hdel(register.keys.user("finn"), "choose_by")
     await note(register, 2)
     await UserStore(register.redis).upgrade("pitlink", "pitlink 3")
-    rows = {row.name: row for row in await anew(register).users.rows()}
+    rows = {row.name: row for row in await reopened(register).users.rows()}
     assert rows["Flo"].choose_by is None
     left = datetime.fromisoformat(rows["Finn"].choose_by or "") - datetime.now(UTC)
     assert timedelta(hours=23, minutes=59) < left <= timedelta(hours=24)

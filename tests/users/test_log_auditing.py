@@ -13,9 +13,9 @@ from meters.users.log_audit import check_log
 from meters.users.log_mark import LogMark
 from meters.wire import topics
 from meters.wire.messages import LedgerSeal
-from tests.people.staff import BY_COMMAND, Register
-from tests.people.test_altered_users import Fields, rewrite
 from tests.servers import eventually_async
+from tests.users.staff import BY_COMMAND, Register
+from tests.users.test_altered_users import Fields, rewrite
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -92,7 +92,7 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
     """Between two audits only the mark has seen it. It accepts no rewritten log."""
     await service.sealed(register)
     monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
-    await register.people.users.disable("Flo", BY_COMMAND)
+    await register.user_directory.users.disable("Flo", BY_COMMAND)
 
     async def is_noted() -> bool:
         return LogMark(service.data).seen.entries == len(await register.log())
@@ -124,7 +124,7 @@ async def test_altered_user_is_shown_and_nothing_more_is_sealed(
         return service.shown[-1] is False
 
     await eventually_async(is_shown, what="that it was altered")
-    await register.people.log.note("service_started", by="service")
+    await register.user_directory.log.note("service_started", by="service")
     count = len(service.shown)
 
     async def looked_again() -> bool:

@@ -18,9 +18,9 @@ from meters.users.roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
-from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
-from tests.people.test_altered_users import insert_administrator
-from tests.people.test_log_macs import THE_SAME
+from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+from tests.users.test_altered_users import insert_administrator
+from tests.users.test_log_macs import THE_SAME
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -37,7 +37,7 @@ async def staffed(redis: Redis) -> Register:
     for name in ("Flo", "Ben"):
         await register.add(name)
     for name in ("Dan", "Ben"):
-        await register.people.users.disable(name, BY_COMMAND)
+        await register.user_directory.users.disable(name, BY_COMMAND)
     return register
 
 
@@ -61,12 +61,12 @@ async def kept_pin() -> str:
 async def add_by(register: Register, opened: OpenedSession) -> None:
     """Add an administrator, as a signed-in user."""
     actor = Actor(opened.person.name, HERE, opened.token)
-    await register.people.users.add("Zed", Role.ADMINISTRATOR, PIN, actor)
+    await register.user_directory.users.add("Zed", Role.ADMINISTRATOR, PIN, actor)
 
 
 async def choose(register: Register, opened: OpenedSession, old: str) -> None:
     caller = Caller(HERE)
-    await register.people.sessions.choose_pin(opened.token, opened.person, old, NEW, caller)
+    await register.user_directory.sessions.choose_pin(opened.token, opened.person, old, NEW, caller)
 
 
 async def move(register: Register, number: int, folded: str, to: str) -> None:
@@ -119,7 +119,7 @@ async def user_enabled_to_sign_in(register: Register) -> None:
 
 async def name_that_has_another_enabled(register: Register) -> None:
     await put(register, "ben", name="Dan")
-    await register.people.users.enable("Ben", BY_COMMAND)
+    await register.user_directory.users.enable("Ben", BY_COMMAND)
     await move(register, len(await register.log()), "ben", "dan")
     await put(register, "ben", name="Ben", enabled="0")
     await put(register, "dan", enabled="1")
@@ -129,7 +129,7 @@ async def name_that_has_another_enabled(register: Register) -> None:
 async def name_that_has_the_pin_be_anothers(register: Register) -> None:
     had = await put(register, "flo", name="Ada")
     was = cast("bytes", await register.redis.hget(register.keys.user("flo"), "pin"))
-    await register.people.users.set_pin("Flo", WRONG, BY_COMMAND, own=True)
+    await register.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND, own=True)
     await move(register, len(await register.log()), "flo", "ada")
     now = await put(register, "flo", **had, pin=was.decode(), pin_by="Flo")
     await put(register, "ada", pin=now["pin"], pin_by="Ada")
@@ -182,7 +182,7 @@ async def test_session_is_sealed_for_the_role_that_it_had(staffed: Register) -> 
 
 async def test_administrators_and_commands_are_taken_for_what_they_are(staffed: Register) -> None:
     """Acts on each other's accounts in turn are valid."""
-    users = staffed.people.users
+    users = staffed.user_directory.users
     opened = await staffed.sign_in("Ada")
     ada = Actor("Ada", HERE, opened.token)
     await users.enable("Dan", ada)

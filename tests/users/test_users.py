@@ -10,7 +10,7 @@ from meters.users.errors import UsersError
 from meters.users.names import fold_name
 from meters.users.roles import Role
 from meters.users.users import Actor
-from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
 
 
 async def code_of(doing: object) -> str:
@@ -22,7 +22,7 @@ async def code_of(doing: object) -> str:
 
 
 async def test_a_user_is_added_once_in_any_case(register: Register) -> None:
-    users = register.people.users
+    users = register.user_directory.users
     row = await users.add(" Zoë ", Role.AUDITOR, PIN, BY_COMMAND)
     assert (row.name, row.role, row.enabled) == ("Zoë", Role.AUDITOR, True)
     assert (row.added_by, row.signed_in_at) == (BY_COMMAND.name, None)
@@ -33,25 +33,29 @@ async def test_a_user_is_added_once_in_any_case(register: Register) -> None:
 
 async def test_of_many_who_add_the_same_name_one_does(register: Register) -> None:
     adding = [
-        register.people.users.add(name, Role.DEALER, PIN, BY_COMMAND)
+        register.user_directory.users.add(name, Role.DEALER, PIN, BY_COMMAND)
         for name in ("Bob", "BOB", "bob", "bOb")
     ]
     outcomes = await asyncio.gather(*adding, return_exceptions=True)
     assert sum(isinstance(each, UsersError) for each in outcomes) == 3
-    assert len(await register.people.users.rows()) == 1
+    assert len(await register.user_directory.users.rows()) == 1
     assert len(await register.log()) == 1
 
 
 async def test_users_are_listed_by_name(register: Register) -> None:
     for name in ("Zoë", "adam", "Bob"):
         await register.add(name)
-    assert [row.name for row in await register.people.users.rows()] == ["adam", "Bob", "Zoë"]
+    assert [row.name for row in await register.user_directory.users.rows()] == [
+        "adam",
+        "Bob",
+        "Zoë",
+    ]
 
 
 async def test_a_disabled_user_cannot_sign_in_and_their_session_ends(register: Register) -> None:
     await register.add("Flo")
     opened = await register.sign_in()
-    users = register.people.users
+    users = register.user_directory.users
     assert not (await users.disable("flo", BY_COMMAND)).enabled
     assert await register.whose(opened.token) is None
     assert await register.refused("Flo", PIN) == "wrong_name_or_pin"
@@ -67,7 +71,7 @@ async def test_a_disabled_user_cannot_sign_in_and_their_session_ends(register: R
 async def test_another_pin_ends_the_sessions_and_the_old_pin(register: Register) -> None:
     await register.add("Flo")
     opened = await register.sign_in()
-    await register.people.users.set_pin("Flo", WRONG, BY_COMMAND)
+    await register.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND)
     assert await register.whose(opened.token) is None
     assert await register.refused("Flo", PIN) == "wrong_name_or_pin"
     assert (await register.sign_in("Flo", WRONG)).person.name == "Flo"
@@ -76,7 +80,7 @@ async def test_another_pin_ends_the_sessions_and_the_old_pin(register: Register)
 async def test_nobody_disables_themselves_or_the_last_administrator(register: Register) -> None:
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
-    users = register.people.users
+    users = register.user_directory.users
     assert await code_of(users.disable("ADA", Actor("Ada"))) == "yourself"
     await users.disable("Bea", Actor("Ada"))
     assert await code_of(users.disable("Ada", BY_COMMAND)) == "last_administrator"
@@ -88,7 +92,7 @@ async def test_nobody_disables_themselves_or_the_last_administrator(register: Re
 async def test_of_two_who_disable_each_other_one_stays(register: Register) -> None:
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
-    users = register.people.users
+    users = register.user_directory.users
     outcomes = await asyncio.gather(
         users.disable("Ada", Actor("Bea")),
         users.disable("Bea", Actor("Ada")),
@@ -100,7 +104,7 @@ async def test_of_two_who_disable_each_other_one_stays(register: Register) -> No
 
 
 async def test_an_unknown_user_is_reported(register: Register) -> None:
-    users = register.people.users
+    users = register.user_directory.users
     assert await code_of(users.disable("Ghost", BY_COMMAND)) == "unknown_user"
     assert await code_of(users.enable("Ghost", BY_COMMAND)) == "unknown_user"
     assert await code_of(users.set_pin("Ghost", PIN, BY_COMMAND)) == "unknown_user"
@@ -112,7 +116,7 @@ async def test_an_unknown_user_is_reported(register: Register) -> None:
 async def test_every_change_is_in_the_log_with_who_did_it_and_from_where(
     register: Register,
 ) -> None:
-    users = register.people.users
+    users = register.user_directory.users
     ada = Actor("Ada", "192.0.2.9")
     await users.add("Flo", Role.DEALER, PIN, ada)
     await users.set_pin("flo", WRONG, ada)
@@ -120,7 +124,7 @@ async def test_every_change_is_in_the_log_with_who_did_it_and_from_where(
     await users.enable("flo", BY_COMMAND)
     rows = await register.log()
     assert [row.entry for row in rows] == [1, 2, 3, 4]
-    assert await register.told() == [
+    assert await register.acts() == [
         ("user_added", "Ada", "Flo"),
         ("pin_set", "Ada", "Flo"),
         ("user_disabled", "Ada", "Flo"),
@@ -128,7 +132,7 @@ async def test_every_change_is_in_the_log_with_who_did_it_and_from_where(
     ]
     assert [row.client for row in rows] == ["192.0.2.9"] * 3 + [""]
     assert all(row.at.endswith("Z") for row in rows)
-    assert [row.entry for row in await register.people.log.page(3, 1)] == [2]
+    assert [row.entry for row in await register.user_directory.log.page(3, 1)] == [2]
 
 
 async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Register) -> None:
@@ -137,7 +141,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
         token = (await register.sign_in()).token
         await register.refused("Flo", WRONG)
         await register.refused(PIN, WRONG)
-        await register.people.users.set_pin("Flo", "161803", BY_COMMAND)
+        await register.user_directory.users.set_pin("Flo", "161803", BY_COMMAND)
     kept = [str(key) for key in await register.redis.keys("*")]
     for key in await register.redis.keys("*"):
         # The dump is decoded byte for byte, because a text form such as ``\x16`` could look like
@@ -160,9 +164,9 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
 
 async def test_an_unknown_role_in_the_store_is_reported_as_its_failure(register: Register) -> None:
     """Somebody wrote it into Redis. Its user cannot sign in, and nothing else fails."""
-    people = register.people
+    user_directory = register.user_directory
     await register.add("Flo")
     token = (await register.sign_in("Flo")).token
     await register.redis.hset(UserKeys().user(fold_name("Flo")), "role", "king")
-    for doing in (people.users.rows(), register.sign_in("Flo"), register.whose(token)):
+    for doing in (user_directory.users.rows(), register.sign_in("Flo"), register.whose(token)):
         assert await code_of(doing) == "store_failed"

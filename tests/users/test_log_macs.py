@@ -28,7 +28,7 @@ from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.store import UserStore
-from tests.people.staff import BY_COMMAND, HERE, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -39,7 +39,7 @@ FIRST, SECOND = "first-" + "a" * 40, "second-" + "b" * 40
 THE_SAME = LogSecrets(lambda: [FIRST])
 
 
-def people_with(
+def register_with(
     redis: Redis, *secrets: str, read: Callable[[], Sequence[str]] | None = None
 ) -> Register:
     """Return the users as a service with these secrets stores them, the newest secret first."""
@@ -51,11 +51,11 @@ def people_with(
 @pytest.fixture
 async def staffed(redis: Redis) -> Register:
     """Return a service's users: an administrator and a floorperson, each with some acts."""
-    register = people_with(redis, FIRST)
+    register = register_with(redis, FIRST)
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Flo")
-    await register.people.users.set_pin("Flo", WRONG, BY_COMMAND)
-    await register.people.users.set_pin("Flo", PIN, BY_COMMAND, own=True)
+    await register.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND)
+    await register.user_directory.users.set_pin("Flo", PIN, BY_COMMAND, own=True)
     await register.sign_in("Flo")
     assert await problems(register) == ()
     return register
@@ -122,8 +122,8 @@ async def forge_administrator(register: Register, mac: bytes | None = None) -> i
 async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
     redis: Redis,
 ) -> None:
-    register = people_with(redis, FIRST)
-    people, users = register.people, register.people.users
+    register = register_with(redis, FIRST)
+    user_directory, users = register.user_directory, register.user_directory.users
     await register.add("Ada", Role.ADMINISTRATOR)
     await redis.hset(register.keys.log_head, "schema", "2")
     await UserStore(redis, THE_SAME).upgrade("pitlink", "pitlink 3")
@@ -133,10 +133,10 @@ async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
     assert await register.refused("Flo") == "locked_out"
     await users.unlock("Flo", BY_COMMAND)
     opened = await register.sign_in("Flo")
-    await people.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
+    await user_directory.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
     opened = await register.sign_in("Flo", WRONG, old=opened.token)
-    await people.log.note("slip_printed", by="Flo", about="c1", client="::1")
-    await people.sessions.sign_out(opened.token, "::1")
+    await user_directory.log.note("slip_printed", by="Flo", about="c1", client="::1")
+    await user_directory.sessions.sign_out(opened.token, "::1")
     await users.disable("Flo", BY_COMMAND)
     await users.enable("Flo", BY_COMMAND)
     await users.set_pin("Flo", PIN, BY_COMMAND)
@@ -157,12 +157,12 @@ async def test_mac_is_an_hmac_of_the_entry_by_a_key_for_its_place(staffed: Regis
     """The test calculates it again from its description."""
     rows, chain = await entries(staffed), b""
     for number, (id_, fields) in enumerate(rows, start=1):
-        told, parts = fields.pop(b"mac").partition(b":")[2], [id_]
+        stored, parts = fields.pop(b"mac").partition(b":")[2], [id_]
         after = fields.pop(b"chain")
         parts += [part for pair in fields.items() for part in pair]
         text = chain + b"".join(str(len(part)).encode() + b":" + part for part in parts)
         key = hmac.digest(FIRST.encode(), b"%d:%s" % (number - 1, chain), "sha256")
-        assert told == hmac.new(key, text, "sha1").hexdigest().encode()
+        assert stored == hmac.new(key, text, "sha1").hexdigest().encode()
         chain = after
 
 
@@ -213,7 +213,7 @@ async def test_entry_that_is_written_once_more_is_named(staffed: Register) -> No
         )
         await truncate(staffed, number - 1)
     await staffed.redis.flushall()
-    other = people_with(staffed.redis, FIRST)
+    other = register_with(staffed.redis, FIRST)
     await other.add("Zoë")
     number = await append(
         other, {name: value for name, value in rows[1][1].items() if name != b"chain"}
@@ -230,8 +230,8 @@ async def test_rewritten_log_is_named_at_each_entry(staffed: Register) -> None:
     for id_, fields in rows:
         altered = fields | ({b"by": b"Eve"} if id_ == b"2-0" else {})
         await append(staffed, {n: v for n, v in altered.items() if n != b"chain"})
-    told = [one for one in await problems(staffed) if "MAC" in one]
-    assert [one.split()[4] for one in told] == [str(n) for n in range(2, len(rows) + 1)]
+    found = [one for one in await problems(staffed) if "MAC" in one]
+    assert [one.split()[4] for one in found] == [str(n) for n in range(2, len(rows) + 1)]
 
 
 async def test_a_copied_last_entry_of_a_step_is_named(staffed: Register) -> None:
@@ -248,9 +248,11 @@ async def test_a_copied_last_entry_of_a_step_is_named(staffed: Register) -> None
 
 async def test_services_and_commands_write_together(redis: Redis) -> None:
     """Each continues from the other's head. No entry is lost, and all are valid."""
-    crowd = [people_with(redis, FIRST) for _ in range(4)]
+    crowd = [register_with(redis, FIRST) for _ in range(4)]
     await crowd[0].add("Flo")
-    noted = [one.people.log.note("slip_printed", by="Flo") for one in crowd for _ in range(25)]
+    noted = [
+        one.user_directory.log.note("slip_printed", by="Flo") for one in crowd for _ in range(25)
+    ]
     await asyncio.gather(*noted)
     finding = await found(crowd[0])
     assert (finding.problems, finding.entries) == ((), 101)
@@ -258,12 +260,12 @@ async def test_services_and_commands_write_together(redis: Redis) -> None:
 
 async def test_refused_step_has_changed_nothing(redis: Redis) -> None:
     """An act refused because the log has advanced is repeated, and takes effect once."""
-    one, other = people_with(redis, FIRST), people_with(redis, FIRST)
+    one, other = register_with(redis, FIRST), register_with(redis, FIRST)
     await one.add("Flo")
     for name in ("Ann", "Ben", "Eve"):
         await other.add(name)
-        await one.people.users.disable(name, BY_COMMAND)
-    assert [row for row in await one.told() if row[2] == "Ben"] == [
+        await one.user_directory.users.disable(name, BY_COMMAND)
+    assert [row for row in await one.acts() if row[2] == "Ben"] == [
         ("user_added", BY_COMMAND.name, "Ben"),
         ("user_disabled", BY_COMMAND.name, "Ben"),
     ]
@@ -278,7 +280,7 @@ async def calls(redis: Redis) -> int:
 
 
 async def test_one_service_alone_asks_redis_once_for_each_act(staffed: Register) -> None:
-    note = staffed.people.log.note
+    note = staffed.user_directory.log.note
     await note("slip_printed", by="Flo")
     before = await calls(staffed.redis)
     for _ in range(5):
@@ -288,15 +290,15 @@ async def test_one_service_alone_asks_redis_once_for_each_act(staffed: Register)
 
 async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: Path) -> None:
     """Its entries have no MAC. After the first entry with one, each must have one."""
-    earlier = people_with(redis)
+    earlier = register_with(redis)
     await earlier.add("Ada", Role.ADMINISTRATOR)
     await earlier.add("Flo")
     assert await problems(earlier) == ()
     mark, before = LogMark(tmp_path), await found(earlier)
     mark.note_seal(before.entries, before.seal)
     await earlier.sign_in("Flo")  # by the earlier release, and not sealed
-    service = people_with(redis, FIRST)
-    await service.people.log.note("service_started", by="service")
+    service = register_with(redis, FIRST)
+    await service.user_directory.log.note("service_started", by="service")
     for seen in (None, mark.seen):
         assert await problems(service, seen=seen) == ()
     number = await forge_administrator(service)
@@ -312,7 +314,7 @@ async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path
     finding = await check_log(staffed.redis)
     mark = LogMark(tmp_path)
     mark.note_seal(finding.entries, finding.seal)
-    await staffed.people.log.note("service_started", by="service")
+    await staffed.user_directory.log.note("service_started", by="service")
     assert len(await problems(staffed)) == 1
     assert await problems(staffed, seen=mark.seen) == ()
     audit = LogAudit(staffed.redis, THE_SAME)
@@ -321,19 +323,19 @@ async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path
 
 
 async def test_renewed_secret_leaves_earlier_entries_sound(staffed: Register) -> None:
-    renewed = people_with(staffed.redis, SECOND, FIRST)
-    await renewed.people.log.note("service_started", by="service")
+    renewed = register_with(staffed.redis, SECOND, FIRST)
+    await renewed.user_directory.log.note("service_started", by="service")
     await renewed.sign_in("Flo")
     assert await problems(staffed, SECOND, FIRST) == ()
 
 
 async def test_earlier_secret_writes_nothing_any_more(staffed: Register) -> None:
     """After the first entry with its successor it is no longer valid."""
-    renewed = people_with(staffed.redis, SECOND, FIRST)
-    await renewed.people.log.note("service_started", by="service")
+    renewed = register_with(staffed.redis, SECOND, FIRST)
+    await renewed.user_directory.log.note("service_started", by="service")
     await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
-    thief = people_with(staffed.redis, FIRST)
-    await thief.people.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
+    thief = register_with(staffed.redis, FIRST)
+    await thief.user_directory.users.add("Eve", Role.ADMINISTRATOR, PIN, BY_COMMAND)
     number = len(await entries(staffed))
     assert await problems(staffed, SECOND, FIRST) == (
         f"the operators' log: entry {number} has the MAC of a secret that had been renewed",
@@ -370,11 +372,13 @@ async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has
             raise UserError("it is being copied")
         return bundle
 
-    late = people_with(staffed.redis, read=read)
-    await late.people.log.note("slip_printed", by="Flo")
-    await people_with(staffed.redis, SECOND, FIRST).people.log.note("service_started", by="service")
+    late = register_with(staffed.redis, read=read)
+    await late.user_directory.log.note("slip_printed", by="Flo")
+    await register_with(staffed.redis, SECOND, FIRST).user_directory.log.note(
+        "service_started", by="service"
+    )
     before = await entries(staffed)
-    for refuse in (late, people_with(staffed.redis)):
+    for refuse in (late, register_with(staffed.redis)):
         with pytest.raises(UsersError, match=r"copy the whole of services/") as refused:
             await refuse.add("Eve")
         assert refused.value.code == "other_keys"
@@ -393,7 +397,9 @@ async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_
     """Two services of one data directory are renewed in turn. A forged head is named."""
     late, mark = LogAudit(staffed.redis, THE_SAME), LogMark(tmp_path)
     assert (await late.run(mark.seen)).problems == ()
-    await people_with(staffed.redis, SECOND, FIRST).people.log.note("service_started", by="service")
+    await register_with(staffed.redis, SECOND, FIRST).user_directory.log.note(
+        "service_started", by="service"
+    )
     sealed = await found(staffed, SECOND, FIRST)
     mark.note_seal(sealed.entries, sealed.seal)
     assert (await late.run(mark.seen)).problems == ()
@@ -404,11 +410,11 @@ async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_
 
 async def test_log_is_continued_if_the_keys_were_lost(staffed: Register) -> None:
     """Entries under the lost keys are accepted once somebody has recorded this in Redis."""
-    anew = people_with(staffed.redis, SECOND)
+    register = register_with(staffed.redis, SECOND)
     with pytest.raises(UsersError):
-        await anew.add("Eve")
+        await register.add("Eve")
     await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
-    await anew.add("Eve")
+    await register.add("Eve")
     assert await problems(staffed, SECOND) == ()
     await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
     assert len(await problems(staffed, SECOND)) == 1
@@ -418,15 +424,15 @@ async def test_head_that_names_a_secret_that_wrote_nothing_is_named(staffed: Reg
     """Services write nothing after it, because it may be newer than what they have."""
     await staffed.redis.hset(staffed.keys.log_head, "mac_by", "0" * 16)
     with pytest.raises(UsersError):
-        await people_with(staffed.redis, FIRST).add("Eve")
+        await register_with(staffed.redis, FIRST).add("Eve")
     (problem,) = await problems(staffed)
     assert "its head names another secret than the last MAC has" in problem
 
 
 async def test_audit_without_the_secrets_says_so(staffed: Register) -> None:
-    told = (await check_log(staffed.redis)).problems
-    assert told
-    assert all("there are no log-secrets in services/" in one for one in told)
+    found = (await check_log(staffed.redis)).problems
+    assert found
+    assert all("there are no log-secrets in services/" in one for one in found)
 
 
 async def test_truncated_and_forged_log_is_behind_its_mark(

@@ -31,7 +31,7 @@ def _paytable(value: str = "B") -> ParameterChange:
 
 
 async def _standing(pit: Pit) -> LinkView:
-    (standing,) = await pit.links_desk.links()
+    (standing,) = await pit.link_acts.links()
     return standing
 
 
@@ -41,13 +41,13 @@ async def _meter(pit: Pit, meter: str = PROGRESSIVE) -> MeterParameters:
 
 async def _change(pit: Pit, change: ParameterChange | Adjustment) -> str:
     """Have one person propose and another confirm."""
-    proposed = await pit.links_desk.propose(LINK, "sue", change)
-    return (await pit.links_desk.confirm(LINK, proposed.proposal, "tim")).state
+    proposed = await pit.link_acts.propose(LINK, "sue", change)
+    return (await pit.link_acts.confirm(LINK, proposed.proposal, "tim")).state
 
 
 async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str, str]:
     with pytest.raises(ActError) as refused:
-        await pit.links_desk.propose(LINK, "sue", change)
+        await pit.link_acts.propose(LINK, "sue", change)
     return refused.value.code, refused.value.message
 
 
@@ -76,7 +76,7 @@ async def test_tables_that_are_not_connected_are_named(pit: Pit) -> None:
 
 async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pit) -> None:
     await pit.wagers({1: PROGRESSIVE})
-    closed = await pit.links_desk.close(LINK, "sue", "the felt is changed")
+    closed = await pit.link_acts.close(LINK, "sue", "the felt is changed")
     assert (closed.state, closed.reason, closed.closed_by) == (
         "closed", "the felt is changed", "sue",
     )  # fmt: skip
@@ -85,8 +85,8 @@ async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pi
     assert (reply.status, reply.error.code) == ("refused", "link_closed")
     assert (await pit.result({1: RAGS})).status == "accepted"
     with pytest.raises(ActError, match="closed already by sue"):
-        await pit.links_desk.close(LINK, "tim", "again")
-    assert (await pit.links_desk.open(LINK, "tim")).state == "operable"
+        await pit.link_acts.close(LINK, "tim", "again")
+    assert (await pit.link_acts.open(LINK, "tim")).state == "operable"
     assert (await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")).status == "accepted"
 
 
@@ -94,20 +94,20 @@ async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit
     """The ledger passes an audit across the change (duties D4 and D12)."""
     assert (await _refused(pit, _paytable()))[0] == "not_closed"
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
-    await pit.links_desk.close(LINK, "sue", "new paytables")
-    proposed = await pit.links_desk.propose(LINK, "sue", _paytable())
+    await pit.link_acts.close(LINK, "sue", "new paytables")
+    proposed = await pit.link_acts.propose(LINK, "sue", _paytable())
     assert (proposed.before, proposed.after, proposed.state) == (
         "paytable A", "paytable B", "open",
     )  # fmt: skip
     with pytest.raises(ActError, match="another person confirms"):
-        await pit.links_desk.confirm(LINK, proposed.proposal, "sue")
+        await pit.link_acts.confirm(LINK, proposed.proposal, "sue")
     assert (await _meter(pit)).paytable == "A"
-    confirmed = await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
+    confirmed = await pit.link_acts.confirm(LINK, proposed.proposal, "tim")
     assert (confirmed.state, confirmed.by, confirmed.decided_by) == ("confirmed", "sue", "tim")
     assert (await _meter(pit)).paytable == "B"
     with pytest.raises(ActError, match="confirmed by tim already"):
-        await pit.links_desk.confirm(LINK, proposed.proposal, "una")
-    await pit.links_desk.open(LINK, "tim")
+        await pit.link_acts.confirm(LINK, proposed.proposal, "una")
+    await pit.link_acts.open(LINK, "tim")
     assert (await pit.audit()).balanced
 
 
@@ -120,14 +120,14 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     before = await pit.meter(PROGRESSIVE)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        await pit.links_desk.close(LINK, "sue", "five-dollar felt")
+        await pit.link_acts.close(LINK, "sue", "five-dollar felt")
         change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
         with pytest.raises(ActError, match="less than the chapter's seed"):
             await _change(pit, change)
         up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
         assert await _change(pit, up) == "confirmed"
         assert await _change(pit, change) == "confirmed"
-        await pit.links_desk.open(LINK, "sue")
+        await pit.link_acts.open(LINK, "sue")
         await link.service.reload()
         with pytest.raises(TermsError):
             await pit.wagers({1: PROGRESSIVE}, table="T-2")
@@ -155,7 +155,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
 async def test_parameter_that_the_chapter_does_not_take_is_refused(
     pit: Pit, meter: str, parameter: str, value: int | str, *, code: str, said: str
 ) -> None:
-    await pit.links_desk.close(LINK, "sue", "new paytables")
+    await pit.link_acts.close(LINK, "sue", "new paytables")
     change = ParameterChange(meter=meter, parameter=parameter, value=value)  # type: ignore[arg-type]
     refused, message = await _refused(pit, change)
     assert refused == code
@@ -163,21 +163,21 @@ async def test_parameter_that_the_chapter_does_not_take_is_refused(
 
 
 async def test_proposal_that_another_change_overtook_is_stale(pit: Pit) -> None:
-    await pit.links_desk.close(LINK, "sue", "new paytables")
-    first = await pit.links_desk.propose(LINK, "sue", _paytable())
+    await pit.link_acts.close(LINK, "sue", "new paytables")
+    first = await pit.link_acts.propose(LINK, "sue", _paytable())
     assert await _change(pit, _paytable()) == "confirmed"
     with pytest.raises(ActError) as refused:
-        await pit.links_desk.confirm(LINK, first.proposal, "tim")
+        await pit.link_acts.confirm(LINK, first.proposal, "tim")
     assert refused.value.code in {"stale", "no_change"}
-    assert (await pit.links_desk.withdraw(LINK, first.proposal, "tim")).state == "withdrawn"
+    assert (await pit.link_acts.withdraw(LINK, first.proposal, "tim")).state == "withdrawn"
     assert (await _standing(pit)).proposals == ()
 
 
 async def test_draws_are_a_parameter_too(pit: Pit) -> None:
-    await pit.links_desk.close(LINK, "sue", "more draws")
+    await pit.link_acts.close(LINK, "sue", "more draws")
     change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
     assert await _change(pit, change) == "confirmed"
-    await pit.links_desk.open(LINK, "sue")
+    await pit.link_acts.open(LINK, "sue")
     await pit.adopt()
     reply = await pit.wagers({1: BONUS})
     assert reply.draw is not None
@@ -198,9 +198,9 @@ async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -
 
 async def test_two_who_confirm_together_move_the_money_once(pit: Pit) -> None:
     change = Adjustment(meter=PROGRESSIVE, amount=500, reason="malfunction")
-    proposed = await pit.links_desk.propose(LINK, "sue", change)
+    proposed = await pit.link_acts.propose(LINK, "sue", change)
     outcomes = await asyncio.gather(
-        *(pit.links_desk.confirm(LINK, proposed.proposal, name) for name in ("tim", "una", "vic")),
+        *(pit.link_acts.confirm(LINK, proposed.proposal, name) for name in ("tim", "una", "vic")),
         return_exceptions=True,
     )
     assert sorted(type(each).__name__ for each in outcomes) == [
@@ -212,30 +212,30 @@ async def test_two_who_confirm_together_move_the_money_once(pit: Pit) -> None:
 @pytest.mark.duty("D17")
 async def test_every_act_is_in_the_ledger_with_the_person_who_did_it(pit: Pit) -> None:
     """Duty D17: the acts are listed, latest first."""
-    await pit.links_desk.close(LINK, "sue", "new paytables")
-    proposed = await pit.links_desk.propose(LINK, "sue", _paytable())
-    await pit.links_desk.confirm(LINK, proposed.proposal, "tim")
-    await pit.links_desk.open(LINK, "tim")
-    acts = await pit.links_desk.acts(LINK, None, 10)
+    await pit.link_acts.close(LINK, "sue", "new paytables")
+    proposed = await pit.link_acts.propose(LINK, "sue", _paytable())
+    await pit.link_acts.confirm(LINK, proposed.proposal, "tim")
+    await pit.link_acts.open(LINK, "tim")
+    acts = await pit.link_acts.acts(LINK, None, 10)
     assert [(act.what, act.by) for act in acts[:4]] == [
         ("open", "tim"), ("parameter", "tim"), ("propose", "sue"), ("close", "sue"),
     ]  # fmt: skip
     assert acts[1].told == "Progressive: paytable A → paytable B; proposed by sue"
     assert acts[3].told == "new paytables"
     assert [act.what for act in acts[4:]] == ["seed"] * 4
-    assert await pit.links_desk.acts(LINK, acts[3].entry, 1) == [acts[4]]
+    assert await pit.link_acts.acts(LINK, acts[3].entry, 1) == [acts[4]]
     with pytest.raises(ActError, match="no link other"):
-        await pit.links_desk.acts("other", None, 10)
+        await pit.link_acts.acts("other", None, 10)
 
 
 async def test_nothing_is_done_on_an_inoperable_link(pit: Pit) -> None:
     pit.inoperable = "the books do not hold"
     for act in (
-        pit.links_desk.close(LINK, "sue", "x"),
-        pit.links_desk.open(LINK, "sue"),
-        pit.links_desk.propose(LINK, "sue", _paytable()),
-        pit.links_desk.confirm(LINK, "P-1", "sue"),
-        pit.links_desk.withdraw(LINK, "P-1", "sue"),
+        pit.link_acts.close(LINK, "sue", "x"),
+        pit.link_acts.open(LINK, "sue"),
+        pit.link_acts.propose(LINK, "sue", _paytable()),
+        pit.link_acts.confirm(LINK, "P-1", "sue"),
+        pit.link_acts.withdraw(LINK, "P-1", "sue"),
     ):
         with pytest.raises(ActError, match="do not hold") as refused:
             await act
@@ -245,25 +245,25 @@ async def test_nothing_is_done_on_an_inoperable_link(pit: Pit) -> None:
 
 async def test_unknown_proposal_is_reported(pit: Pit) -> None:
     for act in (
-        pit.links_desk.confirm(LINK, "P-1", "sue"),
-        pit.links_desk.withdraw(LINK, "P-1", "sue"),
+        pit.link_acts.confirm(LINK, "P-1", "sue"),
+        pit.link_acts.withdraw(LINK, "P-1", "sue"),
     ):
         with pytest.raises(ActError) as refused:
             await act
         assert refused.value.code == "unknown_proposal"
 
 
-async def test_service_tells_every_display_that_a_link_is_closed(
+async def test_service_publishes_to_every_display_that_a_link_is_closed(
     keeping_pit: Pit, tmp_path: Path
 ) -> None:
     pit = keeping_pit
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        await pit.links_desk.close(LINK, "sue", "the felt is changed")
+        await pit.link_acts.close(LINK, "sue", "the felt is changed")
         await link.service.reload()
         assert (link.beat().state, link.beat().reason) == ("closed", "the felt is changed")
         assert link.meter(PROGRESSIVE).state == "closed"
-        await pit.links_desk.open(LINK, "sue")
+        await pit.link_acts.open(LINK, "sue")
         await link.service.reload()
         assert link.beat().state == "operable"
         assert link.meter(PROGRESSIVE).state == "open"
@@ -287,7 +287,7 @@ async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: P
 
 async def test_rounds_in_hand_are_named_by_their_tables(pit: Pit) -> None:
     await pit.wagers({1: PROGRESSIVE}, table="T-2")
-    await pit.links_desk.close(LINK, "sue", "new paytables")
+    await pit.link_acts.close(LINK, "sue", "new paytables")
     assert (await _refused(pit, _paytable()))[1].endswith("first: T-2")
     await pit.redis.hset(pit.store.keys.meters, "rounds", "2")
     assert "a table that has left the floor file" in (await _refused(pit, _paytable()))[1]
@@ -316,15 +316,17 @@ async def test_act_that_was_done_is_reported_as_done_though_displays_fail(
         raise TermsError("another floor file")
 
     monkeypatch.setattr(pit.store, "open", fail)
-    assert (await pit.links_desk.close(LINK, "sue", "shift")).state == "closed"
+    assert (await pit.link_acts.close(LINK, "sue", "shift")).state == "closed"
 
 
 @pytest.mark.reading("T19")
-async def test_draws_that_give_back_more_than_is_wagered_are_told_to_who_confirms(pit: Pit) -> None:
-    await pit.links_desk.close(LINK, "sue", "more draws")
+async def test_draws_that_return_more_than_is_wagered_are_shown_before_a_confirmation(
+    pit: Pit,
+) -> None:
+    await pit.link_acts.close(LINK, "sue", "more draws")
     change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
-    proposed = await pit.links_desk.propose(LINK, "sue", change)
+    proposed = await pit.link_acts.propose(LINK, "sue", change)
     assert proposed.after.startswith("one round in 1, which gives back 2")
     assert proposed.after.endswith("%: the house loses")
     seldom = ParameterChange(meter=BONUS, parameter="magic_card_every", value=100)
-    assert (await pit.links_desk.propose(LINK, "sue", seldom)).after == "one round in 100"
+    assert (await pit.link_acts.propose(LINK, "sue", seldom)).after == "one round in 100"

@@ -16,7 +16,7 @@ from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.store import UserStore
-from tests.people.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -27,14 +27,14 @@ Entry = tuple[bytes, Fields]
 @pytest.fixture
 async def staffed(register: Register) -> Register:
     """Return three users, for whom the log has changes of each kind."""
-    users = register.people.users
+    users = register.user_directory.users
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")
     await register.add("Tim", Role.AUDITOR)
     await users.set_pin("Flo", WRONG, BY_COMMAND)
     await users.disable("Tim", BY_COMMAND)
     opened = await register.sign_in("Ann")
-    await register.people.sessions.choose_pin(
+    await register.user_directory.sessions.choose_pin(
         opened.token, opened.person, PIN, WRONG, Caller("::1")
     )
     assert await problems(register) == ()
@@ -95,7 +95,7 @@ async def test_session_of_a_user_who_is_not_in_the_list_is_invalid(staffed: Regi
 
 
 @pytest.mark.parametrize(
-    ("user", "field", "value", "told"),
+    ("user", "field", "value", "expected"),
     [
         ("flo", "role", "administrator", "role is 'administrator', the log says 'floorperson'"),
         ("tim", "enabled", "1", "enabled is '1', the log says '0'"),
@@ -108,11 +108,11 @@ async def test_session_of_a_user_who_is_not_in_the_list_is_invalid(staffed: Regi
     ],
 )
 async def test_altered_user_is_named_with_the_field(
-    staffed: Register, user: str, field: str, value: str, told: str
+    staffed: Register, user: str, field: str, value: str, expected: str
 ) -> None:
     await staffed.redis.hset(staffed.keys.user(user), field, value)
     (problem,) = await problems(staffed)
-    assert problem.startswith(f"user '{user.title()}': {told}")
+    assert problem.startswith(f"user '{user.title()}': {expected}")
 
 
 async def test_user_that_is_gone_is_named(staffed: Register) -> None:
@@ -139,14 +139,14 @@ async def test_log_rewritten_with_new_digests_differs_from_its_mark(
 
     await rewrite(staffed, add_eve)
     await insert_administrator(staffed, listed=True)
-    told = (await check_log(staffed.redis, LogMark(tmp_path).seen)).problems
+    found_problems = (await check_log(staffed.redis, LogMark(tmp_path).seen)).problems
     assert (
         f"the operators' log: entry {found.entries} is not the one that was seen: {found.chain}"
-        in (told)
+        in found_problems
     )
     assert (
         f"the operators' log: the entries up to {found.entries} are not those that were sealed"
-        in (told)
+        in found_problems
     )
 
 
@@ -158,9 +158,9 @@ async def test_log_that_was_shortened_with_its_head_is_behind_its_mark(
     mark.note(found.entries, found.chain)
     await rewrite(staffed, lambda rows: rows[:-1])
     short = await check_log(staffed.redis, mark.seen)
-    told = mark.problem(short.entries, mark.seen.entries)
-    assert told is not None
-    assert told.startswith(f"the operators' log holds {found.entries - 1} entries and has held ")
+    problem = mark.problem(short.entries, mark.seen.entries)
+    assert problem is not None
+    assert problem.startswith(f"the operators' log holds {found.entries - 1} entries and has held ")
 
 
 async def test_running_audit_finds_what_was_altered_since(staffed: Register) -> None:
