@@ -1,171 +1,147 @@
 /* The floor page: its frame, its views, and the connection that keeps the views current. */
 
 import { afterPress } from "./after_press.js";
-import { make } from "./elements.js";
 import { EventStream } from "./event_stream.js";
 import * as api from "./floor_api.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
-import * as links from "./floor_links.js";
+import { Links } from "./floor_links.js";
 import * as session from "./floor_session.js";
-import * as sound from "./floor_sound.js";
-import * as users from "./floor_users.js";
-import * as waiting from "./floor_waiting.js";
-import * as wins from "./floor_wins.js";
+import { SignIn } from "./floor_sign_in.js";
+import { SoundButton } from "./floor_sound.js";
+import { MustChoose, openOwnPin, Users } from "./floor_users.js";
+import { useWaiting, Waiting } from "./floor_waiting.js";
+import { Wins } from "./floor_wins.js";
+import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
-const VIEWS = { waiting, wins, links, people: users };
+const VIEWS = [
+  { name: "waiting", label: "Waiting", right: "waiting", View: Waiting },
+  { name: "wins", label: "Wins", right: "wins", View: Wins },
+  { name: "links", label: "Links", right: "wins", View: Links },
+  { name: "people", label: "People", right: "users", View: Users },
+];
 /* The service sends a heartbeat every two seconds. After five seconds without one, the page says
    that the connection is lost. */
 const SILENT_MS = 4000;
 const RETRY_MAX_MS = 5000;
 const TITLE = document.title;
 
-const root = document.getElementById("floor");
-const main = make("main", {});
-const nav = make("nav", { "aria-label": "Views" });
-const who = make("p.who", {});
-const line = make("p.line.bad", { role: "status", hidden: true });
-const own = make("button", { type: "button", onclick: () => users.choosePin() }, "My PIN");
-const out = make("button", { type: "button", onclick: () => session.signOut() }, "Sign out");
-const presses = make("div.bar.presses", {}, sound.button, own, out);
-const head = make("section.top", { "aria-label": "Signed in" },
-  make("div.bar", {}, who, presses), nav);
-
-let me = null;
-let shown = null;
-let stream = null;
-/* Null until the event stream has connected or failed for the first time. */
-let heard = null;
-let current = false;
-let lastRead = null;
-
-const count = (number) => {
-  document.title = number ? `(${number}) ${TITLE}` : TITLE;
-  const badge = nav.querySelector(".count");
-  if (!badge) return;
-  badge.hidden = !number;
-  badge.textContent = String(number);
+/* The state of the event stream: `changes` counts the changes, and each loss is one too, because a
+   read then shows whether the connection failed or the session ended. `heard` is null until the
+   stream has connected or failed for the first time. */
+const useStream = () => {
+  const [stream, setStream] = useState({ changes: 0, heard: null, lostAt: null });
+  useLayoutEffect(() => {
+    const take = (next) => afterPress(() => setStream((now) => ({ ...now, ...next(now) })));
+    const source = new EventStream("/api/v1/floor/stream", {
+      silentMs: SILENT_MS,
+      retryMaxMs: RETRY_MAX_MS,
+      events: { changed: () => setStream((now) => ({ ...now, changes: now.changes + 1 })), heartbeat: () => {} },
+      heard: () => take(() => ({ heard: true })),
+      lost: () => take(({ changes }) => ({ heard: false, lostAt: api.now(), changes: changes + 1 })),
+    });
+    const offline = () => source.reconnect();
+    const online = () => source.connect();
+    window.addEventListener("offline", offline);
+    window.addEventListener("online", online);
+    return () => {
+      source.stop();
+      window.removeEventListener("offline", offline);
+      window.removeEventListener("online", online);
+    };
+  }, []);
+  return stream;
 };
+
+const useHash = () => {
+  const [hash, setHash] = useState(location.hash.slice(1));
+  useLayoutEffect(() => {
+    const changed = () => setHash(location.hash.slice(1));
+    window.addEventListener("hashchange", changed);
+    return () => window.removeEventListener("hashchange", changed);
+  }, []);
+  return hash;
+};
+
+const Head = ({ me, children }) => html`
+  <section class="top" aria-label="Signed in">
+    <div class="bar">
+      <p class="who"><strong>${me.name}</strong> ${me.role}</p>
+      <div class="bar presses">
+        <${SoundButton} />
+        ${!me.choose_pin && html`<button type="button" onClick=${() => openOwnPin()}>My PIN</button>`}
+        <button type="button" onClick=${() => session.signOut()}>Sign out</button>
+      </div>
+    </div>
+    ${children}
+  </section>`;
+
+const Tabs = ({ views, shown, count }) => views.length > 1 && html`
+  <nav aria-label="Views">
+    ${views.map(({ name, label, View }) => html`
+      <a key=${name} href=${`#${name}`} aria-current=${name === shown ? "page" : null}>
+        ${label}${View === Waiting && count > 0 && html`<span class="count wait">${count}</span>`}
+      </a>`)}
+  </nav>`;
 
 /* If the event stream is lost or a read fails, the data on the screen can be old. */
-const drawLine = () => {
-  const good = heard !== false && current;
-  line.hidden = good || lastRead === null;
-  document.documentElement.toggleAttribute("data-old", !good && lastRead !== null);
-  if (good || lastRead === null) return;
-  line.textContent = `Reconnecting. What you see may be old: as of ${format.clockSeconds(lastRead)}.`;
-};
-const wasRead = (good) => {
-  current = good;
-  if (good) lastRead = api.now();
-  else lastRead ??= api.now();
-  afterPress(drawLine);
+const OldLine = ({ stream, waiting }) => {
+  const isCurrent = stream.heard !== false && !waiting.error && (waiting.at ?? 0) >= (stream.lostAt ?? 0);
+  const isOld = waiting.answers > 0 && !isCurrent;
+  useLayoutEffect(() => {
+    document.documentElement.toggleAttribute("data-old", isOld);
+    return () => document.documentElement.removeAttribute("data-old");
+  }, [isOld]);
+  return html`
+    <p class="line bad" role="status" hidden=${!isOld}>
+      ${isOld && `Reconnecting. What you see may be old: as of ${format.clockSeconds(waiting.at ?? stream.lostAt ?? api.now())}.`}</p>`;
 };
 
-const allowed = () =>
-  Object.entries(VIEWS).filter(([, view]) => me.rights.includes(view.right));
-
-const route = () => {
-  if (!me || me.choose_pin) return;
-  const asked = location.hash.slice(1);
-  const [name, view] = allowed().find(([each]) => each === asked) ?? allowed()[0];
-  if (shown === view) return;
-  const moved = shown !== null;
-  dialogs.closeAll();
-  shown?.hide();
-  shown = view;
-  main.replaceChildren();
-  main.dataset.view = name;
-  for (const tab of nav.querySelectorAll("a")) {
-    if (tab.hash === `#${name}`) tab.setAttribute("aria-current", "page");
-    else tab.removeAttribute("aria-current");
-  }
-  view.show(main, me);
-  window.scrollTo(0, 0);
-  if (moved) main.querySelector("h1")?.focus();
+const Floor = ({ me }) => {
+  const stream = useStream();
+  const waiting = useWaiting(stream.changes);
+  const hash = useHash();
+  const views = VIEWS.filter(({ right }) => me.rights.includes(right));
+  const { name, View } = views.find((view) => view.name === hash) ?? views[0];
+  const isFirst = useRef(true);
+  const count = waiting.found?.length ?? 0;
+  useLayoutEffect(() => {
+    dialogs.closeAll();
+    window.scrollTo(0, 0);
+    if (!isFirst.current) document.querySelector("main h1")?.focus();
+    isFirst.current = false;
+  }, [name]);
+  useLayoutEffect(() => {
+    document.title = count ? `(${count}) ${TITLE}` : TITLE;
+    return () => { document.title = TITLE; };
+  }, [count]);
+  return html`
+    <${Head} me=${me}><${Tabs} views=${views} shown=${name} count=${count} /><//>
+    <${OldLine} stream=${stream} waiting=${waiting} />
+    <main key=${name} data-view=${name}><${View} me=${me} changes=${stream.changes} waiting=${waiting} /></main>
+    <p class="sr" role="status" aria-live="polite">${waiting.arrivals}</p>`;
 };
 
-const begun = (found) => {
-  me = found;
-  heard = lastRead = null;
-  current = false;
-  who.replaceChildren(make("strong", {}, me.name), ` ${me.role}`);
-  nav.replaceChildren(...allowed().map(([name, view]) =>
-    make("a", { href: `#${name}` }, view.name,
-      view === waiting ? make("span.count.wait", { hidden: true }) : null)));
-  nav.hidden = nav.children.length < 2;
-  root.replaceChildren(head, line, main, waiting.arrivals, session.stay);
-  shown = null;
-  own.hidden = me.choose_pin;
-  if (me.choose_pin) {
-    nav.hidden = true;
-    main.replaceChildren();
-    users.mustChoose(main);
-    main.querySelector("h1")?.focus();
-    return;
-  }
-  route();
-  waiting.begin(me, { counted: count, wasRead });
-  stream = new EventStream("/api/v1/floor/stream", {
-    silentMs: SILENT_MS,
-    retryMaxMs: RETRY_MAX_MS,
-    events: {
-      changed: () => {
-        waiting.refresh();
-        shown?.changed();
+const App = () => {
+  const [{ me, asked }, setState] = useState({ me: null, asked: null });
+  useLayoutEffect(() => {
+    session.on({
+      begun: (user) => setState({ me: user, asked: null }),
+      over: (why, name) => {
+        dialogs.closeAll();
+        history.replaceState(null, "", location.pathname);
+        setState({ me: null, asked: { why, name: why ? name : "" } });
       },
-      heartbeat: () => {},
-    },
-    heard: () => {
-      heard = true;
-      afterPress(drawLine);
-    },
-    /* The stream is lost if the connection fails, and also if the session has ended. A read shows
-       which of the two happened. */
-    lost: () => {
-      heard = false;
-      current = false;
-      afterPress(drawLine);
-      waiting.refresh();
-    },
-  });
+    });
+    session.resume().catch((error) => {
+      const { status, message } = api.refusal(error);
+      setState({ me: null, asked: status === 401 ? {} : { why: message } });
+    });
+  }, []);
+  if (!me) return asked && html`<${SignIn} ...${asked} />`;
+  return html`
+    ${me.choose_pin ? html`<${Head} me=${me} /><main><${MustChoose} /></main>` : html`<${Floor} me=${me} />`}
+    <${session.Stay} />`;
 };
 
-const over = (why, name) => {
-  me = null;
-  stream?.stop();
-  stream = null;
-  waiting.end();
-  shown?.hide();
-  shown = null;
-  dialogs.closeAll();
-  main.replaceChildren();
-  nav.replaceChildren();
-  who.replaceChildren();
-  line.textContent = "";
-  document.documentElement.removeAttribute("data-old");
-  document.title = TITLE;
-  history.replaceState(null, "", location.pathname);
-  signIn({ why, name: why ? name : "" });
-};
-
-const signIn = (asked) => {
-  const place = make("main.door", {});
-  root.replaceChildren(place);
-  session.showSignIn(place, asked);
-};
-
-const start = async () => {
-  try {
-    await session.resume();
-  } catch (error) {
-    const { status, message } = api.refusal(error);
-    signIn(status === 401 ? {} : { why: message });
-  }
-};
-
-window.addEventListener("hashchange", route);
-window.addEventListener("offline", () => stream?.reconnect());
-window.addEventListener("online", () => stream?.connect());
-session.on({ begun, over });
-start();
+render(html`<${App} />`, document.getElementById("floor"));

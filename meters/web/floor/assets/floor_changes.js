@@ -1,10 +1,10 @@
 /* Acts on a link and its meters. One person opens or closes a link. A change needs two people. */
 
-import { make, select } from "./elements.js";
 import * as api from "./floor_api.js";
-import * as dialogs from "./floor_dialog.js";
+import { Choice, Field, needed, open, Select, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
+import { html, useState } from "./preact.js";
 
 /* The parameters that table-side agents read in their own floor file too. */
 const OF_TABLES = ["wager", "paytable"];
@@ -18,43 +18,36 @@ const PARAMETERS = {
 };
 
 const path = (link, rest) => `/api/v1/links/${encodeURIComponent(link.link)}/${rest}`;
+const shortName = (parameter) => PARAMETERS[parameter].split(":")[0];
 
-const reasonLine = (label) => dialogs.line(label, "A reason is needed.", { name: "reason" });
+export const close = (link, done) => open({
+  title: `Close ${link.name}?`,
+  content: html`
+    <p>Its tables accept no new progressive wager. Open rounds are finished.</p>
+    <${Field} label="Reason" name="reason" />`,
+  confirm: "Close the link",
+  kind: "stop",
+  act: (form) => api.post(path(link, "close"), { reason: needed(form, "reason", "A reason is needed.") }),
+  done,
+});
 
-export const close = (link, done) => {
-  const reason = reasonLine("Reason");
-  dialogs.open({
-    title: `Close ${link.name}?`,
-    content: [
-      make("p", {}, "Its tables accept no new progressive wager. Open rounds are finished."),
-      reason.node,
-    ],
-    confirm: "Close the link",
-    kind: "stop",
-    act: () => api.post(path(link, "close"), { reason: reason.value() }),
-    done,
-  });
-};
-
-export const open = (link, done) => dialogs.open({
+export const openLink = (link, done) => open({
   title: `Open ${link.name}?`,
-  content: [
-    make("p", {}, link.reason ? `It was closed: ${format.sentence(link.reason)}` : "It is closed."),
-    make("p", {}, "Its tables accept progressive wagers again."),
-  ],
+  content: html`
+    <p>${link.reason ? `It was closed: ${format.sentence(link.reason)}` : "It is closed."}</p>
+    <p>Its tables accept progressive wagers again.</p>`,
   confirm: "Open the link",
   act: () => api.post(path(link, "open")),
   done,
 });
 
-export const approve = (link, done) => dialogs.open({
+export const approve = (link, done) => open({
   title: `Approve the floor file for ${link.name}?`,
-  content: [
-    make("ul", {}, link.unapproved.changed.map((one) => make("li.strong", {}, format.capital(one)))),
-    make("p", {}, "The link uses it from then on. At a service with another floor file the link "
-      + "stops until that service is restarted with this one."),
-    make("p.of", {}, `SHA-256 ${link.unapproved.digest}`),
-  ],
+  content: html`
+    <ul>${link.unapproved.changed.map((one) => html`<li class="strong">${format.capital(one)}</li>`)}</ul>
+    <p>${"The link uses it from then on. At a service with another floor file the link "
+      + "stops until that service is restarted with this one."}</p>
+    <p class="of">${`SHA-256 ${link.unapproved.digest}`}</p>`,
   confirm: "Approve",
   act: () => api.post(path(link, "approve"), { digest: link.unapproved.digest }),
   done,
@@ -64,112 +57,102 @@ const bound = (cents) => (cents === null ? "none" : money(cents));
 
 export const every = (number) => (number ? `one round in ${number.toLocaleString("en-US")}` : "never");
 
-const typed = (inputmode, maxlength, attributes = {}) =>
-  make("input", { type: "text", inputmode, name: "value", maxlength, ...attributes });
+const typed = { name: "value", inputmode: "decimal", maxlength: "16" };
 
-const typedAmount = () => typed("decimal", "16", { placeholder: "0.00" });
+const readAmount = (input, missing, least) => {
+  const cents = format.typedCents(input.value);
+  if (cents === null || cents < least) throw wrong(missing, input);
+  return cents;
+};
+const readEvery = (input) => {
+  if (!/^\d{1,7}$/.test(input.value.trim())) throw wrong("A whole number is needed; 0 means never.", input);
+  return Number(input.value);
+};
 
-/* The parameters of a meter that can be changed. Each has a name, the current value as text, a
-   control for the new value, and a function that reads the control. */
-const parameters = (meter) => {
-  const found = [];
-  const any = meter.kind === "five_card_hand_bonus";
-  const wager = any ? typed("decimal", "12") : select({ name: "value" },
-    [100, 500].map((cents) => [String(cents), money(cents)]), String(meter.wager));
-  found.push(["wager", money(meter.wager), wager, () => {
-    const cents = any ? format.typedCents(wager.value) : Number(wager.value);
-    if (!cents) throw dialogs.wrong("An amount such as 2.50 is needed.", wager);
-    return cents;
-  }]);
-  if (meter.paytables.length) {
-    const control = select({ name: "value" },
-      meter.paytables.map((letter) => [letter, `Paytable ${letter}`]), meter.paytable);
-    found.push(["paytable", `paytable ${meter.paytable}`, control, () => control.value]);
-  }
-  for (const name of ["magic_card_every", "lucky_every"]) {
-    if (meter[name] === null) continue;
-    const control = typed("numeric", "7");
-    found.push([name, every(meter[name]), control, () => {
-      if (!/^\d{1,7}$/.test(control.value.trim())) {
-        throw dialogs.wrong("A whole number is needed; 0 means never.", control);
-      }
-      return Number(control.value);
-    }]);
-  }
-  for (const name of ["limit", "contribution_max"]) {
-    const control = typedAmount();
-    found.push([name, bound(meter[name]), control, () => {
-      const cents = format.typedCents(control.value);
-      if (cents === null) throw dialogs.wrong("An amount is needed; 0 means none.", control);
-      return cents;
-    }]);
-  }
-  return found;
+/* The parameters of a meter that can be changed. Each has its current value as text, the
+   properties of a field for the new value, and a function that reads the field. A parameter with
+   `options` has a select. */
+const parameters = (meter) => ({
+  wager: {
+    now: money(meter.wager),
+    ...(meter.kind === "five_card_hand_bonus"
+      ? { field: typed, read: (input) => readAmount(input, "An amount such as 2.50 is needed.", 1) }
+      : {
+        field: { options: [100, 500].map((cents) => [String(cents), money(cents)]), chosen: String(meter.wager) },
+        read: (input) => Number(input.value),
+      }),
+  },
+  ...(meter.paytables.length && { paytable: {
+    now: `paytable ${meter.paytable}`,
+    field: { options: meter.paytables.map((letter) => [letter, `Paytable ${letter}`]), chosen: meter.paytable },
+    read: (input) => input.value,
+  } }),
+  ...Object.fromEntries(["magic_card_every", "lucky_every"].filter((name) => meter[name] !== null).map((name) =>
+    [name, { now: every(meter[name]), field: { ...typed, inputmode: "numeric", maxlength: "7" }, read: readEvery }])),
+  ...Object.fromEntries(["limit", "contribution_max"].map((name) => [name, {
+    now: bound(meter[name]),
+    field: { ...typed, placeholder: "0.00" },
+    read: (input) => readAmount(input, "An amount is needed; 0 means none.", 0),
+  }])),
+});
+
+const ParameterFields = ({ offered }) => {
+  const [chosen, setChosen] = useState("wager");
+  const { now, field } = offered[chosen];
+  return html`
+    <${Choice} legend="Which parameter?" name="parameter" chosen=${chosen} onChoose=${setChosen}
+      options=${Object.keys(offered).map((name) => [name, shortName(name)])} />
+    <div key=${chosen}>
+      <p>${`Now: ${now}`}</p>
+      <${field.options ? Select : Field} label=${`New: ${PARAMETERS[chosen].toLowerCase()}`} name="value" ...${field} />
+    </div>
+    <p>Another person must confirm it before it takes effect.</p>`;
 };
 
 export const parameter = (link, meter, done) => {
   const offered = parameters(meter);
-  const place = make("div", {});
-  let chosen = offered[0];
-  const show = () => place.replaceChildren(
-    make("p", {}, `Now: ${chosen[1]}`),
-    dialogs.field(`New: ${PARAMETERS[chosen[0]].toLowerCase()}`, chosen[2]));
-  const which = dialogs.choice("Which parameter?", "parameter",
-    offered.map(([name]) => [name, PARAMETERS[name].split(":")[0]]),
-    { chosen: chosen[0], onchange: (value) => {
-      chosen = offered.find(([name]) => name === value);
-      show();
-    } });
-  show();
-  dialogs.open({
+  open({
     title: `Change ${meter.name}`,
-    content: [which.node, place, make("p", {}, "Another person must confirm it before it takes effect.")],
+    content: html`<${ParameterFields} offered=${offered} />`,
     confirm: "Propose",
-    act: () => api.post(path(link, "proposals"),
-      { kind: "parameter", meter: meter.meter, parameter: chosen[0], value: chosen[3]() }),
-    done,
-  });
-};
-
-export const adjust = (link, meter, done) => {
-  const amount = typedAmount();
-  const preview = make("output.preview", { role: "status" }, "");
-  const reason = reasonLine("What went wrong?");
-  const way = dialogs.choice("Which way?", "way",
-    [["1", "+ Add to the meter"], ["-1", "− Subtract from the meter"]],
-    { missing: "Choose whether to add or subtract.", onchange: (value) => {
-      sign = Number(value);
-      show();
-    } });
-  let sign = 0;
-  const show = () => {
-    const cents = format.typedCents(amount.value) * sign || null;
-    const after = meter.amount + (cents ?? 0);
-    preview.textContent = cents === null
-      ? `${money(meter.amount)} now`
-      : after < 0
-        ? `The meter holds only ${money(meter.amount)}`
-        : `${money(meter.amount)} → ${money(after)}`;
-  };
-  amount.addEventListener("input", show);
-  show();
-  dialogs.open({
-    title: `Adjust ${meter.name}`,
-    content: [
-      make("p", {}, "To correct a malfunction or an error, and for nothing else."),
-      way.node, dialogs.field("Dollars and cents", amount), preview, reason.node,
-      make("p", {}, "Another person must confirm it before it takes effect."),
-    ],
-    confirm: "Propose",
-    act: () => {
-      const cents = Number(way.value()) * format.typedCents(amount.value);
-      if (!cents) throw dialogs.wrong("An amount such as 1,234.50 is needed.", amount);
-      return api.post(path(link, "proposals"),
-        { kind: "adjustment", meter: meter.meter, amount: cents, reason: reason.value() });
+    act: ({ elements }) => {
+      const name = elements.parameter.value;
+      const value = offered[name].read(elements.value);
+      return api.post(path(link, "proposals"), { kind: "parameter", meter: meter.meter, parameter: name, value });
     },
     done,
   });
 };
+
+const AdjustmentFields = ({ meter }) => {
+  const [sign, setSign] = useState(0);
+  const [amount, setAmount] = useState("");
+  const after = meter.amount + sign * (format.typedCents(amount) ?? 0);
+  const preview = after < 0
+    ? `The meter holds only ${money(meter.amount)}`
+    : after === meter.amount ? `${money(after)} now` : `${money(meter.amount)} → ${money(after)}`;
+  return html`
+    <p>To correct a malfunction or an error, and for nothing else.</p>
+    <${Choice} legend="Which way?" name="way" onChoose=${(value) => setSign(Number(value))}
+      options=${[["1", "+ Add to the meter"], ["-1", "− Subtract from the meter"]]} />
+    <${Field} label="Dollars and cents" ...${typed} placeholder="0.00" onInput=${(event) => setAmount(event.target.value)} />
+    <output class="preview" role="status">${preview}</output>
+    <${Field} label="What went wrong?" name="reason" />
+    <p>Another person must confirm it before it takes effect.</p>`;
+};
+
+export const adjust = (link, meter, done) => open({
+  title: `Adjust ${meter.name}`,
+  content: html`<${AdjustmentFields} meter=${meter} />`,
+  confirm: "Propose",
+  act: (form) => {
+    const way = Number(needed(form, "way", "Choose whether to add or subtract."));
+    const cents = readAmount(form.elements.value, "An amount such as 1,234.50 is needed.", 1);
+    const reason = needed(form, "reason", "A reason is needed.");
+    return api.post(path(link, "proposals"), { kind: "adjustment", meter: meter.meter, amount: way * cents, reason });
+  },
+  done,
+});
 
 /* A proposal as text: the parameter, its old value and its new value. */
 export const describe = (link, proposal) => {
@@ -178,24 +161,21 @@ export const describe = (link, proposal) => {
   if (proposal.kind === "adjustment") {
     return `${name}, adjusted by ${proposal.after}; it held ${proposal.before} when proposed`;
   }
-  const what = PARAMETERS[proposal.parameter].split(":")[0].toLowerCase();
-  return `${name}, ${what}: ${proposal.before} → ${proposal.after}`;
+  return `${name}, ${shortName(proposal.parameter).toLowerCase()}: ${proposal.before} → ${proposal.after}`;
 };
 
-const settle = (act, title, confirm, kind) => (link, proposal, done) => dialogs.open({
+const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
   title,
-  content: [
-    make("p.strong", {}, describe(link, proposal)),
-    proposal.reason ? make("p", {}, `Reason: ${format.sentence(proposal.reason)}`) : null,
-    OF_TABLES.includes(proposal.parameter)
-      && make("p", {}, "Then set it in the floor file of the tables too, and restart their agents: "
-        + "until then their wagers are refused at lock-out."),
-    make("p", {}, `Proposed by ${proposal.by}, ${format.moment(proposal.at)}.`),
-  ],
+  content: html`
+    <p class="strong">${describe(link, proposal)}</p>
+    ${proposal.reason && html`<p>${`Reason: ${format.sentence(proposal.reason)}`}</p>`}
+    ${OF_TABLES.includes(proposal.parameter) && html`<p>${"Then set it in the floor file of the tables too, and "
+      + "restart their agents: until then their wagers are refused at lock-out."}</p>`}
+    <p>${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}.`}</p>`,
   confirm,
   kind,
   act: () => api.post(path(link, `proposals/${encodeURIComponent(proposal.proposal)}/${act}`)),
   done,
 });
-export const confirm = settle("confirm", "Confirm this change?", "Confirm", "go");
-export const withdraw = settle("withdraw", "Withdraw this proposal?", "Withdraw", "stop");
+export const confirm = decide("confirm", "Confirm this change?", "Confirm", "go");
+export const withdraw = decide("withdraw", "Withdraw this proposal?", "Withdraw", "stop");

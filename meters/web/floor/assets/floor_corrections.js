@@ -1,78 +1,67 @@
 /* A correction request: a void after cards were entered, or a hand entered differently. A
    floorperson confirms or refuses the request. The table waits until then. */
 
-import { cards, make } from "./elements.js";
 import * as api from "./floor_api.js";
-import * as claims from "./floor_claims.js";
-import * as dialogs from "./floor_dialog.js";
+import { Action, Field, needed, open } from "./floor_dialog.js";
+import { Cards } from "./playing_cards.js";
+import { html } from "./preact.js";
 
 const KINDS = { void: "Void after cards", result: "Hand entered differently" };
 
 const path = (ask, act) => `/api/v1/asks/${encodeURIComponent(ask.ask)}/${act}`;
 export const place = (ask) => `Table ${ask.table}, round ${ask.round}`;
+export const kind = (ask) => KINDS[ask.what];
 
 const whose = (hand) => {
   if (hand.what === "hand") return `Position ${hand.position}`;
   return hand.what === "dealer" ? "Dealer" : "Community";
 };
 
-const then = (ask, hand) => {
-  if (hand.after.length) return make("div.hand", {}, make("p.of", {}, "To be settled"), cards(hand.after));
-  return make("p.of", {}, ask.what === "void" ? "Not settled: the round is void" : "Settled without cards");
-};
+const Then = ({ ask, hand }) => (hand.after.length
+  ? html`<div class="hand"><p class="of">To be settled</p><${Cards} names=${hand.after} /></div>`
+  : html`<p class="of">${ask.what === "void" ? "Not settled: the round is void" : "Settled without cards"}</p>`);
 
 /* The entered cards of each hand, and the cards that replace them. */
-const changes = (ask) =>
-  make("ul.changes", {}, ask.cards.map((hand) =>
-    make("li", {},
-      make("div.hand", {}, make("p.of", {}, `${whose(hand)}, entered`), cards(hand.before)),
-      then(ask, hand),
-      hand.taken_back || hand.reason
-        ? make("p.why", {}, `Taken back${hand.reason ? `: ${hand.reason}` : ""}`) : null)));
+export const Changes = ({ ask }) => html`
+  <ul class="changes">
+    ${ask.cards.map((hand) => html`
+      <li>
+        <div class="hand"><p class="of">${`${whose(hand)}, entered`}</p><${Cards} names=${hand.before} /></div>
+        <${Then} ask=${ask} hand=${hand} />
+        ${(hand.taken_back || hand.reason)
+          && html`<p class="why">${`Taken back${hand.reason ? `: ${hand.reason}` : ""}`}</p>`}
+      </li>`)}
+  </ul>`;
 
-const again = (ask) => [
-  make("div.again", {}, make("p.place", {}, place(ask)),
-    make("p", {}, [KINDS[ask.what], ask.reason].filter(Boolean).join(": "))),
-  changes(ask),
-];
+const Again = ({ ask }) => html`
+  <div class="again">
+    <p class="place">${place(ask)}</p>
+    <p>${[KINDS[ask.what], ask.reason].filter(Boolean).join(": ")}</p>
+  </div>
+  <${Changes} ask=${ask} />`;
 
-const confirm = (ask, done) => dialogs.open({
+const confirm = (ask, done) => open({
   title: ask.what === "void" ? "Confirm this void?" : "Confirm this result?",
-  content: again(ask),
+  content: html`<${Again} ask=${ask} />`,
   confirm: "Confirm",
   act: () => api.post(path(ask, "confirm")),
   done,
 });
 
-const refuse = (ask, done) => {
-  const reason = dialogs.line("Why? The dealer reads it", "Say why.");
-  dialogs.open({
-    title: ask.what === "void" ? "Refuse this void?" : "Refuse this result?",
-    content: [...again(ask), reason.node,
-      make("p", {}, "Nothing changes at the table: the round goes on.")],
-    confirm: "Refuse",
-    kind: "stop",
-    act: () => api.post(path(ask, "refuse"), { reason: reason.value() }),
-    done,
-  });
-};
+const refuse = (ask, done) => open({
+  title: ask.what === "void" ? "Refuse this void?" : "Refuse this result?",
+  content: html`
+    <${Again} ask=${ask} />
+    <${Field} label="Why? The dealer reads it" name="reason" />
+    <p>Nothing changes at the table: the round goes on.</p>`,
+  confirm: "Refuse",
+  kind: "stop",
+  act: (form) => api.post(path(ask, "refuse"), { reason: needed(form, "reason", "Say why.") }),
+  done,
+});
 
-const acts = (ask, me, done) => {
-  if (!me.rights.includes("decide")) return null;
-  const button = (kind, label, act) =>
-    dialogs.action(label, place(ask), () => act(ask, done), { kind, id: ask.ask });
-  return make("div.acts", {}, button("go", "Confirm", confirm), button("stop", "Refuse", refuse));
-};
-
-export const card = (ask, me, done) =>
-  make("li.claim.ask", { "data-ask": ask.ask },
-    claims.waitingHead(ask.table, `Round ${ask.round}`,
-      make("span.chip", { "data-state": "pending" }, "To confirm"), ask.at),
-    make("div.what", {},
-      make("p.hand-name", {}, KINDS[ask.what]),
-      ask.reason ? make("p.share", {}, `Reason: ${ask.reason}`) : null,
-      make("p.order", {}, `Asset ${ask.asset} · the table waits`)),
-    make("div.won", {}, changes(ask)),
-    acts(ask, me, done));
-
-export const kind = (ask) => KINDS[ask.what];
+export const CorrectionActs = ({ ask, me, done }) => me.rights.includes("decide") && html`
+  <div class="acts">
+    <${Action} kind="go" label="Confirm" about=${place(ask)} onClick=${() => confirm(ask, done)} />
+    <${Action} kind="stop" label="Refuse" about=${place(ask)} onClick=${() => refuse(ask, done)} />
+  </div>`;

@@ -1,11 +1,11 @@
 /* Decisions on a win and on the Envy Bonuses for its hand. Each dialog repeats the win. */
 
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import * as dialogs from "./floor_dialog.js";
+import { Action, Choice, Field, needed, open } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const REASONS = [
   "Hand misread", "Cards entered wrongly", "The light was out", "Card fouled",
@@ -16,139 +16,142 @@ const OTHER = "other";
 const path = (claim, act) => `/api/v1/claims/${encodeURIComponent(claim.claim)}/${act}`;
 
 /* The win is repeated in the dialog, so nobody decides a different win of the list. */
-const again = (claim) =>
-  make("div.again", {},
-    make("p.amount", {}, money(claims.sum(claim))),
-    make("p.place", {}, claims.place(claim)),
-    make("p", {}, `${claims.handName(claim)} · ${claims.itemName(claim)}`));
+const Again = ({ claim }) => html`
+  <div class="again">
+    <p class="amount">${money(claims.sum(claim))}</p>
+    <p class="place">${claims.place(claim)}</p>
+    <p>${`${claims.handName(claim)} · ${claims.itemName(claim)}`}</p>
+  </div>`;
 
-const validate = (claim, done) => dialogs.open({
+const validate = (claim, done) => open({
   title: "Validate this win?",
-  content: [
-    again(claim),
-    make("p", {}, claim.paid_from === "hand_pay"
+  content: html`
+    <${Again} claim=${claim} />
+    <p>${claim.paid_from === "hand_pay"
       ? "Then another person pays it as a hand pay."
-      : `It is paid ${format.paidFrom(claim.paid_from).toLowerCase()}.`),
-  ],
+      : `It is paid ${format.paidFrom(claim.paid_from).toLowerCase()}.`}</p>`,
   confirm: `Validate ${money(claim.amount)}`,
   act: () => api.post(path(claim, "validate")),
   done,
 });
 
-const reject = (claim, done) => {
-  const own = dialogs.line("In your words", "Say why, in your words.");
-  own.node.hidden = true;
-  const reasons = dialogs.choice("Why?", "reason",
-    [...REASONS.map((reason) => [reason, reason]), [OTHER, "Another reason"]],
-    { short: true, missing: "Say why.", onchange: (value) => {
-      own.node.hidden = value !== OTHER;
-      if (!own.node.hidden) own.input.focus();
-    } });
-  const envy = claim.envy.length
-    ? dialogs.choice("And the Envy Bonuses?", "envy", [
-      ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
-      ["due", "The hand is as entered: Envy Bonuses are due"],
-    ], { missing: "Say whether the Envy Bonuses are due." })
-    : null;
-  dialogs.open({
-    title: "Reject this win?",
-    content: [
-      again(claim), reasons.node, own.node, envy && [claims.envy(claim), envy.node],
-      make("p", {}, claim.percent === null
-        ? "Nothing is paid for it."
-        : "Nothing is paid for it; the amount goes back to the meter."
-        + (claim.percent === 100
-          ? " The reseed stays on the meter until two supervisors adjust it."
-          : "")),
-    ],
-    confirm: `Reject ${money(claim.amount)}`,
-    kind: "stop",
-    act: () => {
-      const chosen = reasons.value();
-      const reason = chosen === OTHER ? own.value() : chosen;
-      const envyNotDue = envy ? { envy_not_due: envy.value() === "not_due" } : {};
-      return api.post(path(claim, "reject"), { reason, ...envyNotDue });
-    },
-    done,
-  });
+const Reasons = () => {
+  const [chosen, setChosen] = useState("");
+  const own = useRef();
+  const isOther = chosen === OTHER;
+  useLayoutEffect(() => { if (isOther) own.current.querySelector("input").focus(); }, [isOther]);
+  return html`
+    <${Choice} legend="Why?" name="reason" short onChoose=${setChosen}
+      options=${[...REASONS.map((reason) => [reason, reason]), [OTHER, "Another reason"]]} />
+    <div ref=${own} hidden=${!isOther}><${Field} label="In your words" name="own" /></div>`;
 };
 
-const pay = (claim, done) => {
-  const slip = dialogs.line("Number of the payout slip", "The number of the slip is needed.",
-    { maxlength: "100", autocapitalize: "characters", enterkeyhint: "done" });
-  const envy = claims.owesEnvy(claim)
-    ? dialogs.choice(`And the Envy Bonuses of ${money(claim.envy_amount)}?`, "envy", [
-      ["paid", "The table has paid them"],
-      ["later", "Not yet"],
-    ], { missing: "Say whether the Envy Bonuses are paid." })
-    : null;
-  dialogs.open({
-    title: "Pay this win?",
-    content: [
-      claims.taxNotice(claim),
-      again(claim),
-      make("p", {}, `Validated by ${claim.validated_by}.`),
-      slip.node,
-      envy?.node,
-    ],
-    confirm: `Paid ${money(claim.amount)}`,
-    act: () => {
-      const number = slip.value();
-      const envyPaid = envy ? { envy_paid: envy.value() === "paid" } : {};
-      return api.post(path(claim, "pay"), { slip: number, ...envyPaid });
-    },
-    done,
-  });
+const rejectedText = (claim) => {
+  if (claim.percent === null) return "Nothing is paid for it.";
+  const rest = claim.percent === 100
+    ? " The reseed stays on the meter until two supervisors adjust it." : "";
+  return `Nothing is paid for it; the amount goes back to the meter.${rest}`;
 };
+
+const reject = (claim, done) => open({
+  title: "Reject this win?",
+  content: html`
+    <${Again} claim=${claim} />
+    <${Reasons} />
+    ${claim.envy.length > 0 && html`
+      <${claims.Envy} claim=${claim} />
+      <${Choice} legend="And the Envy Bonuses?" name="envy" options=${[
+        ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
+        ["due", "The hand is as entered: Envy Bonuses are due"],
+      ]} />`}
+    <p>${rejectedText(claim)}</p>`,
+  confirm: `Reject ${money(claim.amount)}`,
+  kind: "stop",
+  act: (form) => {
+    const chosen = needed(form, "reason", "Say why.");
+    const reason = chosen === OTHER ? needed(form, "own", "Say why, in your words.") : chosen;
+    const envyNotDue = claim.envy.length
+      ? { envy_not_due: needed(form, "envy", "Say whether the Envy Bonuses are due.") === "not_due" }
+      : {};
+    return api.post(path(claim, "reject"), { reason, ...envyNotDue });
+  },
+  done,
+});
+
+const pay = (claim, done) => open({
+  title: "Pay this win?",
+  content: html`
+    <${claims.TaxNotice} claim=${claim} />
+    <${Again} claim=${claim} />
+    <p>${`Validated by ${claim.validated_by}.`}</p>
+    <${Field} label="Number of the payout slip" name="slip" maxlength="100"
+      autocapitalize="characters" enterkeyhint="done" />
+    ${claims.owesEnvy(claim) && html`
+      <${Choice} legend=${`And the Envy Bonuses of ${money(claim.envy_amount)}?`} name="envy"
+        options=${[["paid", "The table has paid them"], ["later", "Not yet"]]} />`}`,
+  confirm: `Paid ${money(claim.amount)}`,
+  act: (form) => {
+    const slip = needed(form, "slip", "The number of the slip is needed.");
+    const envyPaid = claims.owesEnvy(claim)
+      ? { envy_paid: needed(form, "envy", "Say whether the Envy Bonuses are paid.") === "paid" }
+      : {};
+    return api.post(path(claim, "pay"), { slip, ...envyPaid });
+  },
+  done,
+});
 
 /* One button pays all Envy Bonuses of a hand. */
-const payEnvy = (claim, done) => dialogs.open({
+const payEnvy = (claim, done) => open({
   title: "Has the table paid these Envy Bonuses?",
-  content: [
-    make("div.again", {},
-      make("p.amount", {}, money(claim.envy_amount)),
-      make("p.place", {}, `For the hand of ${claims.place(claim)}`)),
-    claims.envy(claim),
-  ],
+  content: html`
+    <div class="again">
+      <p class="amount">${money(claim.envy_amount)}</p>
+      <p class="place">${`For the hand of ${claims.place(claim)}`}</p>
+    </div>
+    <${claims.Envy} claim=${claim} />`,
   confirm: `Paid ${money(claim.envy_amount)}`,
   act: () => api.post(path(claim, "pay-envy")),
   done,
 });
 
-const rejectEnvy = (claim, done) => {
-  const reason = dialogs.line("Why not?", "Say why.");
-  dialogs.open({
-    title: "Are these Envy Bonuses not due?",
-    content: [claims.envy(claim), reason.node, make("p", {}, "Nothing is paid for them.")],
-    confirm: `Not due ${money(claim.envy_amount)}`,
-    kind: "stop",
-    act: () => api.post(path(claim, "reject-envy"), { reason: reason.value() }),
-    done,
-  });
+const rejectEnvy = (claim, done) => open({
+  title: "Are these Envy Bonuses not due?",
+  content: html`
+    <${claims.Envy} claim=${claim} />
+    <${Field} label="Why not?" name="reason" />
+    <p>Nothing is paid for them.</p>`,
+  confirm: `Not due ${money(claim.envy_amount)}`,
+  kind: "stop",
+  act: (form) => api.post(path(claim, "reject-envy"), { reason: needed(form, "reason", "Say why.") }),
+  done,
+});
+
+/* The buttons of a claim: kind, label, act, amount, and the reason why it cannot be pressed. */
+const buttons = (claim, me) => {
+  if (!me.rights.includes("decide")) return [];
+  if (claim.state === "pending") {
+    return [["go", "Validate", validate, claim.amount], ["stop", "Reject", reject, claim.amount]];
+  }
+  const own = claim.validated_by === me.name ? "You validated it: another person must pay it." : "";
+  return [
+    ...(claims.waitsForPay(claim) ? [["go", "Pay", pay, claim.amount, own]] : []),
+    ...(claims.owesEnvy(claim)
+      ? [["go", "Envy paid", payEnvy, claim.envy_amount], ["stop", "Envy not due", rejectEnvy, claim.envy_amount]]
+      : []),
+  ];
 };
 
 /* The buttons of a win for the signed-in user. If the user is not allowed to press a button, the
    reason is shown. */
-export const acts = (claim, me, done) => {
+export const ClaimActs = ({ claim, me, done }) => {
   if (!me.rights.includes("wins")) return null;
-  const slip = claims.slipLink(claim);
-  if (!me.rights.includes("decide")) return make("div.acts", {}, slip);
-  const button = (kind, label, act, cents = claim.amount) =>
-    dialogs.action(label, `${claims.place(claim)}, ${money(cents)}`, () => act(claim, done),
-      { kind, id: claim.claim });
-  if (claim.state === "pending") {
-    return make("div.acts", {},
-      button("go", "Validate", validate), button("stop", "Reject", reject), slip);
-  }
-  const envy = claims.owesEnvy(claim)
-    ? [button("go", "Envy paid", payEnvy, claim.envy_amount),
-      button("stop", "Envy not due", rejectEnvy, claim.envy_amount)]
-    : [];
-  if (!claims.waitsForPay(claim)) return make("div.acts", {}, envy, slip);
-  if (claim.validated_by === me.name) {
-    return make("div.acts", {},
-      make("button.go", { type: "button", disabled: true }, "Pay"),
-      envy, slip, make("p.why", {}, "You validated it: another person must pay it."));
-  }
-  return make("div.acts", {}, button("go", "Pay", pay), envy, slip);
+  const shown = buttons(claim, me);
+  return html`
+    <div class="acts">
+      ${shown.map(([kind, label, act, cents, off]) => html`
+        <${Action} key=${label} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`}
+          off=${off} onClick=${() => act(claim, done)} />`)}
+      <${claims.SlipLink} claim=${claim} />
+      ${shown.map(([, , , , off]) => off && html`<p class="why">${off}</p>`)}
+    </div>`;
 };

@@ -1,100 +1,86 @@
 /* Dialogs. A dialog has a question, its subject, and one button that carries out the act. */
 
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
+import { Stay } from "./floor_session.js";
+import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const SETTLE_MS = 400;
+const host = document.body.appendChild(document.createElement("div"));
 let made = 0;
-
-/* Return the focus to an element, or to the element that has replaced it. */
-const refocus = (element) => {
-  const key = element?.dataset?.focus;
-  const again = key ? document.querySelector(`[data-focus="${CSS.escape(key)}"]`) : null;
-  const heading = document.querySelector("main h1");
-  const target = element?.isConnected && element !== document.body ? element : again ?? heading;
-  target?.focus();
-};
-
-/* Replace the rows of a list, and keep the focus. */
-export const redraw = (list, rows) => {
-  const had = document.activeElement;
-  list.replaceChildren(...rows);
-  if (had?.dataset?.focus && had !== document.activeElement) refocus(had);
-};
-
-/* Open a dialog. The button calls `act`, and an error of `act` is shown. If the act is too late,
-   or if its outcome is unknown, the dialog cannot be confirmed again. Without `act`, the dialog
-   only shows its content. `link` is shown next to the button. */
-export const open = ({ title, content, confirm, kind = "go", act, done, wide, link = null }) => {
-  const from = document.activeElement;
-  const id = `dialog-${(made += 1)}`;
-  const heading = make("h2", { id, tabindex: "-1" }, title);
-  const notice = make("p.notice.bad", { role: "alert", hidden: true });
-  const leave = make("button", { type: "button", onclick: () => close() }, act ? "Cancel" : "Close");
-  const does = act ? make(`button.${kind}`, { type: "submit" }, confirm) : null;
-  const form = make("form", { novalidate: true, autocomplete: "off" },
-    make("div.dialog-head", {}, heading),
-    make("div.dialog-body", { tabindex: act ? null : "0" }, content),
-    notice,
-    make("div.dialog-acts", {}, leave, link, does));
-  const dialog = make(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
-  let busy = false;
-
-  const close = () => {
-    if (dialog.open) dialog.close();
-  };
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    refocus(from);
-  });
-  dialog.addEventListener("cancel", (event) => {
-    if (busy) event.preventDefault();
-  });
-
-  const fail = (error) => {
-    notice.textContent = error.message;
-    notice.hidden = false;
-    const over = error.unknown || error.status === 409 || error.status === 404;
-    if (!over) return;
-    does.remove();
-    leave.textContent = "Close";
-    leave.focus();
-    done?.();
-  };
-
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (!act || busy || does.disabled || !does.isConnected) return;
-    busy = true;
-    notice.hidden = true;
-    does.disabled = true;
-    does.textContent = "Sending…";
-    try {
-      const answer = await act();
-      busy = false;
-      close();
-      done?.(answer);
-    } catch (error) {
-      fail(api.refusal(error));
-    } finally {
-      busy = false;
-      does.disabled = false;
-      does.textContent = confirm;
-    }
-  });
-
-  document.body.append(dialog);
-  dialog.showModal();
-  heading.focus();
-  if (does) {
-    /* The second tap of a double tap can hit this new button. It is not an answer. */
-    does.disabled = true;
-    setTimeout(() => { does.disabled = busy; }, SETTLE_MS);
-  }
-};
+let shown = null;
 
 export const closeAll = () => {
-  for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
+  shown = null;
+  render(null, host);
+};
+
+/* Open a dialog. The button calls `act` with the form, and an error of `act` is shown. If the act
+   is too late, or if its outcome is unknown, the dialog cannot be confirmed again. Without `act`,
+   the dialog only shows its content. `link` is shown next to the button. */
+export const open = (dialog) => {
+  shown = made += 1;
+  render(html`<${Dialog} key=${shown} number=${shown} ...${dialog} />`, host);
+};
+
+const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide, link }) => {
+  const dialog = useRef();
+  const leave = useRef();
+  /* A second press can come before the dialog is drawn again, so the phase is not only a state. */
+  const phase = useRef("opening");
+  const [, draw] = useState("");
+  const [error, setError] = useState("");
+  const enter = (next) => draw(phase.current = next);
+
+  useLayoutEffect(() => {
+    dialog.current.showModal();
+    dialog.current.querySelector("h2").focus();
+    /* The second tap of a double tap can hit this new button. It is not an answer. */
+    const settling = setTimeout(() => enter("ready"), SETTLE_MS);
+    return () => clearTimeout(settling);
+  }, []);
+
+  const submit = async (event) => {
+    event.preventDefault();
+    if (!act || phase.current !== "ready") return;
+    setError("");
+    enter("sending");
+    try {
+      const answer = await act(event.target);
+      dialog.current?.close();
+      done?.(answer);
+    } catch (refused) {
+      const { message, unknown, status } = api.refusal(refused);
+      const over = unknown || status === 409 || status === 404;
+      setError(message);
+      enter(over ? "over" : "ready");
+      if (!over) return;
+      leave.current?.focus();
+      done?.();
+    }
+  };
+  const closed = () => {
+    if (shown !== number) return;
+    closeAll();
+    if (document.activeElement === document.body) document.querySelector("main h1")?.focus();
+  };
+  const canAct = act && phase.current !== "over";
+
+  return html`
+    <dialog ref=${dialog} class=${wide ? "wide" : null} aria-labelledby=${`dialog-${number}`} onClose=${closed}
+      onCancel=${(event) => { if (phase.current === "sending") event.preventDefault(); }}>
+      <form novalidate autocomplete="off" onSubmit=${submit}>
+        <div class="dialog-head"><h2 id=${`dialog-${number}`} tabindex="-1">${title}</h2></div>
+        <div class="dialog-body" tabindex=${act ? null : "0"}>${content}</div>
+        <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
+        <div class="dialog-acts">
+          <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? "Cancel" : "Close"}</button>
+          ${link}
+          ${canAct && html`<button class=${kind} type="submit" disabled=${phase.current !== "ready"}>
+            ${phase.current === "sending" ? "Sending…" : confirm}</button>`}
+        </div>
+      </form>
+      <${Stay} inDialog />
+    </dialog>`;
 };
 
 /* Make an error about an input, and move the focus to it. */
@@ -106,48 +92,47 @@ export const wrong = (message, field) => {
   return new api.Refused(message, { status: 422 });
 };
 
-/* Label a field. The label is a separate element that can be tapped too. */
-export const field = (label, control, hint) => {
-  const id = `field-${(made += 1)}`;
-  control.id = id;
-  const note = hint ? make("p.hint", { id: `${id}-hint` }, hint) : null;
-  if (note) control.setAttribute("aria-describedby", note.id);
-  return make("div.field", {}, make("label", { for: id }, label), control, note);
+/* Return the text of a field, or the value of a choice; throw `missing` if there is none. */
+export const needed = (form, name, missing) => {
+  const value = form.elements[name].value.trim();
+  if (!value) throw wrong(missing, form.querySelector(`[name=${name}]`));
+  return value;
 };
 
-/* Make a labeled line of text. `value` returns the typed text. If the text is empty, `value`
-   throws `missing`. */
-export const line = (label, missing, attributes = {}) => {
-  const input = make("input", { type: "text", maxlength: "200", ...attributes });
-  const value = () => {
-    const text = input.value.trim();
-    if (!text) throw wrong(missing, input);
-    return text;
-  };
-  return { input, node: field(label, input), value };
+/* A labeled control: a line of text, or another control such as a select. The label is a separate
+   element that can be tapped too. */
+export const Field = ({ label, hint, control = "input", children, ...attributes }) => {
+  const [id] = useState(() => `field-${(made += 1)}`);
+  const line = control === "input" ? { type: "text", maxlength: "200" } : {};
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <${control} id=${id} aria-describedby=${hint ? `${id}-hint` : null} ...${line} ...${attributes}>${children}<//>
+      ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+    </div>`;
 };
 
-/* Make a choice of one of several options, each large enough for a thumb. `options` are pairs of
-   value and label. `value` returns the chosen value. If none is chosen, `value` throws
-   `missing`. */
-export const choice = (legend, name, options, { chosen = null, onchange, short = false, missing } = {}) => {
-  const node = make(short ? "fieldset.choice.short" : "fieldset.choice", {}, make("legend", {}, legend),
-    options.map(([value, label]) => make("label", {},
-      make("input", { type: "radio", name, value, checked: value === chosen }),
-      make("span", {}, label))));
-  if (onchange) node.addEventListener("change", (event) => onchange(event.target.value));
-  const value = () => {
-    const found = node.querySelector("input:checked");
-    if (!found) throw wrong(missing, node.querySelector("input"));
-    return found.value;
-  };
-  return { node, value };
-};
+/* A labeled select; `options` are pairs of value and label. */
+export const Select = ({ options, chosen, children, ...attributes }) => html`
+  <${Field} control="select" ...${attributes}>
+    ${options.map(([value, label]) => html`<option value=${value} selected=${value === chosen}>${label}</option>`)}
+    ${children}
+  <//>`;
 
-/* Make a button for a row of a list. `about` distinguishes the button from the same button of
-   other rows. */
-export const action = (label, about, onclick, { kind = "", off = "", id = about } = {}) =>
-  make(kind ? `button.${kind}` : "button", {
-    type: "button", disabled: Boolean(off), "aria-label": `${label}: ${about}`,
-    "data-focus": `${label} ${id}`, onclick,
-  }, label);
+/* A choice of one of several options, each large enough for a thumb. `options` are pairs of value
+   and label. */
+export const Choice = ({ legend, name, options, chosen, onChoose, short = false }) => html`
+  <fieldset class=${short ? "choice short" : "choice"} onChange=${(event) => onChoose?.(event.target.value)}>
+    <legend>${legend}</legend>
+    ${options.map(([value, label]) => html`
+      <label key=${value}>
+        <input type="radio" name=${name} value=${value} checked=${chosen && value === chosen} />
+        <span>${label}</span>
+      </label>`)}
+  </fieldset>`;
+
+/* A button of a row of a list. `about` distinguishes the button from the same button of other
+   rows. */
+export const Action = ({ label, about, kind = null, off = "", onClick }) => html`
+  <button type="button" class=${kind} disabled=${Boolean(off)} aria-label=${`${label}: ${about}`} onClick=${onClick}>
+    ${label}</button>`;

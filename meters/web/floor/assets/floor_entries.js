@@ -1,34 +1,36 @@
 /* Lists of past acts, latest first, read page by page. */
 
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
-export const entry = (at, what, by, about) =>
-  make("li", {},
-    make("span.when", {}, format.moment(at)),
-    make("span.main", {}, what),
-    make("span.by", {}, by),
-    make("span.about", {}, about));
+export const Entry = ({ at, what, by, about }) => html`
+  <li>
+    <span class="when">${format.moment(at)}</span>
+    <span class="main">${what}</span>
+    <span class="by">${by}</span>
+    <span class="about">${about}</span>
+  </li>`;
 
-export class Entries {
-  /* `row` makes the element of an entry. `refused` is called with an error. */
-  constructor(path, limit, row, refused) {
-    Object.assign(this, { path, limit, row, refused });
-    this.list = make("ol.entries", {});
-    this.more = make("button", { type: "button", hidden: true, onclick: () => this.read(this.last) }, "Earlier");
-  }
-
-  /* Read the latest page, or the page before an entry. */
-  async read(before = null) {
+/* The rows of a path. The latest page is read again whenever `changed` changes. `entry` makes the
+   properties of an entry. */
+export const Entries = ({ path, limit, entry, changed, empty = "" }) => {
+  const [{ rows, more, status }, setFound] = useState({ rows: [], more: false, status: "" });
+  const asked = useRef(0);
+  const read = async (before = null) => {
+    const number = (asked.current += 1);
     try {
-      const found = await api.get(this.path, { before, limit: this.limit });
-      if (before === null) this.list.replaceChildren();
-      this.list.append(...found.map(this.row));
-      this.last = found.at(-1)?.entry ?? null;
-      this.more.hidden = found.length < this.limit;
+      const page = await api.get(path, { before, limit });
+      if (number !== asked.current) return;
+      const all = before === null ? page : [...rows, ...page];
+      setFound({ rows: all, more: page.length === limit, status: all.length ? "" : empty });
     } catch (error) {
-      this.refused(api.refusal(error));
+      setFound({ rows, more, status: api.refusal(error).message });
     }
-  }
-}
+  };
+  useLayoutEffect(() => { read(); }, [changed]);
+  return html`
+    <p class="of" role="status">${status}</p>
+    <ol class="entries">${rows.map((row) => html`<${Entry} key=${row.entry} ...${entry(row)} />`)}</ol>
+    <button type="button" hidden=${!more} onClick=${() => read(rows.at(-1).entry)}>Earlier</button>`;
+};

@@ -1,14 +1,14 @@
 /* The links: their state, their meters, their proposals, and the acts on them. */
 
-import { afterPress } from "./after_press.js";
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
 import * as changes from "./floor_changes.js";
-import * as claims from "./floor_claims.js";
-import * as dialogs from "./floor_dialog.js";
-import { Entries, entry } from "./floor_entries.js";
+import { Facts } from "./floor_claims.js";
+import { Action } from "./floor_dialog.js";
+import { Entries } from "./floor_entries.js";
 import * as format from "./floor_format.js";
+import { useAnswer } from "./floor_reading.js";
 import { money } from "./money.js";
+import { html, useState } from "./preact.js";
 
 const ACTS_LIMIT = 25;
 const NAMED_MAX = 8;
@@ -24,218 +24,81 @@ const DONE = {
   void: "Round void after cards were entered", result: "Hand entered again",
   confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",
 };
-let view = null;
-let me = null;
 
-class View {
-  constructor(root) {
-    this.acts = new Map();
-    this.status = make("p.nothing", { role: "status" }, "Reading…");
-    this.list = make("div.links", {});
-    this.seal = make("p.of.seal", { hidden: true });
-    root.append(make("h1", { tabindex: "-1" }, "Links"), this.status, this.list, this.seal);
-    this.drawn = "";
-    this.asked = this.answered = 0;
-    this.read();
-  }
+const number = (count) => count.toLocaleString("en-US");
 
-  async read() {
-    const asked = (this.asked += 1);
-    let redraw;
-    try {
-      const found = await api.get("/api/v1/links");
-      redraw = () => this.draw(found);
-    } catch (error) {
-      const { message } = api.refusal(error);
-      redraw = () => this.refused(message);
-    }
-    /* An answer to an older request must not replace the answer to a newer request. */
-    if (asked < this.answered) return;
-    this.answered = asked;
-    afterPress(redraw);
-    try {
-      await this.readSeal();
-    } catch (error) {
-      /* The list of links already shows the error. */
-      api.refusal(error);
-    }
-  }
+/* The tables that are not connected, so their progressives cannot be played. Only the first tables
+   are named. */
+const offlineText = (tables) => {
+  const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
+  return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
+};
 
-  /* The seal of the operators' log is the same for all links. */
-  async readSeal() {
-    const { sealed_entry: entry, seal } = await api.get("/api/v1/log/seal");
-    this.seal.hidden = !seal;
-    this.seal.replaceChildren(
-      `Operators' log sealed at entry ${entry.toLocaleString("en-US")}: `, make("code", {}, seal));
-  }
+const reasonText = (link) => {
+  const by = link.state === "closed" && link.closed_by
+    ? `Closed by ${link.closed_by}, ${format.moment(link.closed_at)}: ` : "";
+  return format.sentence(by + link.reason);
+};
 
-  refused(message) {
-    this.status.hidden = false;
-    this.status.textContent = message;
-  }
+const Unapproved = ({ link, canAct, done }) => {
+  const { barred, changed, approved_by: by, approved_at: at } = link.unapproved;
+  return html`
+    <section class="unapproved">
+      <h3>The floor file is not as approved</h3>
+      <ul>${changed.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
+      ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
+      ${canAct && html`
+        <div class="acts">
+          <${Action} kind="go" label="Approve the floor file" about=${link.name} off=${barred}
+            onClick=${() => changes.approve(link, done)} />
+          ${barred && html`<p class="why">${format.sentence(barred)}</p>`}
+        </div>`}
+    </section>`;
+};
 
-  draw(found) {
-    if (view !== this) return;
-    this.status.hidden = true;
-    const text = JSON.stringify(found);
-    if (text === this.drawn) return;
-    this.drawn = text;
-    dialogs.redraw(this.list, found.map((link) => this.link(link)));
+const LinkActs = ({ link, done }) => {
+  if (link.state === "inoperable") {
+    return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
   }
+  return html`
+    <div class="acts">
+      ${link.state === "closed"
+        ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name}
+            onClick=${() => changes.openLink(link, done)} />`
+        : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name}
+            onClick=${() => changes.close(link, done)} />`}
+    </div>`;
+};
 
-  done() {
-    for (const acts of this.acts.values()) acts.read();
-    return this.read();
-  }
+const whyNotConfirm = (link, proposal, me) => {
+  if (proposal.by === me.name) return "You proposed it: another person confirms.";
+  return proposal.kind === "parameter" && link.state !== "closed"
+    ? "The link is open: a parameter is confirmed while it is closed." : "";
+};
 
-  link(link) {
-    const may = me.rights.includes("links");
-    const done = () => this.done();
-    const closed = link.state === "closed";
-    return make("section.link", { "data-link": link.link, "aria-label": link.name },
-      make("header", {},
-        make("h2", {}, link.name),
-        make("span.chip", { "data-state": link.state }, STATES[link.state]),
-        make("p.standing", {}, [
-          `${link.tables_online} of ${format.count(link.tables, "table")} connected`,
-          `${format.count(link.rounds_open, "open round")}`,
-        ].join(" · "))),
-      link.tables_offline?.length
-        ? make("p.of.offline", {}, this.offline(link.tables_offline)) : null,
-      link.reason && !link.unapproved ? make("p.notice.wait", {}, this.why(link)) : null,
-      link.unapproved ? this.unapproved(link, may, done) : null,
-      may && !link.unapproved ? this.linkActs(link, closed, done) : null,
-      link.proposals.length > 0
-        && make("section.proposals", {}, make("h3", {}, "Proposed, waiting for another person"),
-          make("ul", {}, link.proposals.map((one) => this.proposal(link, one, may, done)))),
-      make("ul.meters", {}, link.meters.map((meter) => this.meter(link, meter, may, closed, done))),
-      link.seal
-        && make("p.of.seal", {}, `Ledger sealed at entry ${link.sealed_entry.toLocaleString("en-US")}: `,
-          make("code", {}, link.seal)),
-      this.actsOf(link));
-  }
-
-  /* The tables that are not connected, so their progressives cannot be played. Only the first
-     tables are named. */
-  offline(tables) {
-    const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
-    return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
-  }
-
-  why(link) {
-    const by = link.state === "closed" && link.closed_by
-      ? `Closed by ${link.closed_by}, ${format.moment(link.closed_at)}: ` : "";
-    return format.sentence(by + link.reason);
-  }
-
-  unapproved(link, may, done) {
-    const off = link.unapproved.barred ?? "";
-    return make("section.unapproved", {},
-      make("h3", {}, "The floor file is not as approved"),
-      make("ul", {}, link.unapproved.changed.map((one) => make("li", {}, format.capital(one)))),
-      link.unapproved.approved_by
-        && make("p.of", {}, `Approved last by ${link.unapproved.approved_by}, ${format.moment(link.unapproved.approved_at)}`),
-      may
-        && make("div.acts", {},
-          dialogs.action("Approve the floor file", link.name, () => changes.approve(link, done),
-            { kind: "go", off }),
-          off ? make("p.why", {}, format.sentence(off)) : null));
-  }
-
-  linkActs(link, closed, done) {
-    if (link.state === "inoperable") {
-      return make("p.why", {}, "You can do nothing with it until the cause is gone.");
-    }
-    const about = link.name;
-    return make("div.acts", {}, closed
-      ? dialogs.action("Open the link", about, () => changes.open(link, done), { kind: "go" })
-      : dialogs.action("Close the link", about, () => changes.close(link, done), { kind: "stop" }));
-  }
-
-  proposal(link, one, may, done) {
-    const own = one.by === me.name;
-    const why = own
-      ? "You proposed it: another person confirms."
-      : one.kind === "parameter" && link.state !== "closed"
-        ? "The link is open: a parameter is confirmed while it is closed."
-        : "";
-    return make("li", { "data-proposal": one.proposal },
-      make("p.strong", {}, changes.describe(link, one)),
-      one.reason ? make("p", {}, `Reason: ${format.sentence(one.reason)}`) : null,
-      make("p.of", {}, `Proposed by ${one.by}, ${format.moment(one.at)}`),
-      may
-        && make("div.acts", {},
-          dialogs.action("Confirm", one.proposal, () => changes.confirm(link, one, done),
-            { kind: "go", off: why }),
-          dialogs.action("Withdraw", one.proposal, () => changes.withdraw(link, one, done)),
-          why ? make("p.why", {}, why) : null));
-  }
-
-  meter(link, meter, may, closed, done) {
-    const every = (number) => (number === null ? "" : changes.every(number));
-    const off = closed && link.rounds_open === 0 ? "" : "not closed";
-    return make("li.meter", { "data-meter": meter.meter },
-      make("h3", {}, meter.name),
-      make("p.amount", {}, money(meter.amount)),
-      claims.facts([
-        ["Wager", money(meter.wager)],
-        ["Paytable", meter.paytable],
-        ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
-        ["Overflow", meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
-        ["Limit", meter.limit === null ? "" : money(meter.limit)],
-        ["Largest contribution", meter.contribution_max === null ? "" : money(meter.contribution_max)],
-        ["Seed", money(meter.seed)],
-        ["Reseed", money(meter.reseed)],
-        ["Rate to the meter", format.rate(meter.primary_bps)],
-        ["Rate to the reserve", meter.reserve_bps ? format.rate(meter.reserve_bps) : ""],
-        ["Magic Card", every(meter.magic_card_every)],
-        ["Lucky Bonus", every(meter.lucky_every)],
-        ["Cycle", String(meter.cycle)],
-        ["Pending wins of the meter", String(meter.pending)],
-      ]),
-      make("details", {}, make("summary", {}, "Accounting meters"), claims.facts(counted(meter.accounting))),
-      may && link.state !== "inoperable"
-        && make("div.acts", {},
-          dialogs.action("Change a parameter", `${meter.name}, ${link.name}`, () => changes.parameter(link, meter, done), { off }),
-          dialogs.action("Adjust", `${meter.name}, ${link.name}`, () => changes.adjust(link, meter, done)),
-          off ? make("p.why", {}, closed
-            ? "Parameters can change once the open rounds are finished."
-            : "Parameters can change only while the link is closed.") : null));
-  }
-
-  actsOf(link) {
-    if (!this.acts.has(link.link)) this.acts.set(link.link, new Acts(link));
-    return this.acts.get(link.link).node;
-  }
-}
-
-/* The acts on a link. They are read when the list is opened, and after each new act. */
-class Acts {
-  constructor(link) {
-    this.status = make("p.of", { role: "status" }, "");
-    this.entries = new Entries(`/api/v1/links/${encodeURIComponent(link.link)}/acts`, ACTS_LIMIT,
-      (act) => entry(act.at, DONE[act.what] ?? format.capital(format.plain(act.what)), act.by,
-        [act.table, act.told].filter(Boolean).join(" · ")),
-      (error) => { this.status.textContent = error.message; });
-    this.node = make("details.acts-of", { ontoggle: () => this.read() },
-      make("summary", {}, "What was done, the latest first"),
-      this.status, this.entries.list, this.entries.more);
-  }
-
-  async read() {
-    if (!this.node.open) return;
-    this.status.textContent = "";
-    await this.entries.read();
-    if (!this.status.textContent && !this.entries.list.children.length) this.status.textContent = "Nothing yet.";
-  }
-}
+const Proposal = ({ link, proposal, me, canAct, done }) => {
+  const off = whyNotConfirm(link, proposal, me);
+  return html`
+    <li data-proposal=${proposal.proposal}>
+      <p class="strong">${changes.describe(link, proposal)}</p>
+      ${proposal.reason && html`<p>${`Reason: ${format.sentence(proposal.reason)}`}</p>`}
+      <p class="of">${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}`}</p>
+      ${canAct && html`
+        <div class="acts">
+          <${Action} kind="go" label="Confirm" about=${proposal.proposal} off=${off}
+            onClick=${() => changes.confirm(link, proposal, done)} />
+          <${Action} label="Withdraw" about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
+          ${off && html`<p class="why">${off}</p>`}
+        </div>`}
+    </li>`;
+};
 
 /* The accounting meters, which only rise (duty D2). */
-const counted = (sums) => [
-  ["Wagers", `${sums.wagers.toLocaleString("en-US")}, ${money(sums.wagered)}`],
-  ["Of these void", sums.voided_wagers ? `${sums.voided_wagers.toLocaleString("en-US")}, ${money(sums.voided)}` : ""],
-  ["Percentages of the meter won", sums.hits.toLocaleString("en-US")],
-  ["Wins", `${sums.wins.toLocaleString("en-US")}, ${money(sums.won)}`],
+const accounting = (sums) => [
+  ["Wagers", `${number(sums.wagers)}, ${money(sums.wagered)}`],
+  ["Of these void", sums.voided_wagers ? `${number(sums.voided_wagers)}, ${money(sums.voided)}` : ""],
+  ["Percentages of the meter won", number(sums.hits)],
+  ["Wins", `${number(sums.wins)}, ${money(sums.won)}`],
   ["Rejected", sums.rejected ? money(sums.rejected) : ""],
   ["Paid at the table", money(sums.paid_by_system)],
   ["Hand paid", money(sums.paid_by_attendant)],
@@ -243,11 +106,104 @@ const counted = (sums) => [
   ["Overflow in all", sums.overflow ? money(sums.overflow) : ""],
 ];
 
-export const name = "Links";
-export const right = "wins";
-export const show = (root, who) => {
-  me = who;
-  view = new View(root);
+const parameters = (meter) => [
+  ["Wager", money(meter.wager)],
+  ["Paytable", meter.paytable],
+  ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
+  ["Overflow", meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
+  ["Limit", meter.limit === null ? "" : money(meter.limit)],
+  ["Largest contribution", meter.contribution_max === null ? "" : money(meter.contribution_max)],
+  ["Seed", money(meter.seed)],
+  ["Reseed", money(meter.reseed)],
+  ["Rate to the meter", format.rate(meter.primary_bps)],
+  ["Rate to the reserve", meter.reserve_bps ? format.rate(meter.reserve_bps) : ""],
+  ["Magic Card", meter.magic_card_every === null ? "" : changes.every(meter.magic_card_every)],
+  ["Lucky Bonus", meter.lucky_every === null ? "" : changes.every(meter.lucky_every)],
+  ["Cycle", String(meter.cycle)],
+  ["Pending wins of the meter", String(meter.pending)],
+];
+
+const whyNotChange = (link) => {
+  if (link.state !== "closed") return "Parameters can change only while the link is closed.";
+  return link.rounds_open ? "Parameters can change once the open rounds are finished." : "";
 };
-export const hide = () => { view = me = null; };
-export const changed = () => view?.read();
+
+const Meter = ({ link, meter, canAct, done }) => {
+  const off = whyNotChange(link);
+  const about = `${meter.name}, ${link.name}`;
+  return html`
+    <li class="meter" data-meter=${meter.meter}>
+      <h3>${meter.name}</h3>
+      <p class="amount">${money(meter.amount)}</p>
+      <${Facts} pairs=${parameters(meter)} />
+      <details><summary>Accounting meters</summary><${Facts} pairs=${accounting(meter.accounting)} /></details>
+      ${canAct && link.state !== "inoperable" && html`
+        <div class="acts">
+          <${Action} label="Change a parameter" about=${about} off=${off}
+            onClick=${() => changes.parameter(link, meter, done)} />
+          <${Action} label="Adjust" about=${about} onClick=${() => changes.adjust(link, meter, done)} />
+          ${off && html`<p class="why">${off}</p>`}
+        </div>`}
+    </li>`;
+};
+
+const actEntry = (act) => ({
+  at: act.at, what: DONE[act.what] ?? format.capital(format.plain(act.what)), by: act.by,
+  about: [act.table, act.told].filter(Boolean).join(" · "),
+});
+
+/* The acts on a link. They are read when the list is opened, and after each act of this page. */
+const Acts = ({ link, acts }) => {
+  const [isOpen, setIsOpen] = useState(false);
+  return html`
+    <details class="acts-of" onToggle=${(event) => setIsOpen(event.target.open)}>
+      <summary>What was done, the latest first</summary>
+      ${isOpen && html`<${Entries} path=${`/api/v1/links/${encodeURIComponent(link.link)}/acts`} limit=${ACTS_LIMIT}
+        entry=${actEntry} changed=${acts} empty="Nothing yet." />`}
+    </details>`;
+};
+
+const Link = ({ link, me, acts, done }) => {
+  const canAct = me.rights.includes("links");
+  const act = { link, canAct, done };
+  return html`
+    <section class="link" data-link=${link.link} aria-label=${link.name}>
+      <header>
+        <h2>${link.name}</h2>
+        <span class="chip" data-state=${link.state}>${STATES[link.state]}</span>
+        <p class="standing">${`${link.tables_online} of ${format.count(link.tables, "table")} connected`
+          + ` · ${format.count(link.rounds_open, "open round")}`}</p>
+      </header>
+      ${link.tables_offline.length > 0 && html`<p class="of offline">${offlineText(link.tables_offline)}</p>`}
+      ${link.reason && !link.unapproved && html`<p class="notice wait">${reasonText(link)}</p>`}
+      ${link.unapproved
+        ? html`<${Unapproved} ...${act} />`
+        : canAct && html`<${LinkActs} ...${act} />`}
+      ${link.proposals.length > 0 && html`
+        <section class="proposals">
+          <h3>Proposed, waiting for another person</h3>
+          <ul>${link.proposals.map((one) => html`
+            <${Proposal} key=${one.proposal} proposal=${one} me=${me} ...${act} />`)}</ul>
+        </section>`}
+      <ul class="meters">${link.meters.map((meter) => html`<${Meter} key=${meter.meter} meter=${meter} ...${act} />`)}</ul>
+      ${link.seal && html`
+        <p class="of seal">${`Ledger sealed at entry ${number(link.sealed_entry)}: `}<code>${link.seal}</code></p>`}
+      <${Acts} link=${link} acts=${acts} />
+    </section>`;
+};
+
+export const Links = ({ me, changes: changed }) => {
+  const [acts, setActs] = useState(0);
+  const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts]);
+  /* The seal of the operators' log is the same for all links. */
+  const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [changed, acts]);
+  const status = links.error || (links.found ? "" : "Reading…");
+  return html`
+    <h1 tabindex="-1">Links</h1>
+    <p class="nothing" role="status" hidden=${!status}>${status}</p>
+    <div class="links">${links.found?.map((link) => html`
+      <${Link} key=${link.link} link=${link} me=${me} acts=${acts} done=${() => setActs((before) => before + 1)} />`)}
+    </div>
+    ${log?.seal && html`
+      <p class="of seal">${`Operators' log sealed at entry ${number(log.sealed_entry)}: `}<code>${log.seal}</code></p>`}`;
+};

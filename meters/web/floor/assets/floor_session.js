@@ -2,16 +2,14 @@
    every page of this browser removes the session's data from the screen. */
 
 import { now, since } from "./clock.js";
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
-import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { recall, remember } from "./floor_storage.js";
+import { html, useLayoutEffect, useState } from "./preact.js";
 
 const WARN_MS = 30000;
 const PING_MS = 20000;
 const LEFT = "left";
-const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "Clear", "0", "⌫"];
 
 let me = null;
 let last = now();
@@ -21,14 +19,8 @@ let begun = () => {};
 let over = () => {};
 const others = new BroadcastChannel("pitlink floor");
 
-const left = make("span", { "aria-hidden": "true" }, "");
-const warned = make("p", { role: "alert" });
-export const stay = make("section.stay.wait", { hidden: true, "aria-label": "Signing out" },
-  make("div", {}, warned, left),
-  make("button", { type: "button", onclick: () => look() }, "Stay signed in"));
-
-const begin = (who) => {
-  me = who;
+const begin = (user) => {
+  me = user;
   api.begin(me.csrf);
   last = pinged = now();
   begun(me);
@@ -39,10 +31,15 @@ const end = (why, { notify = true } = {}) => {
   const { name } = me;
   me = null;
   api.begin("");
-  stay.hidden = true;
-  warned.textContent = "";
   if (notify) others.postMessage("over");
   over(why, name);
+};
+
+export const signIn = async (name, pin) => {
+  const user = await api.post("/api/v1/sign-in", { name, pin });
+  remember(LEFT, null);
+  others.postMessage("begun");
+  begin(user);
 };
 
 export const signOut = (why = "") => {
@@ -55,8 +52,12 @@ export const signOut = (why = "") => {
   sent.then(() => remember(LEFT, null), () => {});
 };
 
-/* The warning remains until the press ends. So a tap on the warning does not reach the element
-   below it. */
+/* Continue the session of a browser that has one, for example after a reload. */
+export const resume = async () => {
+  if (recall(LEFT) !== null) throw new api.Refused("Sign in.", { status: 401 });
+  begin(await api.me());
+};
+
 const touch = (event) => {
   if (!me) return;
   last = now();
@@ -72,24 +73,33 @@ const reportTouch = () => {
   api.me().catch(() => {});
 };
 
-const minutes = (seconds) => format.count(Math.round(seconds / 60), "minute");
+const restMs = () => (me ? me.idle_seconds * 1000 - since(last) : Infinity);
 
 const look = () => {
   if (!me) return;
   reportTouch();
-  const rest = me.idle_seconds * 1000 - since(last);
-  if (rest <= 0) {
-    signOut(`You were signed out after ${minutes(me.idle_seconds)} without a touch.`);
-    return;
-  }
-  const warn = rest <= Math.min(WARN_MS, me.idle_seconds * 500);
-  if (warn && stay.hidden) warned.textContent = "You will be signed out. Touch to stay.";
-  /* While a dialog is open, nothing outside it can be touched. So the warning is shown in the
-     dialog. */
-  const place = document.querySelector("dialog[open]") ?? document.getElementById("floor");
-  if (warn && stay.parentElement !== place) place.append(stay);
-  stay.hidden = !warn;
-  left.textContent = warn ? `${Math.ceil(rest / 1000)} s` : "";
+  if (restMs() > 0) return;
+  const minutes = format.count(Math.round(me.idle_seconds / 60), "minute");
+  signOut(`You were signed out after ${minutes} without a touch.`);
+};
+
+/* The warning before an idle user is signed out. While a dialog is open, nothing outside it can be
+   touched, so the dialog has the warning then. The warning remains until the press on it ends. So
+   the press does not reach the element below it. */
+export const Stay = ({ inDialog = false }) => {
+  const [rest, setRest] = useState(restMs);
+  useLayoutEffect(() => {
+    const timer = setInterval(() => setRest(restMs()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (!me || rest > Math.min(WARN_MS, me.idle_seconds * 500)) return null;
+  if (!inDialog && document.querySelector("dialog[open]")) return null;
+  return html`
+    <section class="stay wait" aria-label="Signing out">
+      <div><p role="alert">You will be signed out. Touch to stay.</p>
+        <span aria-hidden="true">${`${Math.ceil(rest / 1000)} s`}</span></div>
+      <button type="button" onClick=${() => setRest(restMs())}>Stay signed in</button>
+    </section>`;
 };
 
 others.addEventListener("message", ({ data }) => {
@@ -102,79 +112,6 @@ for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
 }
 document.addEventListener("visibilitychange", look);
 setInterval(look, 1000);
-
-/* The reason why a sign-in failed, as text. */
-const describe = (error) => {
-  if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
-  if (error.code === "locked_out" && error.retryAfterS) {
-    const at = format.clock(api.now() + error.retryAfterS * 1000);
-    return `Too many wrong PINs. Signing in is locked until ${at}.`;
-  }
-  return error.message;
-};
-
-const keypad = (pin) =>
-  make("div.keypad", { role: "group", "aria-label": "Keypad" }, KEYS.map((key) =>
-    make("button", {
-      type: "button", "aria-label": key === "⌫" ? "Delete the last digit" : key,
-      onclick: () => {
-        if (key === "Clear") pin.value = "";
-        else if (key === "⌫") pin.value = pin.value.slice(0, -1);
-        else if (pin.value.length < 12) pin.value += key;
-      },
-    }, key)));
-
-export const showSignIn = (root, { why = "", name = "" } = {}) => {
-  const user = make("input", {
-    type: "text", name: "name", autocomplete: "username", autocapitalize: "words",
-    spellcheck: "false", maxlength: "40", value: name,
-  });
-  const pin = make("input", {
-    type: "password", name: "pin", inputmode: "numeric", autocomplete: "off", maxlength: "12",
-  });
-  const notice = make("p.notice.bad", { role: "alert", hidden: true });
-  const button = make("button.go", { type: "submit" }, "Sign in");
-  const form = make("form.sign-in", { novalidate: true },
-    make("h1", { tabindex: "-1" }, "Sign in"),
-    why ? make("p.notice.wait", { role: "status" }, why) : null,
-    dialogs.field("Name", user), dialogs.field("PIN", pin), notice, keypad(pin), button);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (button.disabled) return;
-    const say = (text, field) => {
-      notice.textContent = text;
-      notice.hidden = false;
-      field.focus();
-    };
-    notice.hidden = true;
-    if (!user.value.trim()) return void say("Your name is needed.", user);
-    if (!pin.value) return void say("Your PIN is needed.", pin);
-    button.disabled = true;
-    button.textContent = "Signing in…";
-    const asked = { name: user.value.trim(), pin: pin.value };
-    pin.value = "";
-    try {
-      const found = await api.post("/api/v1/sign-in", asked);
-      remember(LEFT, null);
-      others.postMessage("begun");
-      begin(found);
-    } catch (error) {
-      say(describe(api.refusal(error)), pin);
-    } finally {
-      button.disabled = false;
-      button.textContent = "Sign in";
-    }
-  });
-  root.append(form);
-  if (window.matchMedia("(pointer: fine)").matches) (name ? pin : user).focus();
-};
-
-/* Continue the session of a browser that has one, for example after a reload. */
-export const resume = async () => {
-  if (recall(LEFT) !== null) throw new api.Refused("Sign in.", { status: 401 });
-  begin(await api.me());
-};
-
 api.onEnded(() => end("Your session has ended. Sign in again."));
 
 /* Call `begun` with the user when a session begins, and `over` with the reason when it ends. */

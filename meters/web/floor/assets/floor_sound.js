@@ -1,41 +1,47 @@
 /* The sound of a new win. A browser lets a page play sound only after somebody has touched the
    page. Until the first touch, the sound switch says that it waits for a touch. */
 
-import { make } from "./elements.js";
 import { recall, remember } from "./floor_storage.js";
+import { html, useState } from "./preact.js";
 
 const NOTES = [[880, 0], [1174.7, 0.16], [1568, 0.32], [880, 0.7], [1174.7, 0.86], [1568, 1.02]];
 const NOTE_S = 0.34;
 const LOUD = 0.5;
+const LABELS = { waits: "Tap for sound", on: "Sound on", off: "Sound off" };
 
 let context = null;
-let on = recall("sound") !== "off";
-export const button = make("button.sound", { type: "button", onclick: () => press() });
+let isOn = recall("sound") !== "off";
+let draw = () => {};
 
-const show = () => {
-  const waits = on && context?.state !== "running";
-  button.textContent = waits ? "Tap for sound" : on ? "Sound on" : "Sound off";
-  button.setAttribute("aria-pressed", String(on));
-  button.dataset.state = waits ? "waits" : on ? "on" : "off";
+const state = () => {
+  if (!isOn) return "off";
+  return context?.state === "running" ? "on" : "waits";
 };
 
 const allow = async () => {
   context ??= new AudioContext();
-  context.onstatechange = show;
+  context.onstatechange = () => draw(state());
   if (context.state !== "running") await context.resume().catch(() => {});
-  show();
+  draw(state());
 };
 
 const press = () => {
-  const waits = on && context?.state !== "running";
-  if (!waits) on = !on;
-  remember("sound", on ? "on" : "off");
-  if (on) allow().then(ring);
-  show();
+  if (state() !== "waits") isOn = !isOn;
+  remember("sound", isOn ? "on" : "off");
+  if (isOn) allow().then(ring);
+  draw(state());
+};
+
+export const SoundButton = () => {
+  const [, setState] = useState(state);
+  draw = setState;
+  return html`
+    <button type="button" class="sound" aria-pressed=${String(isOn)} data-state=${state()} onClick=${press}>
+      ${LABELS[state()]}</button>`;
 };
 
 export const ring = () => {
-  if (!on || context?.state !== "running") return;
+  if (state() !== "on") return;
   for (const [pitch, after] of NOTES) {
     const at = context.currentTime + after;
     const tone = new OscillatorNode(context, { type: "triangle", frequency: pitch });
@@ -51,7 +57,6 @@ export const ring = () => {
 
 for (const gesture of ["pointerup", "keydown"]) {
   window.addEventListener(gesture, (event) => {
-    if (on && event.target !== button && context?.state !== "running") allow();
+    if (state() === "waits" && !event.target.closest?.(".sound")) allow();
   });
 }
-show();

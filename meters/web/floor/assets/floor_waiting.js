@@ -2,190 +2,123 @@
    wins follow. The oldest of each is first. The list is kept current in every view, so a new
    entry is heard and counted in each of them. */
 
-import { afterPress } from "./after_press.js";
-import { make } from "./elements.js";
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import * as corrections from "./floor_corrections.js";
-import * as decisions from "./floor_decisions.js";
-import * as dialogs from "./floor_dialog.js";
+import { ClaimActs } from "./floor_decisions.js";
 import * as format from "./floor_format.js";
+import { useAnswer, useNow } from "./floor_reading.js";
 import * as sound from "./floor_sound.js";
 import { money } from "./money.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const LOUD_MS = 180000;
 const NEW_MS = 12000;
 const RETRY_MS = 2000;
 const isWide = window.matchMedia("(min-width: 64rem)");
 
-let me = null;
-let rows = null;
-let drawn = new Map();
-let arrived = new Map();
-let opened = new Map();
-let list = null;
-let statusText = null;
-let reading = null;
-let again = false;
-let retry = null;
-let counted = () => {};
-let wasRead = () => {};
-
-export const arrivals = make("p.sr", { role: "status", "aria-live": "polite" });
-
 const read = async () => {
-  const of = me;
-  try {
-    const [asks, wins] = await Promise.all(
-      [api.get("/api/v1/asks"), api.get("/api/v1/claims")]);
-    const found = [
-      ...asks.map((ask) => ({ id: `ask ${ask.ask}`, ask })),
-      ...wins.map((claim) => ({ id: claim.claim, claim })),
-    ];
-    if (of !== me) return;
-    take(found);
-    wasRead(true);
-  } catch (error) {
-    const { status } = api.refusal(error);
-    if (of !== me || status === 401) return;
-    wasRead(false);
-    clearTimeout(retry);
-    retry = setTimeout(() => { refresh(); }, RETRY_MS);
-  }
+  const [asks, wins] = await Promise.all([api.get("/api/v1/asks"), api.get("/api/v1/claims")]);
+  return [
+    ...asks.map((ask) => ({ id: `ask ${ask.ask}`, ask })),
+    ...wins.map((claim) => ({ id: claim.claim, claim })),
+  ];
 };
 
-/* Read the list. If this is called during a read, the list is read once more after it. */
-export const refresh = () => {
-  if (!me) return Promise.resolve();
-  if (reading) {
-    again = true;
-    return reading;
-  }
-  reading = read().finally(() => {
-    reading = null;
-    if (again) {
-      again = false;
-      refresh();
-    }
-  });
-  return reading;
-};
+const arrivalText = ({ ask, claim }) => (ask
+  ? `To confirm: ${corrections.place(ask)}, ${corrections.kind(ask)}.`
+  : `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`);
 
-const take = (found) => {
-  const known = rows && new Set(rows.map((row) => row.id));
-  const come = known ? found.filter((row) => !known.has(row.id)) : [];
-  rows = found;
-  for (const row of come) arrived.set(row.id, api.now());
-  if (come.length) {
+/* The rows of the waiting list, the time at which each new row arrived, and the last arrivals as
+   text. */
+export const useWaiting = (changes) => {
+  const answer = useAnswer(read, [changes]);
+  const [arrivals, setArrivals] = useState("");
+  const seen = useRef(null);
+  const arrivedAt = useRef(new Map()).current;
+  useLayoutEffect(() => {
+    if (!answer.found) return;
+    const come = answer.found.filter(({ id }) => seen.current && !seen.current.has(id));
+    seen.current = new Set(answer.found.map(({ id }) => id));
+    if (!come.length) return;
+    for (const { id } of come) arrivedAt.set(id, api.now());
     sound.ring();
-    arrivals.textContent = come.map(({ ask, claim }) => (ask
-      ? `To confirm: ${corrections.place(ask)}, ${corrections.kind(ask)}.`
-      : `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`)).join(" ");
-  }
-  counted(rows.length);
-  afterPress(draw);
+    setArrivals(come.map(arrivalText).join(" "));
+  }, [answer.found]);
+  useLayoutEffect(() => {
+    const retry = answer.error && setTimeout(answer.read, RETRY_MS);
+    return () => clearTimeout(retry);
+  }, [answer.answers]);
+  return { ...answer, arrivals, arrivedAt };
 };
 
-const card = (claim) => {
-  const details = claim.wagers.length
-    ? make("details", { open: opened.get(claim.claim) ?? isWide.matches },
-      make("summary", { "data-focus": `evidence ${claim.claim}` },
-        `Wagers at lock-out: ${format.count(claim.wagers.length, "position")}`),
-      claims.wagers(claim))
-    : null;
-  details?.addEventListener("toggle", () => opened.set(claim.claim, details.open));
-  return make("li.claim", { "data-claim": claim.claim, "data-state": claims.look(claim) },
-    claims.waitingHead(claim.table, `Position ${claim.position}`, claims.chip(claim), claim.at),
-    make("div.what", {},
-      claims.taxNotice(claim),
-      make("p.amount", {}, money(claims.sum(claim))),
-      make("p.share", {}, `${claims.share(claim)} · ${format.paidFrom(claim.paid_from)}`),
-      claims.waitsForPay(claim)
-        && make("p.by", {}, `Validated by ${claim.validated_by}, to be paid by another person`),
-      claims.onlyEnvy(claim)
-        && make("p.by", {}, `The table pays Envy Bonuses of ${money(claim.envy_amount)}`)),
-    make("div.won", {},
-      make("p.hand-name", {}, claims.handName(claim)),
-      make("p.wager", {}, `${claims.itemName(claim)}, ${money(claim.wagered)}`),
-      claims.hands(claim)),
-    decisions.acts(claim, me, refresh),
-    make("div.more", {},
-      make("p.order", {}, [claims.order(claim), `asset ${claim.asset}`, claim.patron && `patron ${claim.patron}`]
-        .filter(Boolean).join(" · ")),
-      claims.envy(claim), details));
+/* The head of a row: the place, the state, and how long the row has waited. */
+const Head = ({ table, part, at, now, isNew, children }) => {
+  const ms = now - Date.parse(at);
+  return html`
+    <header>
+      <h2>${table} <span>${part}</span></h2>
+      <p class="tags">${children}<span class="new" hidden=${!isNew}>New</span></p>
+      <p class="waited" data-long=${ms >= LOUD_MS ? "" : null}>
+        <span class="of">Waiting </span><span class="span" data-at=${at}>${format.span(ms)}</span></p>
+    </header>`;
 };
 
-/* Draw only the rows that have changed, so no other button moves while somebody taps. */
-const draw = () => {
-  if (!list || !rows) return;
-  const kept = new Map();
-  const nodes = rows.map((row) => {
-    const text = JSON.stringify(row);
-    const before = drawn.get(row.id);
-    const node = () => (row.ask ? corrections.card(row.ask, me, refresh) : card(row.claim));
-    const now = before?.text === text ? before : { text, node: node() };
-    kept.set(row.id, now);
-    return now.node;
-  });
-  drawn = kept;
-  const same = nodes.length === list.children.length
-    && nodes.every((node, at) => list.children[at] === node);
-  if (!same) dialogs.redraw(list, nodes);
-  list.hidden = !rows.length;
-  statusText.hidden = Boolean(rows.length);
-  statusText.textContent = "Nothing waits.";
-  tick();
-};
+const WaitingClaim = ({ claim, me, now, isNew, done }) => html`
+  <li class="claim" data-claim=${claim.claim} data-state=${claims.look(claim)} data-new=${isNew ? "" : null}>
+    <${Head} table=${claim.table} part=${`Position ${claim.position}`} at=${claim.at} now=${now} isNew=${isNew}>
+      <${claims.Chip} claim=${claim} />
+    <//>
+    <div class="what">
+      <${claims.TaxNotice} claim=${claim} />
+      <p class="amount">${money(claims.sum(claim))}</p>
+      <p class="share">${`${claims.share(claim)} · ${format.paidFrom(claim.paid_from)}`}</p>
+      ${claims.waitsForPay(claim)
+        && html`<p class="by">${`Validated by ${claim.validated_by}, to be paid by another person`}</p>`}
+      ${claims.onlyEnvy(claim)
+        && html`<p class="by">${`The table pays Envy Bonuses of ${money(claim.envy_amount)}`}</p>`}
+    </div>
+    <div class="won">
+      <p class="hand-name">${claims.handName(claim)}</p>
+      <p class="wager">${`${claims.itemName(claim)}, ${money(claim.wagered)}`}</p>
+      <${claims.Hands} claim=${claim} />
+    </div>
+    <${ClaimActs} claim=${claim} me=${me} done=${done} />
+    <div class="more">
+      <p class="order">${[claims.order(claim), `asset ${claim.asset}`, claim.patron && `patron ${claim.patron}`]
+        .filter(Boolean).join(" · ")}</p>
+      <${claims.Envy} claim=${claim} />
+      ${claim.wagers.length > 0 && html`
+        <details open=${isWide.matches}>
+          <summary>${`Wagers at lock-out: ${format.count(claim.wagers.length, "position")}`}</summary>
+          <${claims.Wagers} claim=${claim} />
+        </details>`}
+    </div>
+  </li>`;
 
-const tick = () => {
-  if (!list) return;
-  const now = api.now();
-  for (const node of list.querySelectorAll("[data-at]")) {
-    const ms = now - Date.parse(node.dataset.at);
-    node.textContent = format.span(ms);
-    node.parentElement.toggleAttribute("data-long", ms >= LOUD_MS);
-  }
-  for (const [id, at] of arrived) {
-    const fresh = now - at < NEW_MS;
-    const node = drawn.get(id)?.node;
-    node?.toggleAttribute("data-new", fresh);
-    if (node) node.querySelector(".new").hidden = !fresh;
-    if (!fresh) arrived.delete(id);
-  }
-};
+const WaitingCorrection = ({ ask, me, now, isNew, done }) => html`
+  <li class="claim ask" data-ask=${ask.ask} data-new=${isNew ? "" : null}>
+    <${Head} table=${ask.table} part=${`Round ${ask.round}`} at=${ask.at} now=${now} isNew=${isNew}>
+      <span class="chip" data-state="pending">To confirm</span>
+    <//>
+    <div class="what">
+      <p class="hand-name">${corrections.kind(ask)}</p>
+      ${ask.reason && html`<p class="share">${`Reason: ${ask.reason}`}</p>`}
+      <p class="order">${`Asset ${ask.asset} · the table waits`}</p>
+    </div>
+    <div class="won"><${corrections.Changes} ask=${ask} /></div>
+    <${corrections.CorrectionActs} ask=${ask} me=${me} done=${done} />
+  </li>`;
 
-export const show = (root) => {
-  statusText = make("p.nothing", {}, "Reading the list…");
-  list = make("ol.claims", { hidden: true });
-  drawn = new Map();
-  root.append(make("h1.sr", { tabindex: "-1" }, "Waiting for a floorperson"), statusText, list);
-  draw();
-};
-
-export const hide = () => {
-  list = null;
-  statusText = null;
-  drawn = new Map();
-};
-
-setInterval(tick, 1000);
-
-export const name = "Waiting";
-export const right = "waiting";
-export const changed = () => {};
-
-export const begin = (who, listeners) => {
-  me = who;
-  ({ counted, wasRead } = listeners);
-  return refresh();
-};
-
-export const end = () => {
-  clearTimeout(retry);
-  me = rows = null;
-  drawn = new Map();
-  arrived = new Map();
-  opened = new Map();
-  arrivals.textContent = "";
-  hide();
+export const Waiting = ({ me, waiting: { found, arrivedAt, read: done } }) => {
+  const now = useNow();
+  const isNew = (id) => now - (arrivedAt.get(id) ?? -NEW_MS) < NEW_MS;
+  return html`
+    <h1 class="sr" tabindex="-1">Waiting for a floorperson</h1>
+    <p class="nothing" hidden=${found?.length}>${found ? "Nothing waits." : "Reading the list…"}</p>
+    <ol class="claims" hidden=${!found?.length}>
+      ${found?.map(({ id, ask, claim }) => (ask
+        ? html`<${WaitingCorrection} key=${id} ask=${ask} me=${me} now=${now} isNew=${isNew(id)} done=${done} />`
+        : html`<${WaitingClaim} key=${id} claim=${claim} me=${me} now=${now} isNew=${isNew(id)} done=${done} />`))}
+    </ol>`;
 };

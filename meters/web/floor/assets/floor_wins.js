@@ -1,162 +1,143 @@
 /* Past wins: the latest of each progressive, and a search over all. */
 
-import { make, select } from "./elements.js";
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { useAnswer } from "./floor_reading.js";
 import { money } from "./money.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const LIMIT = 25;
-let view = null;
+const LAST_DAY = "9999-12-30";
+const STATES = [
+  ["", "Any"], ["pending", "To validate"], ["validated", "Validated"], ["paid", "Paid"], ["rejected", "Rejected"],
+];
 
-const readLinks = async () => {
-  try {
-    return await api.get("/api/v1/links");
-  } catch (error) {
-    api.refusal(error);
-    return [];
-  }
+const queryOf = ({ elements }) => {
+  const value = (name) => elements[name].value.trim();
+  const [link, meter] = value("progressive").split(" ");
+  return {
+    link, meter, words: value("words"), table: value("table"), state: value("state"),
+    since: value("from") && format.dayStart(value("from")),
+    until: value("to") && format.dayStart(value("to"), 1),
+    meter_awards: value("awards"), limit: LIMIT,
+  };
 };
 
-const LAST_DAY = "9999-12-30";
+/* The error in the dates, as text. */
+const wrongDates = ({ elements: { from, to } }) => {
+  if (!from.validity.valid || !to.validity.valid) return "A date has a year of four digits.";
+  return from.value && to.value && from.value > to.value ? "From is after To: no day lies between." : "";
+};
 
-class View {
-  constructor(root) {
-    this.asked = 0;
-    this.drawn = new Map();
-    this.progressive = select({ name: "progressive" }, [["", "All progressives"]]);
-    this.form = this.search();
-    this.status = make("p.nothing", { role: "status" }, "Reading…");
-    this.list = make("ol.wins", {});
-    this.more = make("button", { type: "button", hidden: true, onclick: () => this.read(this.next) }, "Earlier wins");
-    root.append(make("h1", { tabindex: "-1" }, "Wins"), this.form, this.status, this.list, this.more);
-    this.fill();
-    this.read();
-  }
+const foundText = (wins, next) => (wins.length
+  ? `${format.count(wins.length, "win")}, the latest first${next ? "; there are more" : ""}`
+  : "No wins found.");
 
-  search() {
-    const { field } = dialogs;
-    const text = (name, length) => make("input", { type: "search", name, maxlength: length, enterkeyhint: "search" });
-    const further = make("details.further", {}, make("summary", {}, "Search"),
-      make("div.grid", {},
-        field("Words", text("words", 100), "A patron, a hand, a slip, a reason, a name"),
-        field("Table", text("table", 32)),
-        field("State", select({ name: "state" }, [
-          ["", "Any"], ["pending", "To validate"], ["validated", "Validated"],
-          ["paid", "Paid"], ["rejected", "Rejected"],
-        ])),
-        field("From", make("input", { type: "date", name: "from", max: LAST_DAY })),
-        field("To, that day included", make("input", { type: "date", name: "to", max: LAST_DAY }))),
-      make("div.acts", {},
-        make("button.go", { type: "submit" }, "Search"),
-        make("button", { type: "button", onclick: () => this.clear() }, "Clear")));
-    const form = make("form.search", { role: "search", novalidate: true },
-      make("div.grid", {},
-        field("Progressive", this.progressive),
-        field("Which wins", select({ name: "awards" }, [["", "All"], ["true", "From the meter only"]]))),
-      further);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.read();
-    });
-    for (const name of ["progressive", "awards"]) {
-      form.elements[name].addEventListener("change", () => this.read());
-    }
-    return form;
-  }
+const Search = ({ form, search }) => {
+  const { found: links } = useAnswer(() => api.get("/api/v1/links"));
+  const text = { type: "search", enterkeyhint: "search" };
+  const submit = (event) => {
+    event.preventDefault();
+    search();
+  };
+  const clear = () => {
+    form.current.reset();
+    search();
+  };
+  return html`
+    <form ref=${form} class="search" role="search" novalidate onSubmit=${submit}>
+      <div class="grid">
+        <${dialogs.Select} label="Progressive" name="progressive" onChange=${search} options=${[["", "All progressives"]]}>
+          ${links?.map((link) => html`
+            <optgroup label=${link.name}>
+              ${link.meters.map(({ meter, name }) => html`<option value=${`${link.link} ${meter}`}>${name}</option>`)}
+            </optgroup>`)}
+        <//>
+        <${dialogs.Select} label="Which wins" name="awards" onChange=${search}
+          options=${[["", "All"], ["true", "From the meter only"]]} />
+      </div>
+      <details class="further">
+        <summary>Search</summary>
+        <div class="grid">
+          <${dialogs.Field} label="Words" name="words" maxlength="100" ...${text}
+            hint="A patron, a hand, a slip, a reason, a name" />
+          <${dialogs.Field} label="Table" name="table" maxlength="32" ...${text} />
+          <${dialogs.Select} label="State" name="state" options=${STATES} />
+          <${dialogs.Field} label="From" name="from" type="date" max=${LAST_DAY} />
+          <${dialogs.Field} label="To, that day included" name="to" type="date" max=${LAST_DAY} />
+        </div>
+        <div class="acts">
+          <button class="go" type="submit">Search</button>
+          <button type="button" onClick=${clear}>Clear</button>
+        </div>
+      </details>
+    </form>`;
+};
 
-  async fill() {
-    for (const link of await readLinks()) {
-      this.progressive.append(make("optgroup", { label: link.name },
-        link.meters.map((meter) =>
-          make("option", { value: `${link.link} ${meter.meter}` }, meter.name))));
-    }
-  }
+const Row = ({ claim, openWin }) => html`
+  <li>
+    <button class="row" type="button" onClick=${() => openWin(claim.claim)}>
+      <span class="when">${format.moment(claim.at)}</span>
+      <span class="sum">${money(claim.amount)}</span>
+      <span class="main">${claims.handName(claim)}</span>
+      <span class="about">
+        ${[claims.place(claim), claims.itemName(claim), claim.patron].filter(Boolean).join(" · ")}</span>
+      <${claims.Chip} claim=${claim} />
+    </button>
+  </li>`;
 
-  clear() {
-    this.form.reset();
-    this.read();
-  }
+export const Wins = () => {
+  const form = useRef();
+  const asked = useRef(0);
+  const [found, setFound] = useState({ query: null, wins: [], next: null });
+  const [status, setStatus] = useState("Reading…");
+  const [busy, setBusy] = useState(false);
 
-  query() {
-    const value = (name) => this.form.elements[name].value.trim();
-    const [link, meter] = value("progressive").split(" ");
-    return {
-      link, meter, words: value("words"), table: value("table"), state: value("state"),
-      since: value("from") && format.dayStart(value("from")),
-      until: value("to") && format.dayStart(value("to"), 1),
-      meter_awards: value("awards"), limit: LIMIT,
-    };
-  }
-
-  /* The error in the dates, as text. */
-  wrong() {
-    const { from, to } = this.form.elements;
-    if (!from.validity.valid || !to.validity.valid) return "A date has a year of four digits.";
-    return from.value && to.value && from.value > to.value ? "From is after To: no day lies between." : "";
-  }
-
-  async read(before = null) {
-    const asked = (this.asked += 1);
-    if (before === null) {
-      const wrong = this.wrong();
-      if (wrong) {
-        this.list.replaceChildren();
-        this.more.hidden = true;
-        this.status.textContent = wrong;
-        return;
-      }
-      this.shown = this.query();
-    }
-    this.more.disabled = true;
+  /* Read the first page of a query, or the page after the wins that are shown. */
+  const read = async (query, wins = [], before = null) => {
+    const number = (asked.current += 1);
+    setBusy(true);
     try {
-      const page = await api.get("/api/v1/wins", { ...this.shown, before });
-      if (asked !== this.asked) return;
-      if (before === null) this.list.replaceChildren();
-      this.list.append(...page.wins.map((claim) => this.row(claim)));
-      this.next = page.next;
-      this.more.hidden = page.next === null;
-      const count = this.list.children.length;
-      this.status.textContent = count
-        ? `${format.count(count, "win")}, the latest first${page.next ? "; there are more" : ""}`
-        : "No wins found.";
+      const page = await api.get("/api/v1/wins", { ...query, before });
+      if (number !== asked.current) return;
+      const all = [...wins, ...page.wins];
+      setFound({ query, wins: all, next: page.next });
+      setStatus(foundText(all, page.next));
     } catch (error) {
       const { message } = api.refusal(error);
-      if (asked === this.asked) this.status.textContent = message;
+      if (number === asked.current) setStatus(message);
     } finally {
-      this.more.disabled = false;
+      setBusy(false);
     }
-  }
+  };
+  const search = () => {
+    const wrong = wrongDates(form.current);
+    if (!wrong) return void read(queryOf(form.current));
+    asked.current += 1;
+    setFound({ query: null, wins: [], next: null });
+    setStatus(wrong);
+  };
+  const openWin = async (id) => {
+    try {
+      const claim = await api.get(`/api/v1/claims/${encodeURIComponent(id)}`);
+      dialogs.open({
+        title: claims.place(claim), wide: true,
+        content: html`<${claims.WholeClaim} claim=${claim} />`,
+        link: html`<${claims.SlipLink} claim=${claim} />`,
+      });
+    } catch (error) {
+      setStatus(api.refusal(error).message);
+    }
+  };
+  useLayoutEffect(search, []);
 
-  row(claim) {
-    const about = [claims.place(claim), claims.itemName(claim), claim.patron].filter(Boolean);
-    return make("li", {},
-      make("button.row", { type: "button", "data-focus": `win ${claim.claim}`, onclick: () => open(claim.claim) },
-        make("span.when", {}, format.moment(claim.at)),
-        make("span.sum", {}, money(claim.amount)),
-        make("span.main", {}, claims.handName(claim)),
-        make("span.about", {}, about.join(" · ")),
-        claims.chip(claim)));
-  }
-}
-
-const open = async (id) => {
-  try {
-    const claim = await api.get(`/api/v1/claims/${encodeURIComponent(id)}`);
-    dialogs.open({
-      title: claims.place(claim), wide: true,
-      content: make("div.whole", {}, claims.whole(claim)),
-      link: claims.slipLink(claim),
-    });
-  } catch (error) {
-    const { message } = api.refusal(error);
-    if (view) view.status.textContent = message;
-  }
+  return html`
+    <h1 tabindex="-1">Wins</h1>
+    <${Search} form=${form} search=${search} />
+    <p class="nothing" role="status">${status}</p>
+    <ol class="wins">${found.wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} openWin=${openWin} />`)}</ol>
+    <button type="button" hidden=${found.next === null} disabled=${busy}
+      onClick=${() => read(found.query, found.wins, found.next)}>Earlier wins</button>`;
 };
-
-export const name = "Wins";
-export const right = "wins";
-export const show = (root) => { view = new View(root); };
-export const hide = () => { view = null; };
-export const changed = () => {};

@@ -1,0 +1,38 @@
+/* State that is read from the service. */
+
+import { afterPress } from "./after_press.js";
+import * as api from "./floor_api.js";
+import { useLayoutEffect, useRef, useState } from "./preact.js";
+
+/* Read an answer at first, and again whenever a value in `changes` changes. `found` is the last
+   answer, `at` the time of it, and `error` the reason why a later request failed. A new answer
+   waits for the end of a press, so no button moves under a finger. */
+export const useAnswer = (load, changes = []) => {
+  const [answer, setAnswer] = useState({ found: null, error: "", at: null, answers: 0 });
+  const order = useRef({ asked: 0, answered: 0 }).current;
+  const read = async () => {
+    const asked = (order.asked += 1);
+    let now;
+    try {
+      now = { found: await load(), error: "", at: api.now() };
+    } catch (error) {
+      now = { error: api.refusal(error).message };
+    }
+    /* An answer to an older request must not replace the answer to a newer request. */
+    if (asked < order.answered) return;
+    order.answered = asked;
+    afterPress(() => setAnswer((before) => ({ ...before, ...now, answers: before.answers + 1 })));
+  };
+  useLayoutEffect(() => { read(); }, changes);
+  return { ...answer, read };
+};
+
+/* The service's time, once a second. */
+export const useNow = () => {
+  const [now, setNow] = useState(api.now);
+  useLayoutEffect(() => {
+    const timer = setInterval(() => setNow(api.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+};

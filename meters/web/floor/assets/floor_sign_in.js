@@ -1,0 +1,75 @@
+/* The sign-in. */
+
+import * as api from "./floor_api.js";
+import { Field } from "./floor_dialog.js";
+import * as format from "./floor_format.js";
+import * as session from "./floor_session.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+
+const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "Clear", "0", "⌫"];
+
+const type = (input, key) => {
+  if (key === "Clear") input.value = "";
+  else if (key === "⌫") input.value = input.value.slice(0, -1);
+  else if (input.value.length < 12) input.value += key;
+};
+
+const Keypad = ({ input }) => html`
+  <div class="keypad" role="group" aria-label="Keypad">
+    ${KEYS.map((key) => html`
+      <button type="button" aria-label=${key === "⌫" ? "Delete the last digit" : key} onClick=${() => type(input(), key)}>
+        ${key}</button>`)}
+  </div>`;
+
+/* The reason why a sign-in failed, as text. */
+const describe = (error) => {
+  if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
+  if (error.code === "locked_out" && error.retryAfterS) {
+    const at = format.clock(api.now() + error.retryAfterS * 1000);
+    return `Too many wrong PINs. Signing in is locked until ${at}.`;
+  }
+  return error.message;
+};
+
+export const SignIn = ({ why = "", name = "" }) => {
+  const form = useRef();
+  const [error, setError] = useState("");
+  const [sending, setSending] = useState(false);
+  const input = (field) => form.current.elements[field];
+  useLayoutEffect(() => {
+    if (window.matchMedia("(pointer: fine)").matches) input(name ? "pin" : "name").focus();
+  }, []);
+  const say = (text, field) => {
+    setError(text);
+    input(field).focus();
+  };
+  const submit = async (event) => {
+    event.preventDefault();
+    if (sending) return;
+    const [user, pin] = [input("name").value.trim(), input("pin").value];
+    if (!user) return void say("Your name is needed.", "name");
+    if (!pin) return void say("Your PIN is needed.", "pin");
+    setError("");
+    setSending(true);
+    input("pin").value = "";
+    try {
+      await session.signIn(user, pin);
+    } catch (refused) {
+      say(describe(api.refusal(refused)), "pin");
+      setSending(false);
+    }
+  };
+  return html`
+    <main class="door">
+      <form ref=${form} class="sign-in" novalidate onSubmit=${submit}>
+        <h1 tabindex="-1">Sign in</h1>
+        ${why && html`<p class="notice wait" role="status">${why}</p>`}
+        <${Field} label="Name" name="name" autocomplete="username" autocapitalize="words"
+          spellcheck=${false} maxlength="40" defaultValue=${name} />
+        <${Field} label="PIN" type="password" name="pin" inputmode="numeric" autocomplete="off" maxlength="12" />
+        <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
+        <${Keypad} input=${() => input("pin")} />
+        <button class="go" type="submit" disabled=${sending}>${sending ? "Signing in…" : "Sign in"}</button>
+      </form>
+    </main>`;
+};
