@@ -1,4 +1,4 @@
-"""Users of a demonstration floor. All of them have one PIN, which is public."""
+"""Users of a demonstration floor. All of them have the same public PIN."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _US: Final = Actor("demonstration")
 
 
 async def let_in(users: Users) -> None:
-    """Add a demonstration's users, unless an earlier run or another service has added them.
+    """Add the users of a demonstration, unless an earlier run or another service added them.
 
     These users never have to choose a PIN of their own, because their public PIN is permanent.
     """

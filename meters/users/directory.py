@@ -29,7 +29,7 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, service: Service) -> Self:
-        """Return the user directory of a floor, for a command. A command has no signed-in users.
+        """Return the user directory of a floor, for a `pitlink` command without sessions.
 
         Args:
             redis: the facility's Redis.
@@ -49,13 +49,13 @@ class UserDirectory:
         secret: bytes = b"",
         log_secrets: LogSecrets | None = None,
     ) -> Self:
-        """Return the user directory for the users that a Redis stores.
+        """Return the user directory for the users whose data is in a Redis.
 
         Args:
             redis: the facility's Redis.
-            idle_minutes: the longest time without an act of a signed-in user.
-            pins: the hashing of PINs; None for the default.
-            secret: the secret that seals sessions; empty if sessions are not sealed.
+            idle_minutes: a session ends after this time without an act of its user.
+            pins: the calculation of PIN hashes; None for the default.
+            secret: the secret with which services seal sessions; empty if sessions are not sealed.
             log_secrets: the secrets for the MACs of the operators' log; None if there are no
                 secrets.
         """

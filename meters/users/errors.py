@@ -7,14 +7,18 @@ from redis.exceptions import RedisError
 
 
 class UsersError(Exception):
-    """Refusal of an act of a user, or failure of the store; nothing has changed.
+    """Refusal of an act of a user, or failure of Redis. Nothing has changed.
 
     Attributes:
-        code: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``busy``,
-            ``store_failed``, ``other_schema``, ``other_keys``, ``bad_name``, ``bad_pin``,
-            ``name_taken``, ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
-            ``same_person`` or ``session_ended``.
-        message: the reason, in plain words.
+        code: the reason, for programs: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``,
+            ``locked_out``, ``busy``, ``store_failed``, ``other_schema``, ``other_keys``,
+            ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
+            ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``. ``busy``:
+            too many requests at the same time. ``store_failed``: Redis failed. ``other_schema``:
+            the data in Redis has the layout of another release. ``other_keys``: the key bundle
+            lacks a secret that was used in the operators' log. ``session_ended``: the user's
+            session is no longer valid.
+        message: the reason, for people.
         wait_ms: the time in milliseconds before another attempt can succeed; None if not known.
     """
 

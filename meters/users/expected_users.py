@@ -18,8 +18,11 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""A time in ms. Redis stores for 24 hours who set a PIN. This time is one hour shorter, because the
-clocks of two machines can differ by up to one hour."""
+"""The age in ms up to which the audit expects in Redis who set a PIN.
+
+Redis keeps this for 24 hours. The age is one hour less, because the clocks of two machines can
+differ by up to one hour.
+"""
 
 
 @dataclass
@@ -31,13 +34,13 @@ class ExpectedUser:
         added_at: the time at which the user was added.
         added_by: the person or command that added the user.
         pin_by: the person who set the PIN last, and so knows it: the user or another person.
-        enabled: whether the user can sign in.
+        enabled: False if an administrator has disabled the user, so the user cannot sign in.
         role: the role; None if an earlier release did not log the role.
         pin: the digest of the stored PIN hash; None if no digest was logged.
-        choose_by: the end of the time in which a user must replace a PIN that another person set;
-            empty if the PIN is the user's own; None if no time was logged.
-        generation: 1 plus the number of acts that ended the user's sessions; None if an earlier
-            release added the user.
+        choose_by: the time until which the user must replace a PIN that another person set; empty
+            if the user chose the PIN; None if no time was logged.
+        generation: 1 plus the number of changes that ended the user's sessions, such as a new PIN;
+            None if an earlier release added the user.
         signed_in_at: the time of the last sign-in; empty if the user never signed in.
     """
 
@@ -55,13 +58,13 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """The users as they result from the applied entries of the operators' log.
+    """The users that result from the entries of the operators' log that were applied so far.
 
     Attributes:
         users: the users, by folded name (lower case).
-        setters: the last time in ms at which a person set a user's PIN, by user and person.
-        accounts: the numbers of the log entries about each user, by folded name. They begin with
-            the first entry of a release that stores these numbers in Redis.
+        setters: for each pair of a user and a person who set the user's PIN: the last time, in ms.
+        accounts: the numbers of the log entries about each user, by folded name. Entries of earlier
+            releases, which did not store these numbers in Redis, are left out.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -72,7 +75,7 @@ class ExpectedUsers:
     def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Apply an entry of the operators' log.
 
-        Return a text about what is impossible in the entry, or None if the entry is possible.
+        Return a text if the entry contradicts the earlier entries. Return None if it does not.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         impossible = self._impossible(entry)
@@ -111,9 +114,9 @@ class ExpectedUsers:
     def _impossible(self, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
-        An attacker can change a user in Redis for a moment, until a service has used the wrong
-        data. This check finds such an act. Entries of an earlier release do not have enough data
-        for the check.
+        An attacker could change the data of a user in Redis, wait until a service has used it for
+        an act, and then restore it. This check finds such an act. Entries of an earlier release do
+        not have enough data for this check.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in" and "pin" in entry:
@@ -127,7 +130,7 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Return the reason why a person could not change a user, or None if they could."""
+        """Return the reason why a person was not allowed to change a user, or None."""
         actor = self.users.get(fold_name(by))
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
@@ -137,9 +140,9 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Return the reason why a user could not act with a PIN, or None if the user could.
+        """Return the reason why a user could not act with a PIN at that time, or None.
 
-        If a role is given, check the role too.
+        If `role` is not None, also check that the user had this role.
         """
         user = self.users.get(fold_name(name))
         if user is None:
@@ -154,9 +157,10 @@ class ExpectedUsers:
 
     @property
     def unnoted(self) -> list[str]:
-        """The folded (lower-case) names of users whose role or PIN digest is not in the log.
+        """The folded (lower-case) names of users whose role or PIN digest is missing in the log.
 
-        An earlier release added these users, or set their PINs, and did not log these data.
+        An earlier release added these users, or set their PINs. It did not log the role or the PIN
+        digest.
         """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
@@ -184,11 +188,11 @@ class ExpectedUsers:
             self.accounts.setdefault(folded, []).append(number)
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
-        """Return texts about differences between the log and the stored index of entries by user.
+        """Compare the log with the stored index of entries by user. Return differences as texts.
 
         Args:
-            stored: the index in Redis, by folded (lower-case) name: the numbers of the entries
-                about a user, each with its sort value.
+            stored: the index in Redis: for each folded (lower-case) name, the numbers of the
+                entries about this user, each with its score in the sorted set.
         """
         found: list[str] = []
         if not self._accounts_since:
@@ -214,11 +218,12 @@ class ExpectedUsers:
         stored: Mapping[str, Fields],
         administrators: Collection[str] | None,
     ) -> list[str]:
-        """Return texts about the differences between the users in Redis and the users of the log.
+        """Compare the users in Redis with the users of the log. Return the differences as texts.
 
         Args:
             listed: the folded names in the list of users in Redis.
-            stored: the Redis hash of each user, by folded name; the users of the log are included.
+            stored: the fields of each user's Redis hash, by folded name, for the users in the list
+                and for the users of the log.
             administrators: the folded names of the enabled administrators in Redis; None if this
                 set cannot be read.
         """
@@ -251,14 +256,14 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return texts about lost records in Redis of recently set PINs, and of who set them.
+        """Return texts about records that Redis has lost. They say who set a PIN recently.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
-        can count one person as two different persons.
+        would accept acts of one person as acts of two people.
 
         Args:
-            stored: the records in Redis: a user and the person who set the user's PIN, with the
-                time in ms.
+            stored: the records in Redis: for each pair of a user and the person who set the user's
+                PIN, the time in ms.
             now_ms: the current time in ms.
         """
         return [
@@ -272,8 +277,8 @@ class ExpectedUsers:
 def _sets_anothers_pin(entry: Fields) -> bool:
     """Check if Redis must store the setter of the PIN in a log entry.
 
-    The setter is the person who set another user's PIN. If a command added the user, Redis does not
-    store the setter.
+    The setter is a person who set another user's PIN. If a `pitlink` command added the user, Redis
+    does not store the setter.
     """
     if entry.get("pin_by", entry.get("about")) == entry.get("about"):
         return False
@@ -314,5 +319,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """Return the digest of a stored PIN hash, as the log has it. The PIN hash is already salted."""
+    """Return the digest of a stored PIN hash, in the form that the log has. The hash is salted."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

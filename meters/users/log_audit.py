@@ -2,9 +2,10 @@
 
 The audit makes two checks:
 
-- Every log entry is unchanged, and agrees with the mark of the log, which is a file outside Redis.
-- The users in Redis are those that result from the log entries. Entries add, enable and disable
-  users, and set PINs.
+- Every log entry is unchanged, and the log agrees with its mark: the last entry that was seen, kept
+  in a file outside Redis.
+- The users in Redis are exactly the users that result from the log entries. Log entries record that
+  users were added, enabled or disabled, and that PINs were set.
 """
 
 import time
@@ -30,10 +31,10 @@ longer list would not help to find the cause."""
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""Largest number of attempts to read the log and the users without a new log entry between them."""
+"""Largest number of tries to read the log and the users with no new log entry between the reads."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
-"""An entry of the operators' log, as Redis returns it: its id and its fields."""
+"""An entry of the operators' log: its id in the Redis stream, and its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ class LogFinding:
 
     Attributes:
         entries: the number of the last entry.
-        chain: the chain digest of the last entry, to be compared with a copy kept elsewhere.
-        problems: the problems found, as texts.
-        seal: SHA-256 over all entries, to be compared with the published seal; empty if there are
-            no entries.
-        unnoted: the folded (lower-case) names of users whose role or PIN digest is not in the log
-            yet.
+        chain: the chain digest of the last entry. People can compare it with a copy that they kept.
+        problems: the problems that the audit found, as texts.
+        seal: SHA-256 over all entries. People can compare it with the published seal. Empty if
+            there are no entries.
+        unnoted: the folded (lower-case) names of users whose role or PIN digest is missing in the
+            log.
     """
 
     entries: int
@@ -69,7 +70,7 @@ class _Walk:
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def check_entry(self, entry: Entry, seen: Mark | None) -> None:
-        """Check one log entry against the entry before it and against the mark of the log."""
+        """Compare one log entry with the entry before it, and with the mark of the log."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
@@ -85,8 +86,8 @@ class _Walk:
         if unsound and number > self.covered:
             self.add(f"entry {number} {unsound}")
         elif unsound:
-            # Perhaps another service sealed these entries: one with the secret that is missing
-            # here.
+            # Another service, which has the secret that is missing here, can have sealed these
+            # entries.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
         if stored_chain:
@@ -103,7 +104,7 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        """Check the last entry that was read against the mark of the log, a file outside Redis."""
+        """Compare the last entry that was read with the mark of the log, a file outside Redis."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
@@ -130,12 +131,12 @@ class _Users:
 
 
 class LogAudit:
-    """Audit of the operators' log. Each run continues where the last run ended.
+    """Audit of the operators' log. Each run continues where the run before it ended.
 
     So a running service can repeat the audit often.
 
     Args:
-        everywhere: the Redis client for the users' keys, or the clients for all keys.
+        everywhere: the Redis client for the users' data, or the clients for all data of the floor.
         secrets: the secrets for the log's MACs; None if there are no secrets.
     """
 
@@ -150,18 +151,19 @@ class LogAudit:
 
         Three kinds of entries are accepted with fewer checks:
 
-        - first entries without a chain digest, which an early release wrote: without a chain check
-        - entries before the first entry with a MAC: without a MAC check
-        - entries that an earlier audit has sealed: without a MAC check
+        - entries without a chain digest at the beginning of the log, which an early release wrote:
+          their chain is not checked
+        - entries before the first entry with a MAC: they have no MAC to check
+        - entries that an earlier audit has sealed: their MACs are not checked
 
         Args:
-            seen: the mark of the log, kept outside the store.
-            again: the number of entries to read a second time, from those that were checked
-                already.
+            seen: the mark of the log: its last entry that was seen, kept outside Redis.
+            again: the number of old entries, which an earlier run has checked, to read once more.
 
         Raises:
             RedisError: Redis failed.
-            ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
+            ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong
+                data type.
         """
         with as_altered():
             return await self._run(seen, again)
@@ -255,7 +257,7 @@ class LogAudit:
         )
 
     async def _read_again(self, count: int) -> None:
-        """Read some entries a second time. Somebody can have changed them after the first read."""
+        """Read some old entries once more. Somebody can have changed them after the first read."""
         again = self._again = self._again or self._begin()
         again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
@@ -286,23 +288,24 @@ async def check_log(
     """Audit the users of a facility, and the facility's operators' log from its first entry.
 
     Args:
-        everywhere: the Redis client for the users' keys, or the clients for all keys.
-        seen: the mark of the log, kept outside the store.
+        everywhere: the Redis client for the users' data, or the clients for all data of the floor.
+        seen: the mark of the log: its last entry that was seen, kept outside Redis.
         secrets: the secrets for the log's MACs; None if there are no secrets.
 
     Raises:
         RedisError: Redis failed.
-        ValueError: an entry's id or its chain is not valid text, or a key is of another kind.
+        ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong data
+            type.
     """
     return await LogAudit(everywhere, secrets).run(seen)
 
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Convert Redis's error about the data type of a key into a ValueError about altered data.
+    """Convert Redis's error about the data type of a Redis key into a ValueError.
 
     Raises:
-        ValueError: a key has the wrong data type.
+        ValueError: a Redis key has a wrong data type, so somebody has altered the data.
     """
     try:
         yield

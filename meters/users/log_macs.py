@@ -1,10 +1,10 @@
 """MACs of the operators' log. A MAC proves that the writer of an entry has a service's key bundle.
 
-Duty D17. Anybody can calculate the digests that chain the entries. Therefore each entry also has an
-HMAC. The service derives the key of the HMAC from a secret and from the head of the log, which is
-its last entry. This key is valid only for the next entries after this head. Redis receives the key,
-but never the secret. If another process has added an entry in the meantime, the Lua script refuses
-to write.
+Duty D17. Anybody who can write into Redis can calculate the digests that chain the entries.
+Therefore each entry also has an HMAC. The service derives the key of the HMAC from a secret and
+from the head of the log, which is the log's last entry. This key is valid only for the next entries
+after this head. Redis receives the key, but never the secret. If another process adds an entry
+after the service has read the head, the Lua script refuses to write.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ class LogHead:
     Attributes:
         entries: the number of the last entry.
         chain: the chain digest of the last entry.
-        mac_by: the name of the secret of the last MAC.
+        mac_by: the name of the secret with which the last MAC was made.
     """
 
     entries: int = 0
@@ -62,12 +62,12 @@ class _Secret:
 class LogSecrets:
     """The secrets for the MACs of the operators' log.
 
-    New entries get a MAC of the newest secret. All secrets are used to check stored MACs.
+    The MACs of new entries are made with the newest secret. All secrets are used to check MACs.
 
     Args:
         read: a function that returns the secrets, the newest first. It returns none if there is no
-            key bundle. It is called a second time if the log has a MAC of an unknown secret: the
-            secret can be new.
+            key bundle. It is called once more if the log has a MAC of an unknown secret, because
+            this secret can be new in the key bundle.
 
     Raises:
         UserError: the secrets cannot be read.
@@ -95,7 +95,7 @@ class LogSecrets:
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
-        """Return the secret with a given name, or None if there is no such secret yet."""
+        """Return the secret with a given name, or None if the key bundle has no such secret yet."""
         if of not in self._secrets and time.monotonic() >= self._again_s:
             # While the key bundle is replaced, it cannot be read.
             with contextlib.suppress(UserError):
@@ -123,11 +123,11 @@ def _id_of(text: str) -> str:
 
 @dataclass(slots=True)
 class MacCheck:
-    """Check of the MACs of the operators' log, entry by entry from the first.
+    """Check of the MACs of the operators' log, entry by entry from the first entry.
 
-    Entries that were written before there were secrets have no MAC. After the first MAC of a known
-    secret, every entry must have a MAC. A MAC must not be made with an older secret than the MAC
-    before it.
+    Entries that were written before the services had a secret have no MAC. After the first MAC of a
+    known secret, every entry must have a MAC. A MAC must not be made with an older secret than the
+    MAC before it.
 
     Attributes:
         secrets: the secrets with which the MACs are checked.
@@ -148,7 +148,7 @@ class MacCheck:
     ) -> str | None:
         """Return the reason why an entry's MAC is wrong, or None if the MAC is accepted.
 
-        With a wrong MAC, no service or command can have written the entry.
+        If the MAC is wrong, neither a service nor a `pitlink` command has written the entry.
 
         Args:
             head: the head of the log before the entry.
@@ -162,7 +162,8 @@ class MacCheck:
             return self._unknown(of)
         own = secret.key_after(head)
         text = entry_text(head.chain, entry_id, fields)
-        # All entries of one script call have MACs with the same key, that of the first entry.
+        # The MACs of all entries of one script call are made with the key of the first of these
+        # entries.
         keys = [own, self._step[1]] if self._step[0] == of else [own]
         for key in keys:
             due = hmac.new(key, text, "sha1").hexdigest()

@@ -1,4 +1,4 @@
-"""The mark of the operators' log: the last known end of the log, in a file outside Redis."""
+"""The mark of the operators' log: the last entry that was seen, kept in a file outside Redis."""
 
 from pathlib import Path
 from typing import Final
@@ -7,7 +7,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.users.operators_log import LogSeal
 
 _NAME: Final = "@people"
-"""The text that the mark file has instead of a link's id. No link can have this id."""
+"""The text that the mark file has instead of a link's id. No link can have this text as its id."""
 
 
 class LogMark(LedgerMark):
@@ -26,7 +26,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return a text about the problem if the log has fewer entries than before, or None."""
+        """Return a text if the log has fewer entries than the mark says, or None if it does not."""
         if entries >= had:
             return None
         return (

@@ -10,14 +10,17 @@ _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""First words of the names of programs in the ledger and the log. No user's name begins with
-them."""
+"""The words with which the names of programs begin in the ledger and in the operators' log.
+
+No user's name begins with them.
+"""
 
 
 def clean_name(text: str) -> str:
     """Return a user's name in the one spelling that is stored (Unicode form NFC).
 
-    A name can have the letters of the Western European languages. A slip can show all of them.
+    A name can have the letters of the Western European languages. A payout slip can show all these
+    letters.
 
     Raises:
         UsersError: ``bad_name``, with the rule.

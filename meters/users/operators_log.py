@@ -25,17 +25,17 @@ _OF_USERS: Final = frozenset({
 """Fields of a log entry that only the audit needs. No page shows them."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]
-"""Acts that add an entry to the operators' log and change nothing else in Redis."""
+"""Acts that add an entry to the operators' log, and change no other data in Redis."""
 
 
 class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One entry of the operators' log. No entry contains a PIN.
 
     Attributes:
-        entry: the number of the entry, from 1 without a gap.
+        entry: the number of the entry. The first entry has the number 1, and no number is left out.
         at: the time, RFC 3339 in UTC.
-        what: the act, or the refused act.
-        by: the person or program that acted; empty if nobody had signed in.
+        what: the act. Some acts are refused ones, such as a failed sign-in.
+        by: the person or program that acted; empty if no user was signed in.
         about: the user, the claim of a printed slip, or the version of the service; empty if the
             act names an unknown user.
         client: the network address of the actor; empty for a command.
@@ -62,7 +62,7 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class OperatorsLog:
-    """The operators' log as people read it: without the fields that only the audit needs."""
+    """The operators' log for people: entries without the fields that only the audit needs."""
 
     def __init__(self, store: UserStore) -> None:
         self._store = store
@@ -73,7 +73,7 @@ class OperatorsLog:
         If `before` is not None, only entries with a lower number are returned.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         return [
             msgspec.convert({"entry": entry} | _shown(fields), LogRow)
@@ -83,11 +83,11 @@ class OperatorsLog:
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        They are about changes of this user or their PIN, and about changes that this user made to
-        others.
+        These entries are about changes of this user or of their PIN, and about changes that this
+        user made to other users.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         return [
             msgspec.convert({"entry": entry} | _shown(fields), LogRow)
@@ -95,7 +95,7 @@ class OperatorsLog:
         ]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
-        """Add an entry to the operators' log for an act that changes nothing else in Redis.
+        """Add an entry to the operators' log for an act that changes no other data in Redis.
 
         Args:
             what: the act.
@@ -104,7 +104,7 @@ class OperatorsLog:
             client: the network address of the actor.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         keys = self._store.keys
         arguments: list[str | int] = [now_text(), what, by, about, client]

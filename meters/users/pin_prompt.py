@@ -1,6 +1,6 @@
-"""Prompt for a PIN in a command.
+"""Prompt for a PIN in a `pitlink` command.
 
-A PIN is never a command argument, because other users of the machine can see arguments.
+A PIN is never an argument of a command, because other accounts of the machine can see arguments.
 """
 
 import getpass
@@ -12,7 +12,7 @@ from meters.users.pins import check_pin
 
 
 def ask_new_pin() -> str:
-    """Ask for a new PIN, and return it. On a terminal, ask twice.
+    """Ask for a new PIN, and return it. On a terminal, ask twice to find a typing error.
 
     Raises:
         UserError: the PIN is not valid, or the second input differs from the first.

@@ -72,10 +72,11 @@ class PinHashing:
         self._places = _HashingSlots()
 
     async def hash(self, pin: str) -> str:
-        """Return the hash of a PIN, to be stored.
+        """Return the hash of a PIN. Redis stores the hash, never the PIN.
 
         Raises:
-            UsersError: ``bad_pin``, ``busy``.
+            UsersError: ``bad_pin`` if the PIN has a wrong form, ``busy`` if too many hashes are
+                waiting.
         """
         check_pin(pin)
         async with self._places.acquire():
@@ -84,11 +85,11 @@ class PinHashing:
     async def matches(self, pin: str, stored: str | None) -> bool:
         """Check if a PIN matches a stored hash.
 
-        Without a stored hash, return False after the same time, so nobody can measure the
-        difference.
+        If `stored` is None, return False after the time of a real check. So nobody can measure
+        whether a user exists.
 
         Raises:
-            UsersError: ``busy``.
+            UsersError: ``busy`` if too many calculations are waiting.
         """
         async with self._places.acquire():
             return await asyncio.to_thread(self._verify, stored or self._nobodys, pin)
@@ -109,10 +110,10 @@ class _HashingSlots:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[None]:
-        """Wait until one more hash can be calculated, and reserve this place for the caller.
+        """Wait until the caller is allowed to calculate a hash, and yield.
 
         Raises:
-            UsersError: ``busy``.
+            UsersError: ``busy`` if too many calculations are waiting.
         """
         if self._waiting >= _WAITING_MAX:
             raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)

@@ -1,4 +1,4 @@
-"""Rights of each role, in one table (duty D4: no role has all rights)."""
+"""Rights of each role. No role has all rights (duty D4)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 
 def parse_role(text: str) -> Role:
-    """Return a role from its name in the store.
+    """Return a role from its name in Redis.
 
     Raises:
         UsersError: ``store_failed``: no such role exists, so another program wrote the stored name.
@@ -36,8 +36,8 @@ class Right(StrEnum):
     Attributes:
         WAITING: see the wins and requests that wait for a floorperson.
         WINS: see wins with their evidence, their history and slips, the links and the acts on them.
-        DECIDE: validate, reject and pay.
-        LINKS: open and close links; propose, confirm and withdraw changes.
+        DECIDE: validate, reject and pay wins.
+        LINKS: open and close links; propose, confirm and withdraw changes of meters.
         USERS: see the users and the operators' log.
         CHANGE_USERS: add users, disable and enable them, set PINs.
     """
@@ -62,11 +62,11 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 
 
 def roles_in_words(right: Right) -> str:
-    """Return the roles that have a right, for a message: "a floorperson or a supervisor"."""
+    """Return the roles that have a right, as text such as "a floorperson or a supervisor"."""
     names = [in_words(role) for role, rights in RIGHTS.items() if right in rights]
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def in_words(role: Role) -> str:
-    """Return a role with its article, for a message: "an auditor"."""
+    """Return a role with its article, as text such as "an auditor"."""
     return f"{'an' if role.value[0] in 'aeiou' else 'a'} {role.value}"

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, and the sessions of the users. All workers of a service share the sessions."""
+"""Sign-in, sign-out, and sessions of users. The sessions are in Redis, for all workers."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""The time in ms for which a device stays known after the last sign-in on it."""
+"""The time in ms for which a device remains known after the last sign-in on this device."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -33,10 +33,10 @@ class SignedIn:
         name: the name as it is shown everywhere.
         role: the role of the user.
         csrf: the token that the user's page sends with every act.
-        must_choose: true if another person set the user's PIN. The user is then only allowed to
-            choose their own PIN.
-        setters: the people who set PINs recently, as far as this user's acts depend on it; empty if
-            the user only reads.
+        must_choose: true if another person set the user's PIN. Such a user is only allowed to
+            choose a PIN of their own.
+        setters: the people who set PINs in the last 24 hours, as far as this concerns the user;
+            empty if the user changes nothing.
     """
 
     name: str
@@ -46,13 +46,13 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Check if the user can use a right: their role has it, and they chose their own PIN."""
+        """Check if the user has a right: the user's role has it, and the user chose their PIN."""
         return right in RIGHTS[self.role] and not self.must_choose
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A new session and its token. Only the user's browser knows the token."""
+    """A new session, and its token for the user's browser. Redis never has the token."""
 
     token: str
     person: SignedIn
@@ -62,9 +62,10 @@ class Sessions:
     """The sessions of the facility.
 
     Args:
-        store: the store of the sessions. The key of a session contains the digest of its token.
-        pins: the hashing that compares PINs.
-        idle_ms: the longest time without an act of the user, in milliseconds.
+        store: the access to the users in Redis. The Redis key of a session contains the digest of
+            the session's token.
+        pins: the calculation of PIN hashes, to check PINs.
+        idle_ms: a session ends after this time in milliseconds without an act of its user.
         secret: a secret that all services have and Redis does not have; empty if there is none.
             Each session is sealed with this secret. So a session is not valid if an attacker wrote
             it into Redis.
@@ -82,15 +83,16 @@ class Sessions:
     async def sign_in(
         self, name: str, pin: str, caller: Caller, old_token: str | None
     ) -> OpenedSession:
-        """Check a name and a PIN, begin a session, and end the browser's previous session.
+        """Check a name and a PIN, begin a session, and end the browser's earlier session.
 
-        The attempt is counted before the PIN is checked. If the PIN is right, the attempt is no
-        longer counted. An unknown name, a disabled user and a wrong PIN take the same time and get
-        the same answer.
+        The attempt is counted before the PIN is checked. If the PIN is right, the attempt is
+        removed from the count. An unknown name, a disabled user and a wrong PIN take the same time
+        and get the same answer.
 
         Raises:
             UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
-                person set it more than a day ago; ``locked_out``, ``busy``, ``store_failed``.
+                person set it more than 24 hours ago; ``locked_out`` after too many failed attempts;
+                ``busy``; ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
         async with self._attempts.begin(folded, caller) as begun:
@@ -125,17 +127,17 @@ class Sessions:
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller
     ) -> None:
-        """Set the PIN that a signed-in user chooses for themselves. End the user's other sessions.
+        """Set the PIN that a signed-in user has chosen. End the user's other sessions.
 
-        Wrong guesses of the current PIN are limited, as at the sign-in.
+        Wrong inputs of the current PIN are counted and limited, as at the sign-in.
 
         Args:
             token: the token of the user's session, which continues.
             person: the user.
             old: the current PIN, as the user typed it.
-            new: the PIN that the user chooses. It must differ from the current PIN, which another
-                person possibly knows.
-            caller: the origin of the request.
+            new: the PIN that the user chooses. It must differ from the current PIN, because another
+                person can know the current PIN.
+            caller: the network address and the device of the request.
 
         Raises:
             UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
@@ -152,7 +154,7 @@ class Sessions:
                 await self._attempts.drop(begun)
                 raise UsersError("bad_pin", "this is your current PIN: choose another")
             # A new PIN raises the user's generation by 1. The seal of this session must have the
-            # new one.
+            # new generation.
             following = str(int(user["generation"]) + 1)
             status = await store.record(
                 "choose_pin",
@@ -176,13 +178,13 @@ class Sessions:
 
         Args:
             token: the token as the browser sent it.
-            keep_alive: true if the user did something; false if the page sent the request by
-                itself.
-            acts: true if the user changes something. The same script call then also reads who set
-                PINs recently (`two_people.py` explains the reason).
+            keep_alive: true if the request comes from an act of the user; false if the page sent
+                the request by itself.
+            acts: true if the user changes something. If true, the same script call also reads who
+                set PINs in the last 24 hours (`two_people.py` explains the reason).
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         if not token:
             return None
@@ -210,7 +212,7 @@ class Sessions:
         """End a session.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         if token:
             await self._store.record(
@@ -220,7 +222,7 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """Return the seal of a session. A seal proves that a service made the session.
+        """Return the seal of a session. The seal proves that a service has begun the session.
 
         The seal is empty if the service has no secret.
         """

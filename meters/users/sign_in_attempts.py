@@ -19,8 +19,10 @@ from meters.wire.clock import now_text
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""The time in ms after which an attempt without a result is no longer counted. A PIN check is far
-shorter."""
+"""The time in ms after which an attempt without a result is no longer counted.
+
+A PIN check takes far less time.
+"""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -29,11 +31,11 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit on failed sign-in attempts, and the lock that follows.
+    """A limit on failed sign-in attempts. At the limit, sign-in is locked for some time.
 
     Attributes:
         most: the largest number of failed attempts.
-        within_ms: the time in ms in which failed attempts are counted.
+        within_ms: the time in ms for which a failed attempt is counted.
         lock_ms: the duration of the lock in ms.
     """
 
@@ -43,23 +45,32 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one name from one address. So a stranger locks the name only for their own address."""
+"""Limit for one name from one network address.
+
+So a stranger can lock the name only for the stranger's own address.
+"""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one address, with any name."""
+"""Limit for one network address, over all names."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
-"""Limit for one name from all addresses, on devices on which this name has never signed in: at most
-480 attempts a day."""
+"""Limit for one name over all addresses.
+
+It counts only attempts on devices on which this name has never signed in, and allows at most 480
+attempts a day.
+"""
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""Limit for one name on a device on which this name has signed in. At the limit, the device is
-forgotten. So a stolen device is good for five guesses."""
+"""Limit for one name on a device on which this name has signed in.
+
+At the limit, the device is forgotten. So a thief of the device has only five guesses without the
+other limits.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Origin of a sign-in attempt.
+    """The network address and the device of a sign-in attempt.
 
     Attributes:
         client: the network address.
@@ -78,14 +89,14 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A sign-in attempt that is below all limits, so the service can check its PIN.
+    """A sign-in attempt that has reached no limit, so the service is allowed to check its PIN.
 
     Attributes:
         number: the unique number of the attempt.
         folded: the name in lower case.
-        bounds: the limits against which the attempt counts, by label. The limit for this one name
-            is the first.
-        keys: the Redis keys of these limits, in the order that the scripts expect.
+        bounds: the limits that count the attempt, by label. The first of them is the limit for this
+            one name.
+        keys: the Redis keys of these limits, in the order that the Lua scripts expect.
         client: the network address of the attempt.
         device: the digest of the device; empty if the name has never signed in on this device.
     """
@@ -102,9 +113,9 @@ class SignInAttempts:
     """The sign-in attempts of the facility, counted by name and network address, or by device.
 
     A device is known for a name if this name has signed in on it. An attempt on a known device
-    counts only against the device. So the failures of other people do not lock the user out. Every
-    other attempt counts against three limits: of the name at the address, of the address, and of
-    all new devices of the name together.
+    counts only for the limit of the device. So failed attempts of other people do not prevent the
+    user's sign-in. An attempt on any other device counts for three limits: of the name at the
+    network address, of the network address, and of the name on all new devices together.
     """
 
     def __init__(self, store: UserStore) -> None:
@@ -112,13 +123,14 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin a sign-in attempt. The caller then checks the PIN and records the result.
+        """Begin a sign-in attempt. In the `with` block, the caller checks the PIN.
 
-        A limit allows a number of further failures. Only so many attempts are checked in parallel.
-        Further attempts are refused as ``busy``, and not as failures.
+        The caller also records the result of the check. At any moment, a limit allows a number of
+        further failures. Only so many attempts are checked at the same time. More attempts are
+        refused as ``busy``, and are not counted as failures.
 
         Raises:
-            UsersError: ``locked_out``, ``busy``, ``store_failed``.
+            UsersError: ``locked_out`` if a limit is reached, ``busy``, ``store_failed``.
         """
         begun = await self._try(folded, caller)
         keys = self._store.keys
@@ -139,10 +151,10 @@ class SignInAttempts:
             raise
 
     async def drop(self, begun: SignInAttempt) -> None:
-        """Remove a sign-in attempt that neither failed nor opened a session.
+        """Remove from the count a sign-in attempt that neither failed nor opened a session.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         await self._store.call("drop_try", begun.keys, [begun.number])
 
@@ -191,7 +203,7 @@ def new_device() -> str:
 
 
 def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
-    """Return the Redis keys of a name's sign-in attempts and locks, by the labels of limits."""
+    """Return the Redis keys of a name's sign-in attempts and locks, from the labels of limits."""
     return [
         key
         for label in labels
@@ -209,11 +221,11 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 
 
 def site(client: str) -> str:
-    """Return the part of a client's address that identifies its site.
+    """Return the part of a network address that identifies its owner.
 
-    A client with a global IPv6 address can choose any address of a whole network. Therefore the
-    network is returned. In a local IPv6 network, all hosts are in the same network. Therefore the
-    whole address is returned.
+    The owner of a global IPv6 address can choose any address of a whole network. Therefore the
+    network is returned for a global IPv6 address. In a local IPv6 network, all machines are in the
+    same network. Therefore the whole address is returned for a local address.
     """
     try:
         address = ipaddress.ip_address(client)

@@ -17,7 +17,7 @@ _NAMES: Final = (
 )  # fmt: skip
 
 SCHEMA_SUBJECT: Final = "the store of the people and the operators' log is"
-"""The name of the users' keys in messages about the version of their layout."""
+"""The name of the users' data in messages about its schema version."""
 
 _TRIES: Final = 500
 _BUSY_MS: Final = 1_000
@@ -27,18 +27,18 @@ _OTHER_KEYS: Final = (
 )
 
 Answer = int | str | list[str] | None
-"""An answer of a Lua script."""
+"""The types of a Lua script's answer."""
 
 
 class UserStore:
     """Access to the users in Redis: it calls the Lua scripts, and reads hashes as text.
 
     Args:
-        redis: the Redis client for the users' keys, or the clients for all keys.
+        redis: the Redis client for the users' data, or the clients for all data of the floor.
         secrets: the secrets for the log's MACs; None if there are no secrets.
 
     Attributes:
-        keys: the names of all keys.
+        keys: the names of the Redis keys.
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -53,21 +53,21 @@ class UserStore:
         }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds no log entry. A script changes everything or nothing.
+        """Run a Lua script that adds no entry to the operators' log. It changes all or nothing.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` if the keys have the layout of another
-                release.
+            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the Redis keys have the
+                layout of another release.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))
 
     async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds an entry to the log. A script changes everything or nothing.
+        """Run a Lua script that adds an entry to the operators' log. It changes all or nothing.
 
         Raises:
-            UsersError: as `call`; ``other_keys`` if the log has a MAC of a secret that is missing
-                here; ``busy``.
+            UsersError: as `call`; ``other_keys`` if the log has a MAC of a secret that this process
+                does not have; ``busy`` if other processes write to the log too often.
         """
         await self._check_schema()
         return await self._record(script, keys, arguments)
@@ -79,10 +79,11 @@ class UserStore:
             self._fits = True
 
     async def schema(self) -> int | None:
-        """Return the version of the layout of the users' keys; None if there is no log yet.
+        """Return the schema version of the users' data; None if there is no operators' log yet.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` if the stored value is not a version.
+            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the stored value is not
+                a schema version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
@@ -92,10 +93,10 @@ class UserStore:
             raise UsersError("other_schema", f"{SCHEMA_SUBJECT} damaged: {error}") from None
 
     async def upgrade(self, by: str, about: str) -> None:
-        """Upgrade older users' keys to the current layout, one version at a time.
+        """Upgrade the users' data to the present schema version, one version after the other.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         had = await self.schema()
         while had is not None and had < SCHEMA:
@@ -109,8 +110,8 @@ class UserStore:
         """Run a Lua script that adds log entries after the head that this process knows.
 
         If another process has added an entry, the script writes nothing and returns the new head.
-        The script is then run with the new head. So one round trip is enough if no other process
-        writes.
+        In this case, the script is run with the new head. So one round trip to Redis is enough if
+        no other process writes.
         """
         for _ in range(_TRIES):
             by = self._secrets.newest
@@ -123,7 +124,7 @@ class UserStore:
                     return _text(outcome)
                 case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
                     # Nothing is written after a MAC of an unknown secret, because that secret can
-                    # be newer than ours.
+                    # be newer than the newest secret here.
                     if wrote and self._secrets.find(wrote.decode()) is None:
                         raise UsersError("other_keys", _OTHER_KEYS)
                     self._head = LogHead(int(entries), chain.decode(), wrote.decode())
@@ -139,10 +140,10 @@ class UserStore:
         return answer
 
     async def fields(self, key: str) -> dict[str, str]:
-        """Return the fields of a Redis hash; empty if the hash does not exist.
+        """Return the fields of a Redis hash, or no fields if the hash does not exist.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         with as_store_failure():
             found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
@@ -152,18 +153,18 @@ class UserStore:
         """Check if a user has signed in on a device. The user's name is in lower case.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         with as_store_failure():
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
     async def locks(self, folded: str) -> list[tuple[str, int]]:
-        """Return the label of each sign-in limit of a name, with the end of its lock in ms.
+        """Return the sign-in limits of a name by label, each with the end of its lock in ms.
 
-        A label without a lock has the time of its last failed sign-in.
+        A limit that is not locked has the time of its last failed sign-in instead.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         with as_store_failure():
             found = cast(
@@ -176,7 +177,7 @@ class UserStore:
         """Return the Redis hashes of all users, in the order of their names.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         with as_store_failure():
             names = cast("list[bytes]", await self._redis.zrange(self.keys.users, 0, -1))
@@ -192,7 +193,7 @@ class UserStore:
         If `before` is not None, only entries with a lower number are returned.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         latest = "+" if before is None else f"({before}-0"
         with as_store_failure():
@@ -206,7 +207,7 @@ class UserStore:
         """Return the log entries about one user, the latest first.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         account = self.keys.account(folded)
         with as_store_failure():

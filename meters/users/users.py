@@ -1,4 +1,7 @@
-"""The users of a facility. They can be disabled, never deleted, because the ledger names them."""
+"""The users of a facility.
+
+A user can be disabled, but is never deleted, because the ledger has the user's name.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -74,7 +77,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person or command that changes something.
+    """A person or a `pitlink` command that changes something.
 
     Attributes:
         name: the name in the operators' log.
@@ -99,7 +102,7 @@ class Users:
         """Return all users, in the order of their names.
 
         Raises:
-            UsersError: ``store_failed``.
+            UsersError: ``store_failed`` if Redis failed.
         """
         return [await self._row(fields) for fields in await self._store.every_user()]
 
@@ -108,8 +111,8 @@ class Users:
     ) -> UserRow:
         """Add a user with a first PIN.
 
-        For one day, the user can sign in with the first PIN, but only to choose a PIN of their own.
-        If `own` is true, the first PIN is public and permanent, for a demonstration.
+        For 24 hours, the user can sign in with the first PIN, but only to choose a PIN of their
+        own. If `own` is true, the first PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
@@ -154,7 +157,7 @@ class Users:
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Actor) -> UserRow:
-        """Let a disabled user sign in again, and remove the locks on their name.
+        """Enable a disabled user, so they can sign in. Remove the sign-in locks on their name.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
@@ -162,7 +165,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Remove the sign-in locks of a user. Such locks are set after too many failed attempts.
+        """Remove the sign-in locks of a user. Too many failed attempts cause such locks.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -172,7 +175,7 @@ class Users:
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
         """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
-        For one day, the user can sign in with the new PIN, but only to choose a PIN of their own.
+        For 24 hours, the user can sign in with the new PIN, but only to choose a PIN of their own.
         If `own` is true, the new PIN is public and permanent, for a demonstration.
 
         Raises:
@@ -211,12 +214,12 @@ class Users:
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
-        """Return the keys of two log indexes: about the changed user, and about the actor."""
+        """Return the Redis keys of the log indexes of the changed user and of the actor."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
     def _by(self, doer: Actor) -> tuple[str, str]:
-        """Return the script arguments with the actor's session key and the users' key prefix."""
+        """Return the key of the actor's session and the prefix of users' keys, for a script."""
         keys = self._store.keys
         return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
 
@@ -259,7 +262,7 @@ def _pin_by(fields: dict[str, str]) -> str:
 
 
 def _moment(at_ms: str | None) -> str | None:
-    """Return a time in ms as text, RFC 3339 in UTC. Return None for None."""
+    """Return a time in ms as text, RFC 3339 in UTC. Return None if `at_ms` is None."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
