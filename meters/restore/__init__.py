@@ -1,1 +1,1 @@
-"""Restore of a link's data in Redis from the archived ledger and the tables' outboxes."""
+"""Restore of a link's data in Redis, from the archived ledger and the tables' outboxes."""

@@ -1,7 +1,7 @@
-"""The error of a restore that is not possible."""
+"""The error for a restore that is not possible."""
 
 from bonus.errors import UserError
 
 
 class RestoreError(UserError):
-    """A restore that is not possible as requested. The text says what the restore needs."""
+    """A restore that is not possible as requested. The text has the reason, or what is missing."""

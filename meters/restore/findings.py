@@ -1,4 +1,4 @@
-"""The state of a link's store in Redis before a restore, and the work of the restore."""
+"""The state of a link's data in Redis before a restore, and the events that must be applied."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from meters.wire.messages import UNREADABLE
 
 
 class StoreCondition(StrEnum):
-    """The content of a link's store in Redis.
+    """The condition of a link's data in Redis.
 
     Attributes:
-        EMPTY: the store contains nothing.
-        HALF: the store contains the unfinished work of an interrupted restore.
-        THERE: the store contains books.
+        EMPTY: Redis has no data of the link.
+        HALF: Redis has the unfinished data of an interrupted restore.
+        THERE: Redis has data of the link. Its last part can be lost.
     """
 
     EMPTY = auto()
@@ -31,15 +31,17 @@ class StoreCondition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFindings:
-    """State of a link's store before the restore.
+    """State of a link's data in Redis before the restore.
 
     Attributes:
-        standing: whether the store is empty, half-written or has books.
-        entries: the number of the last ledger entry in the store.
-        other_than_seen: whether the entry that the ledger mark names by number has another digest
-            than in the mark.
-        restored_from: the ledger mark in the last entry, if this entry records a restore; or None.
-        interrupted: whether an earlier restore began and did not finish.
+        standing: the condition of the data: empty, half-written or there.
+        entries: the number of the last ledger entry in Redis.
+        other_than_seen: True if the ledger entry that the ledger mark names has another digest in
+            Redis than in the mark. The mark is a file outside Redis with the last entry that was
+            seen.
+        restored_from: if the last ledger entry records a restore, the number and digest of the
+            ledger mark before that restore; else None.
+        interrupted: True if an earlier restore began and did not finish.
     """
 
     standing: StoreCondition
@@ -49,17 +51,18 @@ class StoreFindings:
     interrupted: bool = False
 
     def lost_some(self, mark: Mark) -> bool:
-        """Check if the store has lost an entry that is recorded in the ledger mark."""
+        """Check if Redis has lost an entry that is recorded in the ledger mark."""
         return self.entries < mark.entries or self.other_than_seen
 
 
 @dataclass(frozen=True, slots=True)
 class TableFindings:
-    """The state of a table in the books.
+    """The state of a table in Redis, or in the data that the restore will write.
 
     Attributes:
-        last: the number of the table's last event.
-        kept: the stored reply to that event, after the event's digest; None if there is no reply.
+        last: the sequence number of the table's last event.
+        kept: the stored reply to the last event, after the event's digest; None if no reply is
+            stored.
     """
 
     last: int
@@ -68,13 +71,15 @@ class TableFindings:
 
 @dataclass(frozen=True, slots=True)
 class TableFound:
-    """Comparison of a table's state in the books with the table's outbox.
+    """Comparison of a table's state in Redis with the table's outbox.
 
     Attributes:
         table: the id of the table.
-        last: the number of the last event in the books, or in the archive if it is later.
-        answered: the number of the last answered event in the outbox; None without an outbox.
-        missing: a text about the table's events that are in no outbox; None if none are missing.
+        last: the sequence number of the last event in Redis, or in the archive if it is later.
+        answered: the sequence number of the last answered event in the outbox; None without an
+            outbox.
+        missing: a text about events after `last` that are in no outbox; None if no event is
+            missing.
     """
 
     table: str
@@ -94,11 +99,11 @@ _BOOKS: Final = ("accounts", "tallies", "ledger", "approved", "acts", "wins", "w
 
 
 async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
-    """Inspect a link's store before a restore.
+    """Inspect a link's data in Redis before a restore.
 
     Raises:
-        RestoreError: the store has books without meters, so it is damaged. No interrupted restore
-            leaves such a store.
+        RestoreError: Redis has accounts or a ledger of the link, but not its meters. Such data is
+            damaged, because no interrupted restore leaves it.
         RedisError: Redis failed.
     """
     redis, keys = store.redis, store.keys
@@ -120,7 +125,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Check that a ledger entry in the store is the same as in the copy of the ledger.
+    """Check that a ledger entry is the same in Redis and in the copy of the ledger.
 
     Raises:
         RestoreError: the two entries differ.
@@ -136,10 +141,11 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 def inspect_tables(
     findings: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
-    """Find the events that the outboxes have and the books lack.
+    """Find the events of each table that the outboxes have and Redis lacks.
 
     Raises:
-        RestoreError: an outbox belongs to other books.
+        RestoreError: an outbox does not belong to the data in Redis: it is of another floor, or too
+            old.
     """
     return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in findings.items()]
 
@@ -163,7 +169,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
 
 
 def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -> list[str]:
-    """Return one text for each table with missing events, except for the tables in `without`."""
+    """Return a text for each table with missing events, except the tables in `without`."""
     return [
         f"{one.table}: {one.missing} are in no outbox that was found"
         for one in tables
@@ -172,9 +178,9 @@ def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -
 
 
 async def _chain_at(store: LinkStore, entry: int) -> str | None:
-    """Return the chain digest of a ledger entry in the store.
+    """Return the chain digest of a ledger entry in Redis.
 
-    Return None if the store does not have the entry.
+    Return None if Redis does not have the entry.
     """
     rows = await store.entries(entry - 1, 1) if entry else []
     if not rows or rows[0][0] != entry:

@@ -39,7 +39,7 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.progress import progress_bar
 
 _TABLES: Final = "tables"
-"""The directory with the outboxes of the tables on this machine, in the data directory."""
+"""The directory in the data directory with the outboxes of the tables on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,11 @@ class RestoreOptions:
         archive: the directory of the archive; None for the directory in the floor file.
         outboxes: outbox files, and directories with such files; empty for the outboxes in the data
             directory.
-        without: the tables whose missing events remain lost.
+        without: the tables that are restored even if events are in no outbox. These events remain
+            lost.
         by: the person who runs the restore.
-        listens: whether the restore listens at the broker for heartbeats of running services.
-        asks: whether the restore asks the person before any change.
+        listens: True to listen at the broker for heartbeats, to find services that run.
+        asks: True to ask the person before any change.
     """
 
     archive: Path | None
@@ -65,7 +66,7 @@ class RestoreOptions:
 
 
 async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
-    """Restore links, one after the other. Return True if no link has a problem afterward.
+    """Restore links, one after the other. Return True if no link has a problem at the end.
 
     Raises:
         UserError: nothing was done, or the restore did not finish. The message has the reason.
@@ -99,8 +100,8 @@ async def _reserve_removed(
 ) -> None:
     """Reserve the payout slip numbers of archived links that the floor file no longer names.
 
-    The stores of these links are not restored. So without the reservation, a later payment could
-    use one of these numbers a second time.
+    The data of these links is not restored. So without the reservation, a later payment could use
+    one of these numbers a second time.
     """
     directory = options.archive or Path(floor.archive.directory)
     for link in sorted(archived_links(directory) - {link.id for link in floor.link}):
@@ -156,7 +157,7 @@ async def _restore(
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
     """Open the archive of a link. Return None if the directory in the floor file does not exist.
 
-    A directory that is named in the command must exist.
+    If the directory is named in the command, it must exist.
     """
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
@@ -167,7 +168,7 @@ def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | Non
 
 
 def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
-    """Check if there is an archive or outbox to restore from. An empty archive does not count."""
+    """Check if there is an archive or an outbox for a restore. An empty archive is ignored."""
     archive = Path(floor.archive.directory)
     given = options.archive or options.outboxes or _own_outboxes(floor)
     return bool(given) or (archive.is_dir() and any(archive.iterdir()))
@@ -186,7 +187,7 @@ async def _agreed() -> bool:
 
 @contextmanager
 def _bar() -> Iterator[Advance]:
-    """Yield a function that shows progress. It shows nothing if standard error is no terminal."""
+    """Yield a function that shows progress on standard error, if it is a terminal."""
     with progress_bar() as progress:
         tasks: dict[str, TaskID] = {}
 

@@ -12,7 +12,7 @@ Entry = tuple[int, Mapping[str, bytes]]
 
 
 class ClosedDay(NamedTuple):
-    """A closed gaming day, and the checkpoint with the books at the close of this day."""
+    """A closed gaming day, and the checkpoint: the balances and claims at the close of this day."""
 
     day: date
     closing: Checkpoint
@@ -23,7 +23,7 @@ class LedgerCopy(Protocol):
 
     @property
     def opening(self) -> Checkpoint:
-        """The books before the first entry of this copy."""
+        """The balances and claims before the first entry of this copy."""
         ...
 
     @property
@@ -37,7 +37,7 @@ class LedgerCopy(Protocol):
         ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries of the copy after a given number, in order."""
+        """Yield the entries of the copy after entry `after`, in order."""
         ...
 
 
@@ -45,7 +45,7 @@ class ArchivedLedger:
     """The copy of a link's ledger that is in the archive.
 
     Raises:
-        ArchiveError: a file cannot be read, or a day between two archived days is missing.
+        ArchiveError: a file cannot be read, or a file between two others is missing.
     """
 
     def __init__(self, directory: Path, link: str) -> None:
@@ -55,10 +55,10 @@ class ArchivedLedger:
         self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries of the archive after a given number, in order.
+        """Yield the entries of the archive after entry `after`, in order.
 
         Raises:
-            ArchiveError: a file of the archive was changed.
+            ArchiveError: somebody has changed a file of the archive.
         """
         for file in self._files:
             if file.head.last > after:

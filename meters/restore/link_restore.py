@@ -1,8 +1,9 @@
-"""Restore of a link's store from a copy of its ledger and from its tables' outboxes (duty D11).
+"""Restore of a link's data from a copy of its ledger and its tables' outboxes (duty D11).
 
-A restore can be interrupted at any point, and then repeated. If the store is half-written, the next
-restore writes it from the start. If the store already has an event of an outbox, the event is not
-applied a second time. The ledger mark is set last. Until then, no service opens the link.
+A restore can be interrupted at any point, and repeated. If the data in Redis is half-written, the
+next restore writes all data from the start. If Redis already has an event of an outbox, the event
+is not applied a second time. At the end, the restore sets the ledger mark: the last entry that was
+seen, kept outside Redis. Until the mark is set, no service operates the link.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -44,24 +45,28 @@ from meters.wire.clock import now_text
 from meters.wire.messages import Wagers
 
 Advance = Callable[[str, int, int], None]
-"""A function that shows progress. Its arguments are the name of the work, the number of units that
-are done, and the number of all units."""
+"""A function that shows progress.
+
+Its arguments are the name of the work, the number of finished units (such as ledger entries), and
+the number of all units.
+"""
 
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The state of a link before a restore, and the work of the restore.
+    """The state of a link before a restore, and the work that the restore must do.
 
     Attributes:
-        held: what was found in the link's store.
+        held: the state of the link's data in Redis.
         seen: the number of entries of the link's ledger according to the ledger mark; 0 without a
             mark.
         copied: the number of the last entry in the copy of the ledger.
-        writes: whether to write the store from the copy of the ledger.
-        tables: a comparison of each table's outbox with the books.
-        kept: the reserved slip numbers whose claims the store has lost, each with its claim.
+        writes: True if the restore must write all data from the copy of the ledger.
+        tables: for each table, a comparison of its outbox with Redis or with the copy of the
+            ledger.
+        kept: the reserved slip numbers whose claims Redis has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -82,13 +87,14 @@ class RestoreResult:
     """The result of a restore.
 
     Attributes:
-        found: the plan of the restore, with the state before it.
-        replayed: the events from outboxes that were applied again.
+        found: the plan of the restore, with the state before the restore.
+        replayed: the count of events from outboxes that the restore applied, and the changed
+            replies.
         entries: the number of ledger entries after the restore, without the entry about the restore
             itself.
-        waiting: the claims that wait for people, with their states.
+        waiting: the fields of the undecided claims.
         finding: the result of the final audit.
-        kept: the slip numbers that stay used, although no payment in the books has them. Each has
+        kept: the slip numbers that remain reserved although no restored payment has them, each with
             its claim.
     """
 
@@ -105,11 +111,12 @@ class LinkRestore:
 
     Args:
         floor: the floor file.
-        store: the link's store in Redis.
+        store: the access to the link's data in Redis.
         mark: the ledger mark of the link.
         copy: a copy of the link's ledger, or None.
-        outboxes: the copies of the outboxes, by table.
-        without: the tables whose missing events remain lost.
+        outboxes: the copies of the tables' outboxes, by table.
+        without: the tables that are restored even if events are in no outbox. These events remain
+            lost.
     """
 
     def __init__(
@@ -138,10 +145,10 @@ class LinkRestore:
         self._snapshot = StoreSnapshot(store.keys)
 
     async def inspect(self, advance: Advance) -> RestorePlan:
-        """Compare the store, the copy of the ledger and the outboxes, without any change.
+        """Compare Redis, the copy of the ledger and the outboxes. Change nothing.
 
         Raises:
-            RestoreError: the store, the copy and the outboxes do not belong together.
+            RestoreError: the data in Redis, the copy and the outboxes do not belong together.
             RedisError: Redis failed.
         """
         store, mark = self._store, self._mark.seen
@@ -166,7 +173,7 @@ class LinkRestore:
         return RestorePlan(held, mark.entries, copied, writes, tuple(tables), kept)
 
     def is_due(self, found: RestorePlan) -> bool:
-        """Check if the result of `inspect` shows anything to restore."""
+        """Check if the plan that `inspect` returned has anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0 or bool(found.kept)
@@ -215,7 +222,7 @@ class LinkRestore:
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
-        """Build in memory the store that results from a copy of the ledger."""
+        """Build in memory the data of the link that results from a copy of the ledger."""
         rebuild, common = self._rebuild, min(copy.last, held)
         try:
             async for number, fields in copy.entries():
@@ -246,17 +253,18 @@ class LinkRestore:
         await writer.write_keys(image)
 
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
-        """Find the last gaming day that stays only in the archive, as `pitlink archive` does.
+        """Find the last gaming day whose entries are not written into Redis.
 
-        Return the books at the close of this day, and the number of the entry that records its
-        archiving. Return None if all entries are written into the store.
+        The entries of older gaming days remain only in the archive, as after `pitlink archive`.
+        Return the balances and claims at the close of the found day, and the number of the entry
+        that records the archiving of this day. Return None if all entries are written into Redis.
         """
         rebuild = self._rebuild
         live = timedelta(days=1 + self._floor.archive.live_days)
         newest = date.fromisoformat(rebuild.open_day) - live
         closings = [closing for day, closing in reversed(copy.days) if day <= newest]
-        # An archive can begin after the first entry of the ledger. Then the entries before the
-        # archive cannot be written into the store.
+        # An archive can begin after the first entry of the ledger. In this case, the entries before
+        # the archive cannot be written into Redis.
         later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
         for closing in (*closings, copy.opening, *later):
             by = rebuild.noted_by(closing.entries)
@@ -270,7 +278,7 @@ class LinkRestore:
         return None
 
     async def _open(self, found: RestorePlan, by: str) -> None:
-        """Open the link's books as the service does. Meters of an empty store get their seeds."""
+        """Seed the meters if Redis had no data, and check them, as a service does at its start."""
         configuration = Configuration(self._floor, self._store)
         if problem := await configuration.problem():
             raise RestoreError(f"{self._store.link.id}: {problem}")
@@ -290,9 +298,10 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a link that the ledger's copy has as closed, if wagers were accepted later.
+        """Open a closed link again, if an outbox has wagers that were accepted later.
 
-        Such wagers in an outbox prove that somebody opened the link after the copy was made.
+        Such wagers prove that a person opened the link before Redis was lost, after the last entry
+        that remained.
         """
         state = await self._store.state()
         if state.closure is None:
@@ -306,9 +315,9 @@ class LinkRestore:
             await ChangeBook(self._store).switch("open", by, "", event)
 
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
-        """Return the reserved slip numbers whose claims the store has lost.
+        """Return the reserved slip numbers whose claims Redis has lost.
 
-        The audit reports such a number until a restore records that the number stays used.
+        The audit reports such a number until a restore records that the number remains reserved.
         """
         store = self._store
         unpaid = await store.slip_register.unpaid_of(store.link.id)

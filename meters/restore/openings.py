@@ -1,9 +1,9 @@
-"""The contents of a link's store before the first day of an archive.
+"""The data of a link in Redis as it was before the first gaming day of an archive.
 
-They are needed if earlier days of the archive were deleted. The archive has the books of that
-moment. The other contents of the store are derived from these books. Three kinds of data cannot be
-derived: replies, slips, and records of wins that were already decided. They are lost, but they are
-years old.
+A restore needs this data if earlier gaming days of the archive were deleted. The archive has the
+balances and undecided claims of that moment. The other data is derived from these. Three kinds of
+data cannot be derived: replies, payout slips, and records of wins that were already decided. These
+are lost, but they are years old.
 """
 
 from collections.abc import Iterator
@@ -19,14 +19,16 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
 
 _RESTORED_MOST: Final = 1_000
-"""The assumed largest number of earlier restores of a link. Each restore raised the versions of the
-link's meters."""
+"""The assumed largest number of earlier restores of a link.
+
+Each restore raised the version numbers of the link's meters.
+"""
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
-    """Yield all rows of a link's store, except the books, as of the close of a gaming day."""
+    """Yield the Redis rows of a link at the close of a gaming day, except balances and ledger."""
     image, meters = StoreSnapshot(keys), keys.meters
     if not checkpoint.entries:
         return

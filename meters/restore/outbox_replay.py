@@ -1,14 +1,16 @@
-"""Replay of outboxes: answered events are applied again, with the same rules and Lua scripts.
+"""Replay of outboxes: it applies answered events that Redis lost, with the usual Lua scripts.
 
-The draws of bonuses are those that the tables received: nothing is drawn a second time. A refused
+Bonuses are not drawn a second time: the replay uses the draws that the tables received. A refused
 event changes nothing, and its reply remains the same.
 
-Accepted wagers are applied even if their table is held in the restored books. The table was not
-held when the wagers were accepted. The act that released the table is among the lost entries.
+Accepted wagers are applied even if their table is held after the restore. The table was not held
+when the wagers were accepted: the ledger entry of the payment or rejection that released it is
+lost.
 
 Each new reply is compared with the reply that the table has, byte for byte. The replies can differ,
-for example if two tables won percentages of a meter in another order. In this case, the books have
-the new reply and the table has the old reply. The restore shows both replies to people.
+for example if two tables won percentages of one meter, and the replay applies their results in the
+reverse order. In this case, Redis has the new reply, and the table has the old reply. The restore
+shows both replies to people.
 """
 
 import heapq
@@ -37,7 +39,7 @@ class Differing:
 
     Attributes:
         table: the id of the table.
-        seq: the number of the event.
+        seq: the sequence number of the event.
         sent: the exact bytes of the reply that the table has.
         now: the exact bytes of the new reply.
     """
@@ -50,14 +52,14 @@ class Differing:
 
 @dataclass(slots=True)
 class Replayed:
-    """The number of events that were applied again, and the events with a different reply."""
+    """The number of events that were applied, and the events whose reply is now different."""
 
     events: int = 0
     differing: list[Differing] = field(default_factory=list)
 
 
 class OutboxReplay:
-    """The replay of outbox events on a link's store. The link's books must be open."""
+    """The replay of outbox events on a link's data. The caller must call `LinkStore.open` first."""
 
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self._store = store
@@ -70,11 +72,11 @@ class OutboxReplay:
     async def replay(
         self, events: Iterable[Answered], advance: Callable[[int], None]
     ) -> Replayed:  # fmt: skip
-        """Apply events in their order. `advance` is called with the number of applied events.
+        """Apply events one after the other. `advance` receives the number of applied events.
 
         Raises:
             RedisError: Redis failed. The applied events remain, and the replay can be repeated.
-            TermsError: the terms of the link's meters changed.
+            TermsError: a parameter of a meter of the link changed.
         """
         replayed = Replayed()
         for batch in _batches(events):
@@ -103,7 +105,7 @@ class OutboxReplay:
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:
-        """Mark a refused event's number as used, and store the reply that the table received."""
+        """Mark a refused event's sequence number as used. Store the reply that the table has."""
         table = answered.table
         step = ScriptStep(
             table_key=FIXED_KEYS + 1,
@@ -123,7 +125,7 @@ class OutboxReplay:
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
-    """Yield batches of events in their order. All events of a batch are of different tables."""
+    """Yield the events in batches, in their order. A batch has at most one event of each table."""
     batch: dict[str, Answered] = {}
     for one in events:
         refused = one.reply.status == "refused"
@@ -139,14 +141,14 @@ def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
 
 
 def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
-    """Merge the events of several tables by time. The events of one table stay in their order."""
+    """Merge the events of several tables by time. Events of one table remain in their order."""
     yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
 
 
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
     """Yield each event of a table with a time for sorting: the latest time of the events so far.
 
-    An event's own time can be earlier than this, because a table's clock can be set back.
+    The time of the event itself can be earlier, because a table's clock can be set back.
     """
     latest: datetime | None = None
     for answered in events:

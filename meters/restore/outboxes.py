@@ -1,7 +1,7 @@
-"""The tables' outboxes: the events that the tables sent, with the replies, all as exact bytes.
+"""The tables' outboxes: the events that the tables sent, and the replies, as exact bytes.
 
-The restore reads copies of the outboxes. An outbox is evidence and must not change. If an agent was
-killed, even opening its outbox would change the file.
+The restore reads copies of the outbox files, because an outbox is evidence and must not change. If
+an agent was killed, its outbox file changes even when a program only opens the file.
 """
 
 import contextlib
@@ -25,18 +25,18 @@ from meters.wire.messages import (
 )
 
 _VERSION: Final = 1
-"""The version of the outbox format."""
+"""The version of the file format of an outbox."""
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table sent, and the reply of the service to it.
+    """An event that a table sent, and the service's reply to the event.
 
     Attributes:
         table: the id of the table.
-        seq: the number of the event.
+        seq: the sequence number of the event.
         payload: the exact bytes of the event.
         event: the decoded event.
         reply_payload: the exact bytes of the reply.
@@ -58,8 +58,8 @@ class OutboxCopy:
         link: the id of the table's link.
         table: the id of the table.
         path: the path of the original outbox file.
-        answered: the number of the last answered event. The reply is in the outbox, or the agent
-            knew of the answer. 0 if there is no such event.
+        answered: the sequence number of the last event to which the service replied. The outbox has
+            the reply, or only the information that there was one. 0 if there is no such event.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -81,12 +81,12 @@ class OutboxCopy:
         if row is None:
             raise RestoreError(f"{path}: it does not name its table")
         self.link, self.table = str(row[0]), str(row[1])
-        # It is possible that the outbox was lost, and that the agent continued with the service's
-        # number.
+        # If the outbox was lost, the agent continued with the sequence number that the service had.
+        # So earlier events can be missing in the outbox.
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
-        """Check if the outbox lacks any of the answered events after a given number."""
+        """Check if the outbox lacks any answered event after the sequence number `seq`."""
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL", (seq,)
         ).fetchone()
@@ -98,7 +98,7 @@ class OutboxCopy:
         return None if row is None else bytes(row[0])
 
     def after(self, seq: int) -> Iterator[Answered]:
-        """Yield the answered events after a given number, in the order of their numbers.
+        """Yield the answered events after the sequence number `seq`, in order.
 
         Raises:
             RestoreError: one of these events cannot be read.
@@ -122,11 +122,12 @@ class OutboxCopy:
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
     """Copy the outboxes of a link's tables, and yield the copies by table.
 
-    Each path is an outbox file or a directory with outbox files. Outboxes of other links are
-    ignored.
+    Each path is an outbox file or a directory with outbox files. Outboxes of tables on other links
+    are ignored.
 
     Raises:
-        RestoreError: an outbox is in use or damaged, or there are two outboxes of one table.
+        RestoreError: an agent uses an outbox, an outbox is damaged, or there are two outboxes of
+            one table.
     """
     found: dict[str, OutboxCopy] = {}
     with ExitStack() as stack:

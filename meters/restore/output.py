@@ -19,7 +19,7 @@ _LISTED_MAX: Final = 50
 
 
 def plain_console() -> PlainConsole:
-    """Return a console that prints text without colors, highlighting or line breaks of its own."""
+    """Return a console that prints text unchanged: no colors, highlights or added line breaks."""
     return PlainConsole(soft_wrap=True)
 
 
@@ -61,7 +61,7 @@ def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
 
 
 def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
-    """Print the missing events that are in no outbox, and what a person must do about them.
+    """Print which events are in no outbox, and what a person must do about these events.
 
     Return True if there are such events.
     """
@@ -79,7 +79,7 @@ def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> boo
 
 
 def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
-    """Print the result of a restore, and what people have to check."""
+    """Print the result of a restore, and what people must check after it."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
     lost = restored.found.seen - restored.entries
@@ -116,7 +116,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
 
 
 def waiting_line(fields: Mapping[str, str]) -> str:
-    """Return a line about a claim that waits for people, and about its owed Envy Bonuses."""
+    """Return a line about an undecided claim and about the claim's owed Envy Bonuses."""
     record = record_of(fields)
     envy_cents = sum(owed.amount for owed in record.envy)
     line = (

@@ -1,16 +1,17 @@
-"""Rebuild of a link's store in memory from the link's ledger, entry by entry (duty D11).
+"""Rebuild of a link's Redis data in memory from the link's ledger, entry by entry (duty D11).
 
-The ledger entries determine everything that the Lua scripts store, with a few exceptions. For
-these, the rebuild uses safe values:
+The ledger entries determine everything that the Lua scripts store, with a few exceptions. For the
+exceptions, the rebuild uses safe values:
 
-- The version of a meter and the count of changes for floorpersons rise with each entry in the
-  rebuild. In the store they rise with each script call, which can write several entries. So the
+- In the rebuild, each entry raises the version number of a meter and the count of changes for the
+  floor page. In Redis, each script call raises them, and one call can write several entries. So the
   rebuilt numbers are equal or higher.
-- A refused event uses up its number, but makes no entry. So the last number of a table here is that
-  of the table's last accepted event. The outbox can have a later number.
-- A correction request is in no entry. The table sends its request again. The count of changes for
-  floorpersons does not include the request.
-- A field that is zero in the store can be missing in the rebuild.
+- A refused event has a sequence number, but no ledger entry. So the rebuild has the sequence number
+  of the table's last accepted event. The table's outbox can have a later event.
+- A correction request has no ledger entry, so the rebuild does not have it. After the restore, the
+  table sends its request once more. The count of changes for the floor page does not include the
+  request.
+- A field that is zero in Redis can be missing in the rebuild.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The id and the kind of the proposal that an entry is about."""
+    """The id and the kind of the proposal that a ledger entry is about."""
 
     proposal: str
     kind: str = ""
@@ -67,7 +68,7 @@ _PROPOSED: Final = msgspec.json.Decoder(_Proposed)
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The state before an entry is applied.
+    """The state before a ledger entry is applied.
 
     Attributes:
         wagers: the wagers of the open round at the entry's table, or None.
@@ -83,18 +84,19 @@ class _Before:
 
 
 class RebuildError(Exception):
-    """A failed rebuild of a store from a ledger. The text has the problems of the ledger."""
+    """A rebuild that failed. The text has the problems of the ledger."""
 
 
 class Rebuild:
-    """A link's store as it results from the ledger entries that were applied.
+    """A link's Redis data that results from the ledger entries that were applied so far.
 
     Args:
         link: the link in the floor file. The asset numbers of its tables are used for wins that are
             older than the first approval of a floor file.
         days: the gaming days of the facility.
-        checkpoint: the books after an earlier entry, if the rebuild continues from there.
-        rows: the result of the method `rows` after this earlier entry.
+        checkpoint: the balances and claims after an earlier entry, if the rebuild continues from
+            this entry.
+        rows: the result of the method `rows` after that earlier entry.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Rebuild:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The books after the last entry that was applied."""
+        """The balances and claims after the last entry that was applied."""
         return self._replay.checkpoint
 
     @property
@@ -158,14 +160,14 @@ class Rebuild:
             self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows of the rebuilt store, except the books, after the last applied entry."""
+        """Yield all rebuilt Redis rows after the last applied entry, except balances and ledger."""
         return self._snapshot.rows()
 
     def snapshot(self) -> StoreSnapshot:
-        """Return the whole rebuilt store, with the books and without the ledger.
+        """Return all rebuilt data (balances, claims, indexes) except the ledger entries.
 
         Raises:
-            RebuildError: a claim still waits for people, but no entry has its record.
+            RebuildError: a claim is undecided, but no ledger entry contains it.
         """
         books, keys = self._replay.books, self.keys
         if unknown := sorted(books.waiting - self._snapshot.at(keys.waiting).keys()):
@@ -281,7 +283,7 @@ class Rebuild:
         self._ring()
 
     def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply the entry of an act of people on the link, or of the service itself."""
+        """Apply the entry of an act on the link: a decision of people, or a note of the service."""
         image, keys, event = self._snapshot, self.keys, fields["event"]
         match kind:
             case b"seed":
@@ -324,10 +326,10 @@ class Rebuild:
         self._touch(*self._replay.books.terms)
 
     def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
-        """Open the gaming day that the service would open after an entry.
+        """Open the gaming day that the service would open after a ledger entry.
 
-        `closes` is true if the entry is the reading that closes a day. After such an entry, the
-        next due day is opened.
+        `closes` is true if the entry is the reading of the meters that closes a gaming day. After
+        such an entry, the next gaming day is opened.
         """
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
@@ -386,7 +388,7 @@ class Rebuild:
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The meter that an entry is about."""
+    """The meter that a ledger entry is about."""
 
     meter: str
 
@@ -399,6 +401,6 @@ def _text(terms: object) -> str:
 
 
 def _seeded(fields: Mapping[str, bytes]) -> str:
-    """Return the meter that the entry of a seed filled."""
+    """Return the meter that got its first seed in a ledger entry."""
     (moved,) = _TRANSFERS.decode(fields["transfers"])
     return moved.target.removeprefix(meter_account(""))

@@ -20,14 +20,14 @@ _STATES: Final = {
 
 
 class ClaimSnapshot:
-    """The claims in the rebuilt store of a link."""
+    """The claims in the rebuilt data of a link."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def open(self, number: int, record: ClaimRecord, held: HeldWin, at: bytes) -> None:
-        """Add the claim that the ledger entry `number` opened for a win."""
+        """Add the claim of a win. The ledger entry `number` opened this claim."""
         image, keys, claim = self._snapshot, self._keys, record.claim
         image.put(
             keys.claim(claim),
@@ -72,7 +72,10 @@ class ClaimSnapshot:
     def settle_envy(
         self, decision: DecisionRecord, *, waits: bool, entry: Mapping[str, bytes]
     ) -> None:
-        """Apply the decision on a claim's Envy Bonuses. `waits`: whether the claim still waits."""
+        """Apply the decision on a claim's Envy Bonuses.
+
+        `waits` is true if the claim's win is still undecided.
+        """
         image, keys = self._snapshot, self._keys
         claim, state = keys.claim(decision.claim), _STATES[decision.act]
         if not waits:
@@ -109,7 +112,8 @@ class ClaimSnapshot:
             image.drop(keys.waiting, decision.claim)
         claim = keys.claim(decision.claim)
         if not image.at(claim):
-            # The claim is older than the archive, and it is decided now. Nobody reads it again.
+            # The claim was opened before the archive begins, so its fields are not known. It is
+            # decided now, and nobody needs the fields later.
             return
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})

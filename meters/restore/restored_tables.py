@@ -22,12 +22,12 @@ _WAGERS: Final = msgspec.json.Decoder(Wagers)
 
 
 def digest_of(event: bytes) -> bytes:
-    """Return an event's digest, by which the Lua scripts recognize a repetition of the event."""
+    """Return an event's digest. With it, the Lua scripts recognize a repeated event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
 class TableSnapshot:
-    """The tables in the rebuilt store of a link."""
+    """The tables in the rebuilt data of a link."""
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
@@ -39,7 +39,7 @@ class TableSnapshot:
         return None if wagers is None else _WAGERS.decode(wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
-        """Apply the entry of wagers. `added` has the contribution of these wagers to each meter."""
+        """Apply the ledger entry of wagers. `added` has the wagers' contribution to each meter."""
         event = _WAGERS.decode(entry["event"])
         draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
         self._snapshot.put(
@@ -55,7 +55,7 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
-        """Apply the entry of a result or a void. `claims` are the claims that the entry opened."""
+        """Apply the ledger entry of a result or a void. `claims` are the claims that it opened."""
         key = self._keys.table(table)
         self._snapshot.put(key, {"over": entry["round"]})
         self.repeat_claims(table, claims)
@@ -65,8 +65,8 @@ class TableSnapshot:
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims.
 
-        The service can report the states of these claims to the table again. Each claim is in the
-        list once.
+        The service reports the states of these claims when the table sends a hello event. Each
+        claim is in the list once.
         """
         key = self._keys.table(table)
         known = self._snapshot.text(key, "claims").split()
@@ -90,7 +90,7 @@ class TableSnapshot:
             self._snapshot.drop(key, "held")
 
     def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
-        """Store the latest reply to a table, and remove old replies, as the Lua scripts do."""
+        """Store the newest reply to a table, and remove old replies, as the Lua scripts do."""
         key, seq = self._keys.table(table), int(entry["seq"])
         self._snapshot.put(
             key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}

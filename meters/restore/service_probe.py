@@ -1,4 +1,4 @@
-"""Probe for running services. A service publishes a heartbeat every second (duty D13)."""
+"""Search for running services. A service publishes a heartbeat every second (duty D13)."""
 
 import asyncio
 import contextlib
@@ -20,16 +20,16 @@ from meters.restore.errors import RestoreError
 from meters.wire import topics
 
 HEARD_WITHIN_S: Final = 3.0
-"""The time in seconds in which heartbeats are expected: three heartbeats, so one can be late."""
+"""The time in seconds to wait for a heartbeat. Three are sent in this time, so one can be late."""
 _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 
 
 async def probe_services(floor: Floor) -> set[str]:
-    """Return the links on which a service runs now, even if the link is inoperable.
+    """Return the links on which a service runs now. An inoperable link is included.
 
     Raises:
-        RestoreError: the broker cannot be asked.
+        RestoreError: the broker cannot be reached, or refuses the connection.
     """
     found: set[str] = set()
     by_topic = {topics.controller(link.id): link.id for link in floor.link}
@@ -41,7 +41,8 @@ async def probe_services(floor: Floor) -> set[str]:
                 async with asyncio.timeout(HEARD_WITHIN_S):
                     while True:
                         for message in await broker.batch(len(by_topic)):
-                            # A retained message can be from a service that no longer runs.
+                            # The broker can have retained a heartbeat of a service that no longer
+                            # runs.
                             if not message.retain:
                                 found.add(by_topic[message.topic.value])
     except (aiomqtt.MqttError, TimeoutError, UserError) as error:

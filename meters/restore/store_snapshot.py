@@ -1,4 +1,4 @@
-"""The keys of a link's store in memory, without the link's ledger."""
+"""A copy of a link's Redis keys in memory, without the link's ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -6,12 +6,14 @@ from typing import Final
 from meters.redis_client.link_keys import LinkKeys
 
 Row = tuple[str, str, bytes]
-"""One row of the store, as three texts. For a hash: the key, the field and the value. For a sorted
-set: the key, the member and the score."""
+"""One row of a link's Redis data, as three texts.
+
+For a hash: the key, the field and the value. For a sorted set: the key, the member and the score.
+"""
 
 
 class StoreSnapshot:
-    """The hashes and sorted sets of a link's store, by key. A sorted set has scores as values."""
+    """The Redis hashes and sorted sets of a link, by key. A sorted set has scores as values."""
 
     def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
         self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})
@@ -20,39 +22,39 @@ class StoreSnapshot:
             self._kept.setdefault(key, {})[field] = value
 
     def __iter__(self) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-        """Yield each key of the store with its fields."""
+        """Yield each Redis key with its fields."""
         return ((key, fields) for key, fields in self._kept.items() if fields)
 
     def at(self, key: str) -> Mapping[str, bytes]:
-        """Return the fields of a key; empty if the key does not exist."""
+        """Return the fields of a Redis key, or no fields if the key does not exist."""
         return self._kept.get(key, {})
 
     def text(self, key: str, field: str) -> str:
-        """Return a field of a key as text; empty if the field does not exist."""
+        """Return a field of a Redis key as text; empty if the field does not exist."""
         return self.at(key).get(field, b"").decode()
 
     def put(self, key: str, fields: Mapping[str, str | bytes | int]) -> None:
-        """Set fields of a key."""
+        """Set fields of a Redis key."""
         fields_of_key = self._kept.setdefault(key, {})
         for field, value in fields.items():
             fields_of_key[field] = value if isinstance(value, bytes) else str(value).encode()
 
     def add(self, key: str, field: str, number: int) -> None:
-        """Add a number to a numeric field of a key."""
+        """Add a number to a numeric field of a Redis key."""
         self.put(key, {field: int(self.at(key).get(field, b"0")) + number})
 
     def drop(self, key: str, *fields: str) -> None:
-        """Remove fields of a key."""
+        """Remove fields of a Redis key."""
         fields_of_key = self._kept.get(key, {})
         for field in fields:
             fields_of_key.pop(field, None)
 
     def clear(self, key: str) -> None:
-        """Remove a key with all its fields."""
+        """Remove a Redis key with all its fields."""
         self._kept.pop(key, None)
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows of the store."""
+        """Yield all rows of this copy."""
         for key, fields in self:
             for field, value in fields.items():
                 yield key, field, value

@@ -1,8 +1,8 @@
-"""Writing of a link's restored store into Redis.
+"""Writing of a link's restored data into Redis.
 
-A separate key marks the store during a restore, and no service opens a store with this key. The
-hash of the meters is written last. So a half-written store has no meters, and the next restore
-writes it from the start.
+During a restore, the link has a separate Redis key that stops every service from operating the
+link. The hash of the meters is written last. So half-written data has no meters, and the next
+restore writes all data from the start.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -17,23 +17,24 @@ from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
-"""Largest number of commands in one pipeline. So many commands are some hundred kilobytes, which
-need
-little memory in Redis and in this program."""
+"""Largest number of commands in one Redis pipeline.
+
+So many commands have some hundred kilobytes, and need little memory in Redis and in this program.
+"""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """Writer of the restored store of one link."""
+    """Writer of the restored data of one link."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis
         self._keys = keys
 
     async def begin(self, by: str, at: str) -> None:
-        """Set the key that marks a store during a restore. No service opens a store with this key.
+        """Set the Redis key that stops every service from operating the link during a restore.
 
         Raises:
             RedisError: Redis failed.
@@ -43,7 +44,7 @@ class StoreWriter:
             await pipe.execute()
 
     async def end(self) -> None:
-        """Remove the key that marks the link's store as being restored.
+        """Remove the Redis key that stops services from operating the link.
 
         Raises:
             RedisError: Redis failed.
@@ -51,10 +52,10 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Remove the meters, the ledger and the lists of an older store of the link.
+        """Remove the meters, the ledger and the lists of older data of the link.
 
-        Old lists must be removed, because the restore does not write empty lists over them. The
-        payout slips are not removed: their numbers stay used.
+        Old lists must be removed, because the restore does not replace them with empty lists. The
+        payout slips are not removed: their numbers remain used.
 
         Raises:
             RedisError: Redis failed.
@@ -83,7 +84,7 @@ class StoreWriter:
         yield last
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
-        """Write all keys except the ledger. The hash of the meters is the last key.
+        """Write all Redis keys except the ledger. The hash of the meters is written last.
 
         Raises:
             RedisError: Redis failed.
