@@ -123,7 +123,8 @@ class ReplicatedRedis(Redis):
         have = cast("int", answers[-1])
         if have < self.replicas:
             raise NotOnReplicasError(
-                f"{have} of {self.replicas} replicas had it within {ON_REPLICAS_WITHIN_S:.0f} s"
+                f"{have} of {self.replicas} replicas confirmed the write"
+                f" within {ON_REPLICAS_WITHIN_S:.0f} s"
             )
         return answers[:-2]
 

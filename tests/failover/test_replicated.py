@@ -106,7 +106,9 @@ async def test_a_repeat_too_is_answered_once_replicas_have_the_first(
     assert await answered(lambda: once(keys=[KEY], args=["before"])) == b"done"
     with held(watched):
         for _ in range(2):
-            with pytest.raises(NotOnReplicasError, match="0 of 1 replicas had it within 1 s"):
+            with pytest.raises(
+                NotOnReplicasError, match="0 of 1 replicas confirmed the write within 1 s"
+            ):
                 await once(keys=[KEY], args=["after"])
     assert await answered(lambda: once(keys=[KEY], args=["after"])) == b"done"
 
