@@ -37,11 +37,18 @@ class HandBonus:
     divided: str
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle both wagers of a position, then the Magic Card and the Lucky Bonus."""
+        """Settle both wagers of a position, then the Magic Card and the Lucky Bonus.
+
+        If the player's hand was declared to win nothing, the wager on it is collected. The wager on
+        the dealer's hand is settled by the dealer's cards, as at every position.
+        """
         own, dealers = self.own in box.wagers, self.dealers in box.wagers
         if not own and not dealers:
             return
         terms = turns.terms[self.meter]
+        if own and box.no_win:
+            turns.collect(box, self.own, terms.rule)
+            own = False
         if own:
             row = terms.rows[turns.hand(self.judge, "hand_and_community", box)]
             pay_row(turns, box, self.own, row, terms)

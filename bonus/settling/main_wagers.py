@@ -82,6 +82,10 @@ class MainWagers:
         if box.folded:
             turns.collect(box, self.stake, self.forfeited)
             return
+        if box.no_win:
+            for wager in (self.stake, self.follow):
+                turns.collect(box, wager, self.lower)
+            return
         hand, strength = self.compare(turns.cards("hand", box))
         dealers = self.compare(turns.dealer())[1]
         if dealers < self.qualifies:

@@ -52,6 +52,9 @@ class OptionalWager:
         if box.folded and self.forfeited:
             turns.collect(box, self.wager, self.forfeited)
             return
+        if box.no_win:
+            turns.collect(box, self.wager, self.collected)
+            return
         hand = turns.hand(self.judge, self.cards, box)
         row = self._rows(turns, box).get(hand)
         if row is None:

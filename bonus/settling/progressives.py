@@ -37,8 +37,9 @@ class ProgressiveWager:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
         The holder of the hand need not have made the wager (reading T10). A hand that was folded
-        and collected brings no Envy Bonus (reading T8). The dealer's hand brings none, because only
-        the hands of positions are settled here (reading T12).
+        and collected brings no Envy Bonus (reading T8). A hand that was declared to win nothing
+        brings none. The dealer's hand brings none, because only the hands of positions are settled
+        here (reading T12).
         """
         bettors = turns.bettors(self.wager)
         if not bettors:
@@ -48,7 +49,9 @@ class ProgressiveWager:
         if turns.shows_cards(box):
             row = terms.rows[turns.hand(self.judge, self.cards, box)]
         if self.wager in box.wagers:
-            if row is None or (box.folded and self.forfeited):
+            if box.no_win:
+                turns.collect(box, self.wager, terms.rule)
+            elif row is None or (box.folded and self.forfeited):
                 turns.collect(box, self.wager, self.forfeited)
             else:
                 pay_row(turns, box, self.wager, row, terms)

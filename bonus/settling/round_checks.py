@@ -11,6 +11,7 @@ from bonus.cards import Card, card_name
 from bonus.errors import nearest
 from bonus.law.chapter_file import Main
 from bonus.law.meter_terms import MeterTerms
+from bonus.settling.no_win import check_no_win
 from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
@@ -154,10 +155,13 @@ def check_cards(played: Round, rules: TableRules) -> None:
         RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``
             or ``bad_position`` (the table cannot have this Lucky position). ``cards_missing`` means
             that one of these is missing: a hand that stays on the table (reading T8), the dealer's
-            hand, the fourth card or the All-Six Bonus card.
+            hand, the fourth card or the All-Six Bonus card. Two codes are for a hand that was
+            declared to win nothing: ``no_win_with_cards`` and ``no_win_folded``.
     """
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
+        if box.no_win:
+            _check_declared(box, index)
         if box.cards is not None:
             _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
         elif _needs_hand(box, played, rules):
@@ -179,6 +183,16 @@ def check_cards(played: Round, rules: TableRules) -> None:
         raise RoundError("bad_position", message, "draw.lucky_position")
 
 
+def _check_declared(box: RoundPosition, index: int) -> None:
+    """Check that a hand that was declared to win nothing has no cards and is not folded."""
+    if box.cards is not None:
+        message = f"position {box.position} is declared to win nothing, so its cards are left out"
+        raise RoundError("no_win_with_cards", message, f"positions[{index}].no_win")
+    if box.folded:
+        message = f"position {box.position} folded, so it is not declared to win nothing"
+        raise RoundError("no_win_folded", message, f"positions[{index}].no_win")
+
+
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
     """Yield the cards that belong to no position, each with the name of its field in the round."""
     yield "dealer", played.dealer or ()
@@ -191,6 +205,8 @@ def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
 
 
 def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
+    if box.no_win:
+        return False
     if played.dealer_exposed:
         return not box.wagers.keys().isdisjoint(rules.chapter.irregular.settled)
     return box.shows_cards(rules.survivors)
@@ -214,7 +230,7 @@ def _check_dealt(
         message = f"{wager}: the dealer's hand is missing ({deal.rule})"
         raise RoundError("cards_missing", message, "dealer")
     common = played.pair_bonus_community_card
-    if placing.fourth_card and box.fourth_card is None and common is None:
+    if placing.fourth_card and not box.no_win and box.fourth_card is None and common is None:
         message = f"{wager}: the fourth card is missing, its own or the table's ({deal.rule})"
         raise RoundError("cards_missing", message, f"positions[{index}].fourth_card")
 
@@ -223,13 +239,14 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
     """Check that the wagers and cards of a round are possible.
 
     Raises:
-        RoundError: the codes are those of ``check_wagers`` and ``check_cards``.
+        RoundError: the codes are those of ``check_wagers``, ``check_cards`` and ``check_no_win``.
     """
     check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
     if played.dealer is None and not played.dealer_exposed:
         message = f"the dealer's hand is missing ({rules.chapter.deal.rule})"
         raise RoundError("cards_missing", message, "dealer")
     check_cards(played, rules)
+    check_no_win(played, rules, terms)
 
 
 def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:

@@ -53,6 +53,7 @@ class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     cards: list[str] | None = None
     folded: bool = False
+    no_win: bool = False
     wagers: dict[str, int] = {}
     fourth_card: str | None = None
 
@@ -201,6 +202,7 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
                 box.folded,
                 box.wagers,
                 fourth_card=_card(box.fourth_card, f"positions[{index}].fourth_card"),
+                no_win=box.no_win,
             )
             for index, box in enumerate(text.positions)
         ),

@@ -45,7 +45,8 @@ class RoundPosition:
         position: the number of the position, from 1 (farthest to the dealer's left).
         patron: the patron who plays the position. If it is None, the position counts as a separate
             player.
-        cards: the hand; None if the hand was folded and collected, or if the round is void.
+        cards: the hand; None if the hand was folded and collected, if it was declared to win
+            nothing, or if the round is void.
         folded: true if the player folded. They did not follow the Ante, and so ended their
             participation.
         wagers: the amount of each wager, in cents.
@@ -53,6 +54,8 @@ class RoundPosition:
             ``wagers``. An example is a Six Card Bonus.
         fourth_card: the additional card that was dealt to the position for a Pair Bonus
             (679a.8(c)); None if there is none.
+        no_win: true if the dealer declared that the hand wins nothing, and so did not enter its
+            cards.
     """
 
     position: int
@@ -62,6 +65,7 @@ class RoundPosition:
     wagers: Mapping[str, int]
     kept: bool = False
     fourth_card: Card | None = None
+    no_win: bool = False
 
     @property
     def player(self) -> str | int:
@@ -76,8 +80,10 @@ class RoundPosition:
 
         A hand that was not folded stays. A folded hand stays if ``kept`` is true. A folded hand
         also stays if the position has a wager in ``survivors``, the wagers that a fold does not
-        forfeit.
+        forfeit. A hand that was declared to win nothing shows no cards.
         """
+        if self.no_win:
+            return False
         return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
 
 

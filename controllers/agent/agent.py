@@ -79,6 +79,7 @@ class Agent:
     A hello is a message that asks the service what it knows about the table.
 
     `broker` is the broker's address, or a function that returns the address before each connection.
+    `require_all_hands` is true if the floor file requires the cards of every hand.
 
     Attributes:
         layout: fixed properties of the table.
@@ -93,8 +94,9 @@ class Agent:
         *,
         timing: Timing = _USUAL,
         connect: Connect = BrokerClient,
+        require_all_hands: bool = False,
     ) -> None:
-        self.layout: Final = Layout.of(link, table)
+        self.layout: Final = Layout.of(link, table, require_all_hands=require_all_hands)
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
         self._delivery = EventDelivery(

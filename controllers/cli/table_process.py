@@ -76,7 +76,8 @@ async def _serve(
     task = asyncio.current_task()
     if task is not None:
         on_stop(task.cancel, [signal.SIGTERM])
-    async with Agent(*found, broker_of(floor, *found), path) as agent:
+    all_hands = floor.facility.require_all_hands
+    async with Agent(*found, broker_of(floor, *found), path, require_all_hands=all_hands) as agent:
         if panel is None and metrics is None:
             return await _read_lines(agent)
         pages = TablePages(floor, agent, panel, metrics)

@@ -193,16 +193,19 @@ def _meters(
 
 def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
     cards, folded = state.cards_at(position), position in state.folded
+    declared, entered = position in state.no_win, state.is_entered(position)
     stays = state.keeps_cards(position)
     lit = [placed.wager.value for placed in state.wagers if placed.position == position]
     can: list[str] = []
     if state.phase is Phase.DEALT and not busy:
-        if cards is None and not folded:
+        if cards is None and not folded and not declared:
             can.append("hand")
-        if not folded and not stays and (cards is not None or lit):
+        if not folded and not declared and not stays and (cards is not None or lit):
             can.append("fold")
         if not folded and cards is not None:
             can.append("fold stay")
+        if declared:
+            can.append("retract no_win")
         if folded:
             can.append("retract fold")
         elif cards is not None:
@@ -215,7 +218,8 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
         lit=lit,
         cards=cards,
         folded=folded,
-        needs=bool(lit) and cards is None and not folded and state.phase is Phase.DEALT,
+        no_win=declared,
+        needs=bool(lit) and not entered and state.phase is Phase.DEALT,
         stays=stays,
         lucky=state.draw is not None and state.draw.lucky_position == position,
         joined_next=joined,
@@ -267,7 +271,7 @@ def _unread(state: TableState) -> Iterator[str]:
     if state.dealer is None:
         yield "dealer"
     for position in sorted({placed.position for placed in state.wagers}, reverse=True):
-        if state.cards_at(position) is None and position not in state.folded:
+        if not state.is_entered(position):
             yield str(position)
     if state.needs_community and state.community is None:
         yield "community"
@@ -300,7 +304,7 @@ def _can(state: TableState, fault: DeviceRefusal | None) -> list[str]:
                 "settle": next(_unread(state), None) is None,
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,
-                "retract chips": not state.folded and not state.cards_seen(),
+                "retract chips": not state.folded and not state.no_win and not state.cards_seen(),
             }
         case _:
             may = {

@@ -47,19 +47,22 @@ class PositionView(_View, frozen=True):
         lit: the wagers whose light is lit (649a.7(d)(4)).
         cards: the hand of the position if it is entered, or None.
         folded: true if the position has folded.
+        no_win: true if the dealer declared that the hand wins nothing.
         needs: true if the position's hand or fold is missing.
         stays: true if the cards stay on the table after a fold (reading T8).
         lucky: true if the position was drawn for the Lucky Bonus.
         joined_next: true if one player has this position and the next one (readings T9 and T17).
         can: the actions that are possible now: ``hand``, ``fold`` (the cards are collected), ``fold
-            stay`` (the cards stay), ``retract hand``, ``retract fold``, ``join`` (one player has
-            this position and the next one), and ``part`` (one player no longer has both).
+            stay`` (the cards stay), ``retract hand``, ``retract fold``, ``retract no_win``,
+            ``join`` (one player has this position and the next one), and ``part`` (one player no
+            longer has both).
     """
 
     position: int
     lit: Sequence[str]
     cards: Sequence[str] | None
     folded: bool
+    no_win: bool
     needs: bool
     stays: bool
     lucky: bool

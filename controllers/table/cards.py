@@ -1,7 +1,7 @@
 """Entry and correction of the cards of a round (pure functions).
 
 The cards are the players' hands, the dealer's hand and the community cards. Folds are entered here
-too.
+too. For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from controllers.table.device_events import (
     DeviceRefusal,
     HandFolded,
     HandRead,
+    NoWinDeclared,
     Retracted,
 )
 from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
@@ -74,6 +75,7 @@ def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
     if event.position in state.collected:
         reason = f"the cards of position {event.position} were collected: take its fold back first"
         raise DeviceRefusal("cards_collected", reason)
+    _check_undeclared(state, event.position)
     hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
     return replace(state, hands=(*state.hands, hand))
 
@@ -89,6 +91,7 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     check_position(layout, position)
     if position in state.folded:
         raise DeviceRefusal("fold_twice", f"position {position} folded already")
+    _check_undeclared(state, position)
     keeps, entered = state.keeps_cards(position), state.cards_at(position) is not None
     if (keeps or event.cards == "stay") and not entered:
         why = "has a wager that survives a fold" if keeps else "folds, and its cards stay"
@@ -108,6 +111,53 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
             *(hand for hand in state.hands if hand.position == position),
         ),
     )
+
+
+def declare(
+    layout: Layout, state: TableState, event: NoWinDeclared
+) -> tuple[TableState, tuple[int, ...]]:
+    """Declare that one hand, or each hand that was not entered, wins nothing.
+
+    Return the new state and the positions that were declared.
+
+    Raises:
+        DeviceRefusal: ``all_hands`` if the house requires all hands; ``cards_needed`` if the cards
+            of the position are evidence; another code if the declaration is not possible.
+    """
+    check_dealt(state)
+    if layout.require_all_hands:
+        raise DeviceRefusal("all_hands", "the house requires the cards of every hand")
+    if event.position is None:
+        lit = {placed.position for placed in state.wagers}
+        waiting = [each for each in sorted(lit) if not state.is_entered(each)]
+        declared = tuple(each for each in waiting if not state.needs_cards(each))
+        if waiting and not declared:
+            raise _needed(waiting[0])
+        if not declared:
+            raise DeviceRefusal("nothing_there", "every hand with a wager is entered")
+    else:
+        check_position(layout, event.position)
+        if state.is_entered(event.position):
+            raise DeviceRefusal(
+                "hand_twice", f"the hand of position {event.position} was entered already"
+            )
+        if state.needs_cards(event.position):
+            raise _needed(event.position)
+        declared = (event.position,)
+    return replace(state, no_win=tuple(sorted((*state.no_win, *declared)))), declared
+
+
+def _needed(position: int) -> DeviceRefusal:
+    return DeviceRefusal(
+        "cards_needed",
+        f"a Magic Card or a Lucky Bonus is drawn: enter the cards of position {position}",
+    )
+
+
+def _check_undeclared(state: TableState, position: int) -> None:
+    if position in state.no_win:
+        reason = f"position {position} is declared to win nothing: take the declaration back first"
+        raise DeviceRefusal("declared_no_win", reason)
 
 
 def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
@@ -140,6 +190,8 @@ def retract(state: TableState, event: Retracted) -> TableState:
             return _retract_hand(state, event, _position_of(event))
         case "fold":
             return _retract_fold(state, _position_of(event))
+        case "no_win":
+            return _retract_no_win(state, event)
         case "dealer":
             if state.dealer is None:
                 raise DeviceRefusal("nothing_there", "the dealer's hand is not entered")
@@ -149,7 +201,7 @@ def retract(state: TableState, event: Retracted) -> TableState:
                 raise DeviceRefusal("nothing_there", "the community cards are not entered")
             return replace(_noted(state, event, "community", state.community), community=None)
         case "chips":
-            if state.folded or state.cards_seen():
+            if state.folded or state.no_win or state.cards_seen():
                 raise DeviceRefusal("cards_first", "first take back the entered cards and folds")
             return replace(state, phase=Phase.LOCKED)
 
@@ -167,6 +219,22 @@ def _noted(
     position = event.position if what == "hand" else None
     noted = TakenBack(what, cards, position, event.reason)
     return replace(state, taken_back=(*state.taken_back, noted))
+
+
+def _retract_no_win(state: TableState, event: Retracted) -> TableState:
+    """Retract the declaration of one position, or all declarations.
+
+    Each is recorded once, so the ledger shows a hand that was first declared to win nothing and
+    then entered with cards.
+    """
+    back = state.no_win if event.position is None else (event.position,)
+    if not back or not set(back).issubset(state.no_win):
+        raise DeviceRefusal("nothing_there", "no such hand is declared to win nothing")
+    noted = {each.position for each in state.taken_back if not each.cards}
+    for position in back:
+        if position not in noted:
+            state = _noted(state, replace(event, position=position), "hand", ())
+    return replace(state, no_win=tuple(each for each in state.no_win if each not in back))
 
 
 def _retract_fold(state: TableState, position: int) -> TableState:

@@ -83,6 +83,16 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
     cards: Literal["collected", "stay"] | None = None
 
 
+class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
+    """Declaration that a hand wins nothing, without its cards; an extension of the contract.
+
+    Without `position`, the declaration is for each position that has a wager, and that has no hand,
+    no fold and no declaration yet. Positions whose cards are needed as evidence are left out.
+    """
+
+    position: int | None = None
+
+
 class DealerRead(_DeviceEvent, frozen=True, tag="dealer"):
     """The dealer's cards."""
 
@@ -126,11 +136,12 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     Attributes:
         what: the entry that is retracted. `chips` is possible only until the first card or fold is
             entered.
-        position: the position of the hand or fold; None for other entries.
+        position: the position of the hand, the fold or the declaration; None for other entries.
+            None for `no_win` takes back all declarations.
         reason: reason of the retraction; a panel must send a reason when cards are retracted.
     """
 
-    what: Literal["hand", "fold", "dealer", "community", "chips"]
+    what: Literal["hand", "fold", "no_win", "dealer", "community", "chips"]
     position: int | None = None
     reason: Reason | None = None
 
@@ -190,6 +201,7 @@ DeviceEvent = (
     | ChipsCounted
     | HandRead
     | HandFolded
+    | NoWinDeclared
     | DealerRead
     | CommunityRead
     | SettlePressed
@@ -236,6 +248,7 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         chips: for `lockout`: number of value chips that the dealer should count.
         lines: for `settle`: lines of the settlement in paying order.
         claims: for `settle`: the wins that wait for a floorperson.
+        positions: for `no_win`: the positions that were declared to win nothing.
         held: for `settle` and a refused `lockout`: the claims that hold the table until their
             documents are complete (649a.11(c)(5)(iv)).
         error: reason of a refusal.
@@ -251,6 +264,7 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     chips: int | UnsetType = UNSET
     lines: tuple[Line, ...] | UnsetType = UNSET
     claims: tuple[ClaimOpened, ...] | UnsetType = UNSET
+    positions: tuple[int, ...] | UnsetType = UNSET
     held: tuple[str, ...] | UnsetType = UNSET
     error: ErrorDetail | UnsetType = UNSET
 

@@ -154,6 +154,7 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
         community=state.community,
         draw=state.draw,
         seq=reply.seq or 0,
+        no_win=state.no_win,
     )
     over = end(state, settled)
     if not held:

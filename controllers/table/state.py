@@ -45,6 +45,7 @@ class Layout:
         link_name: name of the link for people.
         game: name of the game, as in the contract.
         meters: the meters that the table feeds, from the floor file.
+        require_all_hands: true if the cards of every hand must be entered.
     """
 
     link: str
@@ -56,9 +57,10 @@ class Layout:
     link_name: str
     game: str
     meters: tuple[Meter, ...]
+    require_all_hands: bool = False
 
     @classmethod
-    def of(cls, link: Link, table: Table) -> Self:
+    def of(cls, link: Link, table: Table, *, require_all_hands: bool = False) -> Self:
         """Return the layout of a table in the floor file."""
         meters = link.meters_of(table)
         paytables = dict(table.paytables)
@@ -75,6 +77,7 @@ class Layout:
             link.name,
             table.game,
             tuple(meters.values()),
+            require_all_hands,
         )
 
     @property
@@ -135,7 +138,10 @@ class Hand(_Record, frozen=True):
 
 
 class TakenBack(_Record, frozen=True):
-    """Cards that were entered and retracted in this round."""
+    """Cards that were entered and retracted in this round.
+
+    `cards` is empty for a declaration that a hand wins nothing.
+    """
 
     what: Literal["hand", "dealer", "community"]
     cards: tuple[str, ...]
@@ -175,6 +181,7 @@ class SettledRound(_Record, frozen=True):
         done: indexes, from 0, of the lines that the dealer has paid or otherwise completed.
         seq: sequence number of the round's result.
         envy: decisions on the Envy Bonuses of the round so far.
+        no_win: positions whose hands were declared to win nothing.
     """
 
     round: str
@@ -188,6 +195,7 @@ class SettledRound(_Record, frozen=True):
     done: tuple[int, ...] = ()
     seq: int = 0
     envy: tuple[EnvyDecision, ...] = ()
+    no_win: tuple[int, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
         """Return the settlement in which exactly `lines` are completed."""
@@ -305,6 +313,7 @@ class TableState(_Record, frozen=True):
         taken_back: cards retracted in this round, in order of time.
         collected_hands: hands that were entered first and collected later, with a fold.
         asking: correction request that stops this round, or None.
+        no_win: positions whose hands the dealer declared to win nothing, without cards.
     """
 
     phase: Phase = Phase.OPEN
@@ -332,6 +341,7 @@ class TableState(_Record, frozen=True):
     taken_back: tuple[TakenBack, ...] = ()
     collected_hands: tuple[Hand, ...] = ()
     asking: Asking | None = None
+    no_win: tuple[int, ...] = ()
 
     @property
     def chips_due(self) -> int:
@@ -392,6 +402,27 @@ class TableState(_Record, frozen=True):
         return any(
             placed.position == position and placed.wager in meter_rules().survivors
             for placed in self.wagers
+        )
+
+    def needs_cards(self, position: int) -> bool:
+        """Return whether a position's cards are evidence, so it cannot be declared to win nothing.
+
+        The position has a Five Card Hand Bonus on its own hand, and a Magic Card is drawn or the
+        position is the Lucky position (649a.12(i)(3)).
+        """
+        draw = self.draw
+        return (
+            draw is not None
+            and (draw.magic_card is not None or draw.lucky_position == position)
+            and self.is_lit(position, Wager.FIVE_CARD_HAND_BONUS)
+        )
+
+    def is_entered(self, position: int) -> bool:
+        """Return whether a position has a hand, a fold or a declaration that it wins nothing."""
+        return (
+            self.cards_at(position) is not None
+            or position in self.folded
+            or position in self.no_win
         )
 
     def cards_seen(self) -> frozenset[str]:

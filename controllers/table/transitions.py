@@ -20,7 +20,7 @@ from controllers.table.betting import (
     repeat_wagers,
     withdraw_wager,
 )
-from controllers.table.cards import check_dealt, enter, retract
+from controllers.table.cards import check_dealt, declare, enter, retract
 from controllers.table.device_events import (
     BettingLocked,
     ChipsCounted,
@@ -33,6 +33,7 @@ from controllers.table.device_events import (
     HandFolded,
     HandRead,
     NextRound,
+    NoWinDeclared,
     Repeated,
     Retracted,
     RoundDone,
@@ -148,6 +149,10 @@ def _play(
             step = _lit(withdraw_wager(layout, state, event), event)
         case BettingLocked():
             step = _lock(state, stamp, fault)
+        case NoWinDeclared():
+            declared, positions = declare(layout, state, event)
+            answer = DeviceAnswer(event="no_win", ok=True, positions=positions)
+            step = Transition(declared, answer)
         case SettlePressed():
             step = _settle(state, stamp, confirm=event.confirm)
         case VoidPressed():
@@ -262,7 +267,7 @@ def _withdraw(state: TableState, stamp: Stamp) -> Transition:
 def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     """Send the result of the round to the service, if the round has progressive wagers."""
     check_dealt(state)
-    dealt = {hand.position for hand in state.hands} | set(state.folded)
+    dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
     missing = sorted({placed.position for placed in state.wagers} - dealt)
     if missing:
         raise DeviceRefusal("hand_missing", f"position {missing[0]} has a wager but no hand yet")
@@ -300,6 +305,7 @@ def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtP
                 patron=state.patron_at(position),
                 cards=None if cards is None else list(cards),
                 folded=position in state.folded,
+                no_win=True if position in state.no_win else UNSET,
             )
         )
     return dealt
@@ -348,6 +354,9 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
     """Return all cards that were entered in a round, to send them with the round's void."""
     found = [_taken_back(each) for each in state.taken_back]
     found += [_hand(hand) for hand in (*state.collected_hands, *state.hands)]
+    found += [
+        EnteredCards(what="hand", position=position, no_win=True) for position in state.no_win
+    ]
     if state.dealer is not None:
         found.append(EnteredCards(what="dealer", cards=list(state.dealer)))
     if state.community is not None:
@@ -356,8 +365,13 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: TakenBack) -> bool:
-    """Return whether retracted cards differ from the cards that are entered now, in any order."""
+    """Return whether retracted cards differ from the cards that are entered now, in any order.
+
+    A retracted declaration differs if the hand is not declared to win nothing now.
+    """
     entered: Sequence[str] | None
+    if not back.cards:
+        return back.position not in state.no_win
     match back.what:
         case "hand":
             hands = (*state.hands, *state.collected_hands)
@@ -376,6 +390,7 @@ def _taken_back(back: TakenBack) -> EnteredCards:
         cards=list(back.cards),
         taken_back=True,
         reason=back.reason,
+        no_win=not back.cards,
     )
 
 

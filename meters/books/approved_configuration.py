@@ -1,8 +1,9 @@
 """The part of the floor file that affects a link's money and players, as text with a digest.
 
 This part has the link's meters and tables, and the facility's amounts in cents. It also says
-whether a floorperson must confirm corrections of entered cards. Names of links and tables, the look
-of pages, and network addresses are not in the text.
+whether a floorperson must confirm corrections of entered cards, and whether tables must send the
+cards of all hands. Names of links and tables, the look of pages, and network addresses are not in
+the text.
 
 Two people can later change a parameter of a meter with a proposal. Such a proposal does not change
 the floor file or this text. So the parameters in the text can differ from the parameters in force.
@@ -49,7 +50,13 @@ class LinkConfiguration:
         facility = floor.facility
         held = _Text(
             facility=_given(
-                facility, {"validate_from", "tax_documents_above", "confirm_corrections"}
+                facility,
+                {
+                    "validate_from",
+                    "tax_documents_above",
+                    "confirm_corrections",
+                    "require_all_hands",
+                },
             ),
             meters={
                 meter.meter_id: _given(meter, set(meter.__struct_fields__) - {"id", "name"})

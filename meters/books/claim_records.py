@@ -36,13 +36,13 @@ class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     meter: str = ""
 
 
-class ClaimRecord(msgspec.Struct, frozen=True):
+class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a win that a floorperson needs for a decision.
 
     `claim` is the permanent name of the claim. `turns` is the count of wins in the round that wait
     for a floorperson. `turn` is the place of this win among these wins, from 1. If `item` is an
     Envy Bonus, the hand has no win that waits for a floorperson: only the Envy Bonuses in `envy`
-    are owed.
+    are owed. `no_win` has the positions whose hands the dealer declared to win nothing.
     """
 
     claim: str
@@ -66,6 +66,7 @@ class ClaimRecord(msgspec.Struct, frozen=True):
     turns: int
     wagers: tuple[AcceptedWagers, ...]
     envy: tuple[OwedEnvy, ...]
+    no_win: tuple[int, ...] = ()
 
     @property
     def only_envy(self) -> bool:
@@ -113,6 +114,7 @@ class Records:
         )
         self._hands = {dealt.position: dealt for dealt in event.positions}
         self._patrons = {bet.position: bet.patron for bet in wagers.positions}
+        self._no_win = tuple(dealt.position for dealt in event.positions if dealt.declared)
         self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:
@@ -183,6 +185,7 @@ class Records:
             turns=turns,
             wagers=self._wagers,
             envy=tuple(self._owed(owed, meter) for owed in envy),
+            no_win=self._no_win,
         )
 
     def _owed(self, envy: Line, claims_meter: str) -> OwedEnvy:

@@ -78,6 +78,12 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             case _:
                 return None
 
+    def declared(self, entered: EnteredCards) -> bool:
+        """Return whether the result declares that a hand wins nothing, instead of its cards."""
+        return entered.what == "hand" and any(
+            one.declared for one in self.positions if one.position == entered.position
+        )
+
     @property
     def digest(self) -> str:
         """The digest, in hexadecimal, that identifies the correction in a confirmation."""

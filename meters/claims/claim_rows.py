@@ -94,6 +94,7 @@ class ClaimRows:
                 Wagered(position=one.position, patron=one.patron, wagers=dict(one.wagers))
                 for one in record.wagers
             ),
+            no_win=record.no_win,
             envy=tuple(
                 EnvyOwed(position=one.position, patron=one.patron, item=one.item, amount=one.amount)
                 for one in record.envy

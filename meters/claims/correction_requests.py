@@ -5,7 +5,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 import structlog
 
-from meters.books.correction_requests import Ask, AskAct, AskDecision, StoredAsk, stored_asks
+from meters.books.correction_requests import (
+    Ask,
+    AskAct,
+    AskDecision,
+    Correction,
+    StoredAsk,
+    stored_asks,
+)
 from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor
@@ -124,19 +131,21 @@ class Asks:
             round=correction.round,
             what=correction.what,
             reason=correction.reason or None,
-            cards=tuple(_cards(each, correction.settled(each)) for each in correction.entered),
+            cards=tuple(_cards(each, correction) for each in correction.entered),
             at=ask.at,
         )
 
 
-def _cards(entered: EnteredCards, after: Sequence[str]) -> AskedCards:
+def _cards(entered: EnteredCards, correction: Correction) -> AskedCards:
     return AskedCards(
         what=entered.what,
         position=entered.position,
         before=tuple(entered.cards),
-        after=tuple(after),
+        after=tuple(correction.settled(entered)),
         taken_back=entered.taken_back,
         reason=entered.reason,
+        before_no_win=entered.no_win,
+        after_no_win=correction.declared(entered),
     )
 
 

@@ -38,6 +38,8 @@ class Facility(Config, frozen=True, kw_only=True):
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
             does not request this. Corrections are a void after cards were entered, and a result
             with hands that were first entered differently.
+        require_all_hands: whether a table must send the cards of every hand. If false, the dealer
+            can declare that a hand wins nothing.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -47,6 +49,7 @@ class Facility(Config, frozen=True, kw_only=True):
     demonstration: bool = False
     day_starts: str = "06:00"
     confirm_corrections: bool = False
+    require_all_hands: bool = False
 
 
 class ArchiveSettings(Config, frozen=True, kw_only=True):

@@ -64,6 +64,8 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         paid_from: the source of the payment: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection that grants the win.
         wagers: all wagers that were accepted at lock-out, as evidence.
+        no_win: the positions whose hands the dealer declared to win nothing; their cards were not
+            entered.
         envy: the Envy Bonuses that other positions are owed for this hand.
         envy_not_due: true if the Envy Bonuses were declared as not due.
         envy_amount: the sum of the Envy Bonuses, in cents.
@@ -113,6 +115,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     paid_from: str
     rule: str = ""
     wagers: tuple[Wagered, ...] = ()
+    no_win: tuple[int, ...] = ()
     envy: tuple[EnvyOwed, ...] = ()
     envy_not_due: bool = False
     envy_amount: int = 0
@@ -140,10 +143,12 @@ class AskedCards(_Row, frozen=True, kw_only=True):
     Attributes:
         what: the owner of the cards: ``hand``, ``dealer`` or ``community``.
         position: the position of a ``hand``; null for other cards.
-        before: the cards that were entered.
+        before: the cards that were entered; empty if the hand was declared to win nothing.
         after: the cards that replace them in the result; empty for a void.
         taken_back: true if the dealer took the entered cards back.
         reason: the reason for the correction, if somebody entered one.
+        before_no_win: true if the hand was declared to win nothing before the correction.
+        after_no_win: true if the result declares that the hand wins nothing.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -152,6 +157,8 @@ class AskedCards(_Row, frozen=True, kw_only=True):
     after: tuple[str, ...]
     taken_back: bool
     reason: str | None
+    before_no_win: bool = False
+    after_no_win: bool = False
 
 
 class AskRow(_Row, frozen=True, kw_only=True):

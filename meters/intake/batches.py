@@ -39,7 +39,12 @@ from meters.intake.draws import draw_for
 from meters.intake.result_steps import OpenedClaim, OpenRound
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.text_checks import check_texts
-from meters.intake.validation import ValidatedResult, judge_result, judge_wagers
+from meters.intake.validation import (
+    ValidatedResult,
+    check_declared,
+    judge_result,
+    judge_wagers,
+)
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.wire.clock import now_text
@@ -141,10 +146,11 @@ class LinkIntake:
         metrics: the metrics for Prometheus.
         draw: the function that makes the bonus draws of a round.
         replays: whether the events are from outboxes, and were already answered before Redis was
-            lost. For such events, three checks are left out. Unprintable text is accepted, because
+            lost. For such events, four checks are left out. Unprintable text is accepted, because
             an earlier release can have accepted it. Wagers are accepted even if their table is held
             now. A correction needs no confirmation, because the entry with its confirmation is
-            lost.
+            lost. A hand that was declared to win nothing is accepted even if the floor file now
+            requires all hands.
     """
 
     def __init__(
@@ -315,6 +321,8 @@ class LinkIntake:
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
+        if not self._replays:
+            check_declared(known, event)
         judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
         entered = entered_in(event)
         step = make.step(

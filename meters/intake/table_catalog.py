@@ -56,6 +56,7 @@ class CatalogTable:
     offers: Mapping[str, WagerTerms]
     validate_from_cents: int
     confirm_corrections: bool = False
+    require_all_hands: bool = False
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
@@ -76,6 +77,7 @@ class CatalogTable:
             offers,
             facility.validate_from,
             facility.confirm_corrections,
+            facility.require_all_hands,
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:

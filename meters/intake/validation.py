@@ -162,6 +162,23 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
     return ValidatedResult(work, tuple(writer.claims))
 
 
+def check_declared(known: CatalogTable, event: Result) -> None:
+    """Refuse a hand that was declared to win nothing, if the floor file requires all hands.
+
+    Raises:
+        EventRefusal: ``no_win_not_allowed``.
+    """
+    if not known.require_all_hands:
+        return
+    for index, dealt in enumerate(event.positions):
+        if dealt.declared:
+            raise EventRefusal(
+                "no_win_not_allowed",
+                f"the floor file requires all hands: enter the cards of position {dealt.position}",
+                f"positions[{index}].no_win",
+            )
+
+
 def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
     deal = meter_rules().chapter.deal
     wagered = {position.position: position for position in opened.wagers.positions}
@@ -191,6 +208,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 # A result does not show cards that were collected. So folded cards in a result were
                 # not collected (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
+                no_win=dealt.declared,
             )
         )
     if wagered:

@@ -154,7 +154,8 @@ def cards_entered(kind: str, event: str | bytes) -> str:
 
 def _entered_words(entered: EnteredCards) -> str:
     whose = f"position {entered.position}" if entered.what == "hand" else _WHOSE[entered.what]
-    words = f"{whose} {' '.join(entered.cards)}"
+    shown = _DECLARED if entered.no_win else " ".join(entered.cards)
+    words = f"{whose} {shown}"
     if entered.taken_back:
         words += ", taken back"
     return f"{words}: {entered.reason}" if entered.reason else words
@@ -177,15 +178,20 @@ def _void(event: str) -> ActDetails:
 def _result(event: str) -> ActDetails:
     """Describe the changed hands of a result: the cards entered first, and the settled cards."""
     result = msgspec.json.decode(event, type=_Result)
-    settled: dict[tuple[str, int | None], Sequence[str] | None] = {
-        ("dealer", None): result.dealer,
-        ("community", None): result.community,
-        **{("hand", dealt.position): dealt.cards for dealt in result.positions},
+    settled: dict[tuple[str, int | None], str] = {
+        ("dealer", None): _settled_as(result.dealer),
+        ("community", None): _settled_as(result.community),
+        **{
+            ("hand", dealt.position): f"as {_DECLARED}"
+            if dealt.declared
+            else _settled_as(dealt.cards)
+            for dealt in result.positions
+        },
     }
     words = []
     for each in entered_in_text("result", event):
-        cards = settled.get((each.what, each.position))
-        words.append(f"{_entered_words(each)}; settled {_settled_as(cards)}")
+        cards = settled.get((each.what, each.position), _settled_as(None))
+        words.append(f"{_entered_words(each)}; settled {cards}")
     return result.round, f"round {result.round}: {'; '.join(words)}"
 
 
@@ -201,6 +207,7 @@ def _ask_decision(event: str) -> ActDetails:
     )
 
 
+_DECLARED: Final = "declared to win nothing"
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
 _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "seed": _seeded,

@@ -48,12 +48,22 @@ class WageredPosition(_Message, frozen=True, kw_only=True):
 
 
 class DealtPosition(_Message, frozen=True, kw_only=True):
-    """Hand dealt to a position. `cards` is missing if the hand was folded and collected."""
+    """Hand dealt to a position.
+
+    `cards` is missing if the hand was folded and collected. `cards` is also missing if `no_win` is
+    true: the dealer declared that the hand wins nothing. `no_win` is left out for other hands.
+    """
 
     position: PositionNumber
     patron: Patron | None = None
     cards: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
     folded: bool = False
+    no_win: bool | UnsetType = UNSET
+
+    @property
+    def declared(self) -> bool:
+        """True if the dealer declared that the hand wins nothing."""
+        return self.no_win is True
 
 
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
@@ -71,16 +81,29 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         what: the kind of cards: a hand, the dealer's hand, or community cards.
         position: the position of a hand.
-        cards: the cards.
+        cards: the cards; empty if `no_win` is true.
         taken_back: whether the cards were taken back before the round was settled or void.
         reason: the reason for taking the cards back, if somebody entered one.
+        no_win: whether the hand was declared to win nothing, without cards.
     """
 
     what: Literal["hand", "dealer", "community"]
     position: PositionNumber | None = None
-    cards: Annotated[list[KnownCard], msgspec.Meta(min_length=1, max_length=8)]
+    cards: Annotated[list[KnownCard], msgspec.Meta(min_length=1, max_length=8)] = []
     taken_back: bool = False
     reason: Reason | None = None
+    no_win: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that there are cards, or that a hand was declared to win nothing.
+
+        Raises:
+            ValueError: a declaration has cards or is not for a hand, or the cards are missing.
+        """
+        if self.no_win and (self.cards or self.what != "hand"):
+            raise ValueError("no_win is for a hand without cards")
+        if not self.no_win and not self.cards:
+            raise ValueError("cards are missing")
 
 
 _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]

@@ -88,6 +88,15 @@ class TestReplies:
         assert (line["position"], line["item"], line["outcome"]) == (3, "progressive", "collected")
         assert (line["wagered"], line["paid"], line["returned"]) == (100, 0, 0)
 
+    def test_to_a_result_with_a_hand_that_wins_nothing(self, table: Asker) -> None:
+        """Its wager is collected, no hand is named, and it is never paid."""
+        table.accept(wagers(1))
+        reply = table.ask(result(2, positions=[{"position": 3, "no_win": True}]))
+        assert (reply["status"], reply["claims"]) == ("accepted", [])
+        (line,) = reply["lines"]
+        assert line.keys() == LINE
+        assert (line["outcome"], line["paid"], line["returned"]) == ("collected", 0, 0)
+
     @pytest.mark.section("649a.12(e)(1)")
     def test_to_a_result_with_wins(self, table: Asker) -> None:
         """A claim has its four fields. The line of a win names it and the source of its payment."""

@@ -106,6 +106,14 @@ def test_slip_of_envy_alone_is_of_its_sum() -> None:
         assert fact in words, fact
 
 
+def test_a_hand_that_was_declared_to_win_nothing_is_named() -> None:
+    wagers = [Wagered(position=at, patron=None, wagers={"progressive": 100}) for at in (3, 4)]
+    row = changed(ROYAL, wagers=msgspec.to_builtins(wagers), no_win=(4,))
+    told = words_on(slip(row))
+    assert "Position 4: Progressive $1.00; hand declared to win nothing" in told
+    assert told.count("declared to win nothing") == 1
+
+
 def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
     words = words_on(
         slip(changed(ROYAL, state="rejected", reason="Hand misread", envy_not_due=True, **DECIDED))

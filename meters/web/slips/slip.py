@@ -194,7 +194,9 @@ class _Slip:
             yield rule()
             yield paragraph("Wagers accepted at lock-out", 9, gray=HUSH)
             for wagered in row.wagers:
-                yield paragraph(_wagered(wagered), 9)
+                declared = wagered.position in row.no_win
+                note = "; hand declared to win nothing" if declared else ""
+                yield paragraph(_wagered(wagered) + note, 9)
         if row.envy:
             yield rule()
             yield paragraph(self._envy_words(), 9, gray=HUSH)

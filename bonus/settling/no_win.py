@@ -1,0 +1,130 @@
+"""Check of the hands that the dealer declared to win nothing, whose cards were not entered.
+
+Such a hand loses each wager that its own cards decide. It brings no Envy Bonus to other players.
+The position still has what the cards of other hands decide: Envy Bonuses, and the wager on the
+dealer's hand. The cards of the position are needed as evidence in two cases:
+
+- A Magic Card is drawn, no other card of the round is the Magic Card, and the position has a Five
+  Card Hand Bonus wager on its own hand. Then only the position's cards decide the Magic Card.
+- With the other cards and the draws of the round, each hand would have a wager paid or returned.
+  Examples: the dealer's hand does not qualify, so the Ante is paid; the position is the Lucky
+  position; a community card is the Magic Card.
+
+An Ante and a Play are also collected. So a hand that equals the dealer's hand must not be declared
+where the chapter returns these wagers.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations, islice
+from math import comb
+from typing import Final
+
+from bonus.cards import DECK, Card, card_name
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.rounds import Round, RoundError, RoundPosition
+from bonus.settling.settlement import settle_round
+from bonus.settling.settlement_lines import Outcome
+from bonus.settling.table_rules import TableRules
+from bonus.wagers import MeterKind
+
+_TRIED_MAX: Final = 512
+"""Number of possible hands that the check tries before it refuses a declaration.
+
+If some hands lose all wagers, the check usually finds one of them among the first.
+"""
+_MIXING: Final = 23
+"""Multiplier that mixes the ranks and suits of the deck, so the first tried hands are weak."""
+
+
+def check_no_win(played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]) -> None:
+    """Check that each hand that was declared to win nothing can win nothing.
+
+    The other checks of ``round_checks`` have accepted the round.
+
+    Raises:
+        RoundError: the code is ``cards_missing`` if the cards decide a Magic Card (649a.12(i)(3)),
+            or ``no_win_wins`` if each hand would have a wager paid or returned.
+    """
+    if not any(box.no_win for box in played.positions):
+        return
+    seen = _seen(played)
+    for index, box in enumerate(played.positions):
+        if box.no_win:
+            _check_magic_card(played, rules, box, index, seen)
+            if not _can_lose(played, rules, terms, box, seen):
+                message = (
+                    f"position {box.position} is declared to win nothing, but with the other cards"
+                    " and the draws of this round one of its wagers is paid or returned: enter its"
+                    " cards"
+                )
+                raise RoundError("no_win_wins", message, f"positions[{index}].no_win")
+
+
+def _seen(played: Round) -> frozenset[Card]:
+    """Return all cards of a round that were entered."""
+    single = (played.pair_bonus_community_card, played.all_six_card)
+    piles = (
+        *(box.cards or () for box in played.positions),
+        played.dealer or (),
+        played.community or (),
+        (*single, *(box.fourth_card for box in played.positions)),
+    )
+    return frozenset(card for pile in piles for card in pile if card is not None)
+
+
+def _check_magic_card(
+    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: Collection[Card]
+) -> None:
+    magic = played.draw.magic_card
+    if magic is None or magic in seen:
+        return
+    for wager in box.wagers:
+        placing = rules.placings[wager]
+        if (placing.meter, placing.cards) == (MeterKind.FIVE_CARD_HAND_BONUS, "hand_and_community"):
+            message = (
+                f"the Magic Card {card_name(magic)} is drawn: the cards of position"
+                f" {box.position} decide if its {wager} wins it (649a.12(i)(3))"
+            )
+            raise RoundError("cards_missing", message, f"positions[{index}].cards")
+
+
+def _can_lose(
+    played: Round,
+    rules: TableRules,
+    terms: Mapping[MeterKind, MeterTerms],
+    box: RoundPosition,
+    seen: Collection[Card],
+) -> bool:
+    """Return whether a hand exists with which a position loses all wagers that its cards decide."""
+    wagers = {
+        wager: cents
+        for wager, cents in box.wagers.items()
+        if _depends_on_others(played, rules, wager)
+    }
+    if not wagers:
+        return True
+    for cards in _possible_hands(seen, rules.chapter.deal.hand):
+        tried = replace(box, cards=cards, no_win=False, wagers=wagers)
+        alone = settle_round(replace(played, positions=(tried,)), rules, terms)
+        if all(due.line.outcome is Outcome.COLLECTED for due in alone.dues):
+            return True
+    return False
+
+
+def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
+    """Return whether a wager depends on the position's cards and also on other cards or a draw."""
+    if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
+        return False
+    return rules.placings[wager].cards not in {"hand", "dealer_and_community"}
+
+
+def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
+    """Yield hands of cards that were not entered, spread over all possible hands."""
+    unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
+    apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
+    return islice(combinations(unseen, count), 0, None, apart)
+
+
+def _mixed(card: Card) -> int:
+    return card * _MIXING % len(DECK)
