@@ -1,1 +1,1 @@
-"""Archive of closed gaming days: files that people can read even without pitlink."""
+"""Archive of closed gaming days: files that people can read without pitlink."""

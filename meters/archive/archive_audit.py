@@ -1,4 +1,4 @@
-"""Audit of a link: its archive, and the ledger entries that Redis still has (duties D17, D19)."""
+"""Audit of a link: its archive files and the ledger entries in Redis (duties D17, D19)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,14 +23,15 @@ async def audit_link(
     *,
     since: date | None = None,
 ) -> Finding:
-    """Replay each archived day, then the later entries in Redis, and compare the balances.
+    """Replay the archived days and then the later entries in Redis. Compare all balances.
 
-    The audit compares each archive file with its digest in the ledger. It also compares the books
-    in the file with the books that result from the file's entries.
+    The audit compares each archive file with the digest of the file in the ledger. It also compares
+    the balances at the close of the day in the file with the balances that result from the file's
+    entries.
 
-    The replay begins with the opening books of the gaming day `since`, or of the next archived day.
-    Earlier files are not replayed: only their digests are compared with one another. Each replayed
-    entry is passed to `onlooker`.
+    The replay begins with the balances before the gaming day `since`, or before the next archived
+    day after `since`. Files of earlier days are not replayed: only their digests are compared. Each
+    replayed entry is passed to `onlooker`.
 
     Raises:
         RedisError: Redis failed.
@@ -64,10 +65,11 @@ def _replayed(
     onlooker: Onlooker | None,
     listed: frozenset[str],
 ) -> tuple[Replay, list[str]]:
-    """Replay archive files, and return the replay and texts about altered decided claims.
+    """Replay archive files. Return the replay, and texts about decided claims that were changed.
 
     Raises:
-        ArchiveError: a file was changed after it was written, or its entries contradict its books.
+        ArchiveError: a file was changed after it was written, or its entries contradict its
+            balances.
     """
     replay, altered = Replay.after(files[0].day.opening) if files else Replay(), list[str]()
     if onlooker:
@@ -87,7 +89,7 @@ def _replayed(
 
 
 def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
-    """Return texts about decided claims in an archive file that differ from the file's entries."""
+    """Return texts about decided claims in a file that differ from the file's ledger entries."""
     held, first = file.claims(), file.head.first
     return [
         f"{file.path}: {problem}"
@@ -100,12 +102,12 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 def _not_as_noted(
     archive: ArchiveFiles, files: Sequence[DayFile], begun: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Return texts about archive files that are missing, or that differ from the ledger's records.
+    """Return texts about archive files that are missing or that differ from the ledger's records.
 
     Args:
         archive: the archive of a link.
         files: all files of the archive.
-        begun: the files that were replayed.
+        begun: the files of this list that were replayed.
         replay: the replay of these files and of the later entries in Redis.
     """
     whole = begun == files

@@ -8,7 +8,7 @@ from meters.archive.day_file import ArchiveError, DayFile
 
 
 def archived_links(directory: Path) -> frozenset[str]:
-    """Return the links of an archive, from the names of the archive's directories."""
+    """Return the links of an archive. Each link has a directory with the name of the link."""
     return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
 
 
@@ -24,10 +24,10 @@ class ArchiveFiles:
         return self.directory / f"{day}.sqlite"
 
     def files(self) -> Sequence[DayFile]:
-        """Return the archive files of the link, in order, without a gap.
+        """Return the archive files of the link, in order. No day between two files is missing.
 
         Raises:
-            ArchiveError: a file cannot be read, is of another link, or does not follow the file
+            ArchiveError: a file cannot be read, is of another link, or does not continue the file
                 before it.
         """
         found = [DayFile(path) for path in sorted(self.directory.glob("*.sqlite"))]

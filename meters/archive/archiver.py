@@ -1,4 +1,4 @@
-"""Archiving: writes a link's closed gaming days to files, and deletes old ones from Redis."""
+"""Archiving: it writes a link's closed gaming days to files, and deletes old days from Redis."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,15 @@ ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""
 
 WINS_KEPT: Final = 25
-"""Number of wins of each progressive that stay in Redis, even if they are old (duty D16)."""
+"""Number of the latest wins of each meter that remain in Redis, even if they are old (duty D16)."""
 
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""Number of ledger entries that one call deletes. A call takes some milliseconds, and the tables
-wait
-for it."""
+"""Number of ledger entries that one call deletes.
+
+A call takes some milliseconds, and the tables wait during the call.
+"""
 
 Advance = Callable[[int, int], None]
 
@@ -40,8 +41,9 @@ class ArchiveResult:
 
     Attributes:
         written: the files that this run wrote.
-        trimmed_to: the number of the last entry that was deleted from Redis.
-        trimmed: the number of entries that this run deleted from Redis.
+        trimmed_to: the number of the last ledger entry that this run or an earlier run deleted from
+            Redis.
+        trimmed: the count of ledger entries that this run deleted from Redis.
     """
 
     written: Sequence[DayFile]
@@ -61,21 +63,22 @@ class Archiver:
         self._trim = store.redis.register_script(load_script("trim_ledger"))
 
     async def run(self, advance: Advance, *, lost: bool = False) -> ArchiveResult:
-        """Archive each closed gaming day, and delete from Redis days that were kept long enough.
+        """Archive each closed gaming day, and delete old archived days from Redis.
 
-        A run can be interrupted at any moment and repeated. When the file of a day is complete, an
-        entry in the ledger records it. Entries are deleted from Redis only after their file was
-        read back.
+        The floor file says how long archived days remain in Redis. A run can be interrupted at any
+        moment and repeated. After the file of a day is complete, an entry in the ledger records the
+        file. Entries are deleted from Redis only after the file with these entries was read
+        completely.
 
         Args:
-            advance: a function that is called with the number of entries done and the number of all
-                entries.
-            lost: whether the last files of the archive are lost. They are then written a second
-                time from the entries that are still in Redis, with exactly the same content.
+            advance: a function to show the progress. It receives the count of finished entries and
+                of all entries.
+            lost: True if the last files of the archive are lost. The run then writes these files a
+                second time, with the same content, from the entries that are still in Redis.
 
         Raises:
-            ArchiveError: the ledger has a problem; a file cannot be written, or differs from its
-                first version; or the books have the layout of another release.
+            ArchiveError: the ledger has a problem; a file cannot be written, or differs from the
+                lost file; or the data in Redis has the layout of another release.
             RedisError: Redis failed.
         """
         if other := await self._store.schema_problem():
@@ -113,7 +116,7 @@ class Archiver:
         return written
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
-        """Return the books with which the next archive file begins."""
+        """Return the balances and claims with which the next archive file begins."""
         checkpoint = await self._store.checkpoint()
         if not known:
             return checkpoint
@@ -126,7 +129,7 @@ class Archiver:
         return known[-1].day.closing
 
     async def _hold_against_note(self, file: DayFile) -> None:
-        """Check a file that was written a second time against the ledger entry about the first."""
+        """Compare a file that was written a second time with the ledger's record about it."""
         try:
             await self._noted_by(file)
         except ArchiveError:
@@ -139,7 +142,7 @@ class Archiver:
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
-        """Write the file of the next closed day. An existing file must have the same content."""
+        """Write the file of the next closed gaming day, or compare it with an existing file."""
         opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
@@ -206,7 +209,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """Return the number of the last archived entry, and of the last entry that closed a day."""
+        """Return two entry numbers: the last archived entry, and the last close of a gaming day."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -237,8 +240,8 @@ class Archiver:
         """Delete old archived days from Redis. Return the number of the last deleted entry."""
         store = self._store
         held = await store.checkpoint()
-        # `state` is not used here: it works only with books that were opened under the present
-        # terms.
+        # `LinkStore.state` is not used here, because it fails if a meter's parameters in Redis
+        # differ from the floor file.
         today = await day_open(store)
         if today is None:
             return held.entries
@@ -249,7 +252,7 @@ class Archiver:
                 file.verify()
             await self._carry_over(due[-1].day.closing, await self._noted_by(due[-1]))
             held = due[-1].day.closing
-        # This also finishes an earlier interrupted run.
+        # If an earlier run was interrupted, this also finishes its work.
         await self._forget_wins(held)
         await self._cut(held.entries)
         return held.entries
@@ -257,7 +260,7 @@ class Archiver:
     async def _noted_by(self, file: DayFile) -> int:
         """Return the number of the ledger entry that records the archiving of a day's file.
 
-        The entry must have the digests of the file.
+        The entry must have the digests that the file has.
         """
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)
@@ -266,7 +269,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """Return the digest of the archived day with last entry `last`; empty if no day has it."""
+        """Return the digest of the archived day that ends with entry `last`, or an empty text."""
         for file in files:
             if file.head.last == last:
                 return file.digest
@@ -276,7 +279,7 @@ class Archiver:
         return ""
 
     async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        """Yield the entries about archived days that are in Redis, latest first."""
+        """Yield the ledger entries in Redis that record archived days, the latest first."""
         before: int | None = None
         while page := await ActIndex(self._store).page(before, _PAGE):
             for number, fields in page:
@@ -308,10 +311,10 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the decided wins that can be deleted from Redis, up to the checkpoint.
+        """Return the decided wins up to the checkpoint that can be deleted from Redis.
 
-        Two kinds of decided wins stay in Redis: the last wins of each progressive, and the wins
-        whose state a table can request again.
+        Two kinds of decided wins remain in Redis: the latest wins of each meter, and the wins whose
+        state the service reports when a table sends a hello event.
         """
         store = self._store
         unpaid = set(checkpoint.claims)
@@ -331,13 +334,12 @@ class Archiver:
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        """Return the wins of a meter up to a ledger entry, latest first."""
+        """Return the wins of a meter up to ledger entry `last`, the latest first."""
         index, found = WinIndex(self._store), list[tuple[int, str]]()
         before = last + 1
         while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
             found += page
-            # Wins of one result have the same number in the order, and a page can end between these
-            # wins.
+            # Wins of one result have the same entry number, and a page can end between these wins.
             before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])
             found = list(dict.fromkeys(found))
             if len(page) < _PAGE:
@@ -345,7 +347,7 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete from Redis the ledger entries up to a given one, in small pieces.
+        """Delete from Redis the ledger entries up to entry `last`, in small pieces.
 
         This also finishes the work of an earlier run that was interrupted.
         """

@@ -1,14 +1,14 @@
-"""The archive file of one gaming day of one link, with the day's ledger entries and books.
+"""The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
-The file is an SQLite database. Such a database is one file and needs no server. All programming
-languages can read the format, and people can read it with the program `sqlite3`. Archives keep the
-format for decades. The file is written under a temporary name, synced, read back completely, and
-then renamed. After the renaming, nobody writes to the file.
+The file is an SQLite database. Such a database is one file and needs no server. Programs in any
+language can read the format, and people can read it with the program `sqlite3`. The format will be
+readable for decades. The file is written under a temporary name, synced to disk, read back
+completely, and then renamed. After this, pitlink never writes to the file.
 
-The digest of a file covers three kinds of data: the digest of the day before, the books at the
-opening and close of the day, and the day's decided wins. The seal in the closing books covers the
-entries. So if somebody changes, omits or inserts a day, all later digests are wrong (duties D17,
-D20).
+The digest of a file covers three kinds of data: the digest of the file of the day before; the
+checkpoints (balances and claims) at the beginning and the close of the day; and the wins that were
+decided on this day. The closing checkpoint has a digest over the ledger entries. So if somebody
+changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20).
 """
 
 import hashlib
@@ -47,7 +47,7 @@ class _Row(NamedTuple):
 
 
 FIELDS: Final = _Row._fields[1:]
-"""The names of the fields of a ledger entry, in the order of the archive."""
+"""The names of the fields of a ledger entry, in the order in which the archive has them."""
 
 Entry = tuple[int, Mapping[str, bytes]]
 """The number of a ledger entry, and the fields of the entry in their order."""
@@ -81,16 +81,17 @@ class ArchiveError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The header of an archive file, with the books at the opening and close of its gaming day.
+    """The header of an archive file, with the balances at the beginning and close of its day.
 
     Attributes:
         link: the id of the link.
         day: the gaming day.
-        first: the number of the day's first entry.
-        last: the number of the day's last entry, which is the reading that closed the day.
+        first: the number of the gaming day's first ledger entry.
+        last: the number of the gaming day's last ledger entry, which is the reading that closed the
+            day.
         previous: the digest of the file of the day before; empty for the first day.
-        opening: the books before the first entry.
-        closing: the books after the last entry.
+        opening: the checkpoint (balances and claims) before the first entry.
+        closing: the checkpoint after the last entry.
     """
 
     link: str
@@ -102,7 +103,7 @@ class Day:
     closing: Checkpoint
 
     def digest(self, claims: Iterable[tuple[str, str]]) -> str:
-        """Return the digest of a gaming day's file, given the decided wins of the day."""
+        """Return the digest of a gaming day's file. `claims` are the wins decided on this day."""
         whole = hashlib.sha256()
         span = (self.link, self.day.isoformat(), str(self.first), str(self.last))
         texts = (self.previous, *span, self.opening.text.decode(), self.closing.text.decode())
@@ -114,14 +115,14 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class DayFileHeader:
-    """The header of an archive file, with digests instead of the books.
+    """The header of an archive file, with digests instead of the balances.
 
     So the headers of years of files fit in memory.
 
     Attributes:
         link, day, first, last, previous: as in `Day`.
-        opening: the digest of the books before the first entry.
-        closing: the digest of the books after the last entry.
+        opening: the digest of the checkpoint (balances and claims) before the first entry.
+        closing: the digest of the checkpoint after the last entry.
     """
 
     link: str
@@ -138,7 +139,7 @@ class DayFile:
 
     Attributes:
         path: the path of the file.
-        head: the header of the file.
+        head: the header of the file, without the balances.
         digest: the digest that is stored in the file.
 
     Raises:
@@ -156,10 +157,10 @@ class DayFile:
 
     @property
     def day(self) -> Day:
-        """The header of the file with the books.
+        """The header of the file, with the balances.
 
         Raises:
-            ArchiveError: the books cannot be read.
+            ArchiveError: the balances in the file cannot be read.
         """
         opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
         try:
@@ -170,7 +171,7 @@ class DayFile:
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Yield the day's entries after a given number, in order.
+        """Yield the gaming day's ledger entries after entry `after`, in order.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -182,7 +183,7 @@ class DayFile:
                 yield after, {name: str(value).encode() for name, value in fields}
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the wins that were finally decided on this day, as Redis stored them.
+        """Return the wins that were finally decided on this day, with the fields that Redis had.
 
         Raises:
             ArchiveError: the file cannot be read.
@@ -241,10 +242,10 @@ class DayFile:
 class DayWriter:
     """Writer of one archive file. The file has a temporary name until it is complete.
 
-    The gaming day of the file is known only after the last entry.
+    The name of the file has the gaming day, which is known only after the last entry.
 
     Args:
-        temporary: the temporary path.
+        temporary: the path of the file until the file is complete.
 
     Raises:
         ArchiveError: no file can be written in the directory.

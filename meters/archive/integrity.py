@@ -1,9 +1,9 @@
-"""Integrity check of the files of an archive: all are opened, and some are read completely.
+"""Integrity check of archive files: all files are opened, and some are read completely.
 
-Each night, each file is opened. It is compared with the files before and after it, and with the
-ledger in Redis. The last file and a few other files are read completely. Each night, the other
-files are the next ones in order. So the work of one night is limited, and even a long archive is
-read completely within months. `pitlink audit` reads all files in one run.
+Each night, every file is opened, and compared with the files before and after it and with the
+ledger in Redis. The last file and a few other files are also read completely. The next night
+continues with the files after these few files. So the work of one night is limited, and even a long
+archive is read completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -18,8 +18,10 @@ from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
 from meters.books.store import LinkStore
 
 READ_A_NIGHT: Final = 7
-"""Number of archive files of a link that are read completely in one night, besides the last
-file."""
+"""Number of archive files of a link that one night reads completely.
+
+The last file is read completely in addition.
+"""
 
 _PAGE: Final = 250
 _HEADER_BYTES: Final = 100
@@ -34,16 +36,16 @@ async def check_archive_files(
     """Check the archive files of a link.
 
     Args:
-        store: the link's books.
+        store: the access to the link's data in Redis.
         archive: the link's archive files.
-        before: the state that the last check returned.
-        advance: a function that is called with the number of files done and the number of all
+        before: the results that the last check returned.
+        advance: a function to show the progress. It receives the count of finished files and of all
             files.
-        reads: the number of files to read completely, besides the last file. With 0, only files
-            that were damaged at the last check are read.
+        reads: the number of files to read completely, in addition to the last file. With 0, only
+            files that were damaged at the last check are read completely.
 
     Returns:
-        The new state, and texts about the problems, with advice.
+        The new results, and texts about the problems, with advice.
 
     Raises:
         RedisError: Redis failed.
@@ -100,10 +102,10 @@ async def check_archive_files(
 def _read(
     files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
-    """Read three kinds of files completely: the next ones in order, the last one, damaged ones.
+    """Read three kinds of files completely: the next files in turn, the last file, damaged files.
 
     Returns:
-        The last gaming day that was read in order, and the problems by gaming day.
+        The gaming day up to which files were read in turn, and the problems by gaming day.
     """
     by_day = {file.head.day.isoformat(): file for file in files}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
@@ -120,7 +122,7 @@ def _read(
 
 
 def _is_whole(file: DayFile) -> bool:
-    """Check if an archive file is as long as the number of pages in its SQLite header says."""
+    """Check if an archive file has the length that its SQLite header says."""
     try:
         with file.path.open("rb") as opened:
             header = opened.read(_HEADER_BYTES)
@@ -137,8 +139,8 @@ async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
     """Return what the ledger entries in Redis record about the archive.
 
     Returns:
-        The archived days, by the number of the day's last entry. The number of the last entry whose
-        file was deleted; 0 if no file was deleted.
+        The archived days, by the number of the day's last entry. Also the number of the last entry
+        whose file was deleted at the end of its retention; 0 if no file was deleted.
     """
     archived: dict[int, Archived] = {}
     expired_to = 0
@@ -160,7 +162,7 @@ async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
 
 
 def last_day(archive: ArchiveFiles) -> date | None:
-    """Return the last archived gaming day; None if no day is archived, or a file cannot be read."""
+    """Return the last archived gaming day. None if no day is archived, or a file cannot be read."""
     try:
         files = archive.files()
     except ArchiveError:

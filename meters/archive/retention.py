@@ -16,10 +16,10 @@ from meters.wire.clock import now_text
 
 
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
-    """Return the archive files that are old enough to be deleted, oldest first.
+    """Return the archive files that are old enough to be deleted, the oldest first.
 
-    The last file is never among them. If a win still waits for people, the file of its day and all
-    later files are kept. Without these files, the link's store could not be restored.
+    The last file is never among them. If a win is still undecided, the file of its gaming day and
+    all later files are kept. Without these files, the link's data could not be restored.
 
     Raises:
         ArchiveError: a file cannot be read, or a file is missing.
@@ -40,7 +40,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
     """Delete the oldest files of an archive. First, record the deletion in the ledger.
 
     Raises:
-        ArchiveError: Redis still has an entry of these files, or a file cannot be deleted.
+        ArchiveError: Redis still has ledger entries of these files, or a file cannot be deleted.
         RedisError: Redis failed.
     """
     if not files:
@@ -66,7 +66,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 def _opened_on(file: DayFile) -> set[str]:
     """Return the wins of a gaming day that were not finally decided at the close of the day.
 
-    A win whose Envy Bonuses still wait is not finally decided.
+    A win whose Envy Bonuses are not decided is not finally decided.
     """
     day = file.day
     return day.closing.waiting - day.opening.waiting
