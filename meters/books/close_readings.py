@@ -56,7 +56,7 @@ class CloseReadings:
 
         Raises:
             RedisError: Redis failed.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         due = self._due(day)
         if due == day.open:

@@ -51,7 +51,7 @@ class ChangeBook:
         Raises:
             BooksError: ``wrong_state`` if the link is already closed, with the person who closed
                 it, or if the link is already open.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         store = self._store
         rows = await self._switch(
@@ -66,7 +66,7 @@ class ChangeBook:
         Raises:
             BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of
                 open rounds.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         store = self._store
         rows = await self._propose(
@@ -100,7 +100,7 @@ class ChangeBook:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
                 ``rounds_open``, ``stale``, ``below_seed``, ``limit_too_low``, ``meter_short``,
                 ``above_limit`` or ``meter_full``.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         store = self._store
         changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")

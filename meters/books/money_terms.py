@@ -12,7 +12,7 @@ from meters.floor.floor_file import Link, Meter
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """The terms of a meter: its parameters, which must not change while the meter's link operates.
+    """The terms of a meter, such as rates. They must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
     the law. So if a release has another edition of the chapter, the terms differ, and the service

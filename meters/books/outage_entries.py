@@ -45,7 +45,7 @@ class OutageBook:
 
         Raises:
             RedisError: Redis failed.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         at = now_text()
         event = msgspec.json.encode(msgspec.structs.replace(outage, until=at))

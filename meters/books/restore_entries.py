@@ -60,7 +60,7 @@ class RestoreEntries:
 
         Raises:
             RedisError: Redis failed.
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         store = self._store
         match texts(

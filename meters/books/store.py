@@ -61,7 +61,7 @@ TERMS_CHANGED: Final = "the link's terms in the store are no longer those it ope
 
 
 class TermsError(Exception):
-    """The parameters of a link's meters in Redis are missing or not as expected (duty D10)."""
+    """The terms (such as rates) of a link's meters in Redis are missing or wrong (duty D10)."""
 
 
 class BooksError(Exception):
@@ -101,7 +101,7 @@ class LinkStore:
 
     Attributes:
         link: the link as in the floor file, with the parameters that proposals changed later.
-        terms: the terms (parameters) of the link's meters.
+        terms: the terms of the link's meters, such as rates and limits.
         redis: the client of the Redis that has the link's data.
         fixed_keys: the Redis keys that every Lua script of the link receives first.
         slip_register: the reserved numbers of payout slips, for all links.
@@ -137,13 +137,13 @@ class LinkStore:
         self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     async def open(self, by: str) -> None:
-        """Seed new meters, and check that the parameters of other meters are unchanged.
+        """Seed new meters, and check that the terms of other meters are unchanged.
 
         A confirmed proposal can change a parameter without a change of the floor file. The changed
         parameter stays in force if the floor file still has its old or now its new value.
 
         Raises:
-            TermsError: the meters or parameters in Redis differ from the floor file, or Redis has
+            TermsError: the meters or their terms in Redis differ from the floor file, or Redis has
                 data of another schema version (duties D10, D12).
         """
         stored = (await self.snapshot()).meters
@@ -210,7 +210,7 @@ class LinkStore:
         key by its place in `keys`.
 
         Raises:
-            TermsError: a meter's parameters in Redis have changed; nothing was done.
+            TermsError: the terms (such as rates) of a meter have changed; nothing was done.
             NotSyncedError: Redis can still lose the changes, so no reply must be sent.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
@@ -253,7 +253,7 @@ class LinkStore:
         other cases `envy_cents` is 0.
 
         Raises:
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the claim is not in the state that this decision needs.
             BooksError: the script refused: ``same_person`` (with the validator and the person who
                 set a PIN), ``slip_used`` (with the claim), ``envy_decided``, ``books_differ`` or
@@ -306,7 +306,7 @@ class LinkStore:
         Return the number of the decision's ledger entry.
 
         Raises:
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the claim has no Envy Bonuses that are still owed.
             BooksError: the script refused: ``books_differ`` or ``books_full``.
         """
@@ -339,7 +339,7 @@ class LinkStore:
         has the event's sequence number.
 
         Raises:
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them.
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the table no longer has this request, or somebody decided it.
         """
         rows = await self._decide_ask(
@@ -396,7 +396,7 @@ class LinkStore:
         """Return the state of the link and of all its meters at one moment.
 
         Raises:
-            TermsError: a meter's parameters in Redis changed after `LinkStore.open` checked them,
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`,
                 or the data has another schema version (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]

@@ -1,1 +1,1 @@
-"""Claims: validation, rejection and payment of wins by people."""
+"""Claims: floorpersons validate, reject and pay wins."""

@@ -1,4 +1,4 @@
-"""Claims as the books store them, and rows of claims as people see them."""
+"""Claims as Redis stores them, and rows that show claims to people."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,13 +19,14 @@ class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         claim: the claim.
-        act: the decision.
+        act: the decision, such as to validate or to pay.
         by: the person who decided.
         reason: the reason of a rejection, or None.
         slip: the number of the payout slip, or None.
-        envy_back: the sum in cents of the Envy Bonuses that are not due because of a rejection.
+        envy_back: for a rejection: the sum in cents of the Envy Bonuses that are not due because of
+            it.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
-        envy_paid: the sum in cents of the Envy Bonuses that were paid together with the win.
+        envy_paid: for a payment: the sum in cents of the Envy Bonuses that were paid with the win.
     """
 
     claim: str
@@ -42,12 +43,12 @@ _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return a claim's record, decoded from the claim's fields in the books."""
+    """Return a claim's record, decoded from the fields of the claim's Redis hash."""
     return _RECORD.decode(fields["record"])
 
 
 class ClaimRows:
-    """Maker of the rows in which people see claims. Names and amounts are from the floor file."""
+    """Maker of rows that show claims to people, with the names in the floor file."""
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
@@ -57,7 +58,7 @@ class ClaimRows:
         }
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
-        """Make the row that shows a claim in its present state."""
+        """Make the row that shows a claim with its present state."""
         record = record_of(fields)
         decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
         act = decision.act if decision else ""
@@ -126,8 +127,8 @@ def _envy_state(
 ) -> ClaimState | None:
     """Return the state of a claim's Envy Bonuses, or None if the claim has none.
 
-    An early release booked Envy Bonuses as paid immediately. For a claim of such a release, Redis
-    has no state of the Envy Bonuses.
+    An early release booked Envy Bonuses as paid immediately. For such a claim, Redis has no state
+    of the Envy Bonuses.
     """
     if not record.envy:
         return None
@@ -138,6 +139,6 @@ def _envy_state(
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Return a floorperson's reason for refusing owed Envy Bonuses; None if there is no reason."""
+    """Return a floorperson's reason why owed Envy Bonuses are not due; None if there is none."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

@@ -1,4 +1,4 @@
-"""Claims: wins that wait for a floorperson, and the decisions of floorpersons on them."""
+"""Claims: wins that wait for a floorperson, and the floorpersons' decisions on these wins."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal
@@ -41,14 +41,14 @@ _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
 
 
 def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
-    """Make the message that announces a win to all displays at the same time (duty D8)."""
+    """Make the message that announces a win. All displays get it at the same time (duty D8)."""
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return the message about a claim's present state.
+    """Return the message for displays about a claim's present state.
 
-    Return None if the claim took nothing from the meter.
+    Return None if the claim's win is not a percentage of the meter.
     """
     record = record_of(fields)
     if record.percent is None:
@@ -62,13 +62,13 @@ class Claims:
 
     Args:
         floor: the floor file.
-        stores: the books of each link, by the id of the link.
-        problem: a function that returns why a link is inoperable, or None if it is operable. On an
-            inoperable link, no claim can be decided.
+        stores: the access to each link's data in Redis, by the id of the link.
+        problem: a function that returns the reason why a link is inoperable, or None if it is
+            operable. On an inoperable link, no claim can be decided.
         on_decision: a function that is called after each decision, with the claim's record and the
             message about the decision.
-        keep_mark: a function that writes a link's ledger mark. It is called after each decision,
-            before the decision is published.
+        keep_mark: a function that writes a link's ledger mark: its last ledger entry, kept outside
+            Redis. It is called after each decision, before the decision is published.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class Claims:
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait for a decision or payment, oldest first.
+        """Return the claims that wait for a decision or payment, the oldest first.
 
-        These include claims of which only the Envy Bonuses still wait.
+        These include claims whose win is decided, but whose Envy Bonuses still wait.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -103,7 +103,7 @@ class Claims:
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def find(self, claim: str) -> ClaimRow:
-        """Return one claim, whether it is decided or not.
+        """Return one claim, decided or undecided.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -113,7 +113,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def wins(self, search: WinSearch) -> WinPage:
-        """Return past and present wins, latest first (duty D16).
+        """Return decided and undecided wins, the latest first (duty D16).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``link_inoperable``.
@@ -133,7 +133,7 @@ class Claims:
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Carry out a floorperson's decision on a claim once only. Return the changed claim.
+        """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
         Args:
             claim: the claim.
@@ -141,18 +141,18 @@ class Claims:
             actor: the person who decides; the ledger stores the name.
             reason: the reason of a rejection.
             slip: the number of the payout slip.
-            envy_not_due: for a rejection: the entered hand was wrong. So the Envy Bonuses that this
-                hand brought to other players are not due.
-            envy_paid: for a payment: the Envy Bonuses of the hand were paid together with the win.
-            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
-                depend on it.
+            envy_not_due: for a rejection: True if the entered hand was wrong, so the Envy Bonuses
+                of other players for this hand are not due.
+            envy_paid: for a payment: True if the Envy Bonuses for the hand were paid with the win.
+            setters: the people who set PINs in the last 24 hours, as far as this concerns the
+                actor.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
-                the person who decided earlier; ``same_person`` if the person who validated the win
-                also pays it, or can be the same person; ``bad_value`` for an invalid slip number;
-                ``slip_used``; ``envy_decided``; ``books_differ``; ``books_full``;
-                ``link_inoperable``.
+                the person who decided earlier; ``same_person`` if the actor validated the win and
+                must not pay it, or could be the validator under another name; ``bad_value`` for an
+                invalid slip number; ``slip_used``; ``envy_decided``; ``books_differ``;
+                ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, record = await self._decidable(claim)
@@ -188,15 +188,15 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Decide once only on the Envy Bonuses that are owed for a hand. Return the changed claim.
+        """Apply a decision on owed Envy Bonuses, exactly once. Return the changed claim.
 
         Args:
             claim: the claim with the Envy Bonuses.
-            act: the decision: the table has paid the Envy Bonuses, or the Envy Bonuses are not due.
+            act: the decision: the table has paid the Envy Bonuses, or they are not due.
             actor: the person who decides; the ledger stores the name.
             reason: the reason why the Envy Bonuses are not due.
-            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
-                depend on it.
+            setters: the people who set PINs in the last 24 hours, as far as this concerns the
+                actor.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
@@ -230,7 +230,7 @@ class Claims:
         return self._rows.row(after)
 
     async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
-        """Return the books and the record of a claim. The claim's link must be operable."""
+        """Return the `LinkStore` and the record of a claim. The claim's link must be operable."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
@@ -273,10 +273,10 @@ class Claims:
             raise ActError(error.status, message) from None
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
-        """Send decisions on claims a second time, because the table possibly missed them.
+        """Send the decisions on claims once more, because the table can have missed them.
 
         Raises:
-            RedisError: the store cannot be read.
+            RedisError: Redis cannot be read.
         """
         for fields in await self._stores[link].claims(claims):
             if not fields:
@@ -297,7 +297,7 @@ class Claims:
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
         """Send the state of a claim's Envy Bonuses to the table.
 
-        Nothing is sent if the message about the win already shows this state.
+        Send nothing if the message about the win already shows this state.
         """
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
@@ -307,9 +307,9 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return a claim, and the books that store the claim.
+        """Return the fields of a claim, and the `LinkStore` of its link.
 
-        All links are searched, because the claim's table can have been removed from the floor file.
+        All links are searched, because the claim's table can be missing in the present floor file.
         """
         for store in self._stores.values():
             (fields,) = await store.claims([claim])
@@ -332,8 +332,8 @@ def _envy_decision(
 ) -> Jackpot:
     """Make the message about one Envy Bonus.
 
-    In the message, `position` is the position that gets the bonus. `hand` is the winning hand of
-    another position, for which the bonus is paid.
+    In the message, `position` is the table position that gets the bonus. `hand` is the winning hand
+    of another position, for which the bonus is paid.
     """
     return msgspec.structs.replace(
         _jackpot(event, record, owed.amount, after_cents),

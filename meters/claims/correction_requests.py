@@ -1,4 +1,4 @@
-"""Correction requests of tables, and the decisions of floorpersons on them."""
+"""Correction requests of tables, and the floorpersons' decisions on these requests."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -28,10 +28,12 @@ class Asks:
 
     Args:
         floor: the floor file.
-        stores: the books of each link, by the id of the link.
-        problem: a function that returns why a link is inoperable, or None if it is operable.
-        keep_mark: a function that writes a link's ledger mark after a decision.
-        ring: a function that signals to the pages that a request has changed.
+        stores: the access to each link's data in Redis, by the id of the link.
+        problem: a function that returns the reason why a link is inoperable, or None if it is
+            operable.
+        keep_mark: a function that writes a link's ledger mark: its last ledger entry, kept outside
+            Redis. It is called after each decision.
+        ring: a function that signals to the floor pages that a request has changed.
     """
 
     def __init__(
@@ -52,9 +54,9 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return the correction requests that nobody has decided, oldest first.
+        """Return the correction requests that nobody has decided, the oldest first.
 
-        A request that somebody altered in Redis is left out. The audit reports this request.
+        A request that somebody altered in Redis is left out. The audit reports such a request.
 
         Raises:
             ActError: ``link_inoperable``: the store cannot be read.
@@ -71,7 +73,7 @@ class Asks:
         return sorted(rows, key=lambda row: (row.at, row.ask))
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
-        """Confirm or refuse a table's correction request once only. Return the request.
+        """Confirm or refuse a table's correction request, exactly once. Return the request.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_ask`` if the table no longer has

@@ -17,18 +17,20 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""The name of the simulated person who pays. The person who validates a win must not pay it (duty
-D4)."""
+"""The name of the simulated person who pays.
+
+The person who validates a win must not pay the win (duty D4), so two names are needed.
+"""
 
 _LOOK_EVERY_S: Final = 0.1
 
 
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
-    """Decide all claims and correction requests that have waited for `after_s` seconds.
+    """Decide each claim and correction request that has waited for `after_s` seconds.
 
-    The task runs until it is canceled. A task group cancels a task only once. The Redis client can
-    lose this cancellation if an answer arrives at the same moment. Therefore the loop checks if the
-    task was canceled.
+    The task runs until it is canceled. A task group cancels a task only once. If an answer arrives
+    at the same moment, the Redis client can lose this cancellation. Therefore the loop itself
+    checks if the task was canceled.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()
@@ -58,7 +60,7 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
 
 
 async def settle(claims: Claims, claim: ClaimRow) -> None:
-    """Validate a win, and confirm its Envy Bonuses. If it is a hand pay, pay it as a second person.
+    """Validate a win, and confirm its Envy Bonuses. If the win is a hand pay, pay it too.
 
     Raises:
         ActError: the decision is not possible, or another person has already made it.
@@ -77,8 +79,9 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 def simulated_slip(claim: str) -> str:
     """Return a slip number for a simulated payment without a printed slip.
 
-    Each claim gets a different number. The number does not contain the claim's name. With a hyphen
-    instead of the dot, or in capital letters, the names of two claims can be equal.
+    Each claim gets a different number. The number does not contain the claim's name, because a slip
+    number has no dot and no difference of capital letters: without these, two claims can have the
+    same name.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

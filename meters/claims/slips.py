@@ -1,4 +1,4 @@
-"""Reservation of a payout slip's number for a claim, while the claim is paid with this slip."""
+"""Reservation of a payout slip's number for a claim, before the claim is paid with this slip."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ _TRIES_MOST: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
-    """Return a payout slip's number in the spelling of the ledger.
+    """Return a payout slip's number in the spelling that the ledger stores.
 
     Raises:
         ActError: ``bad_value``: the text is not a slip number.
@@ -33,8 +33,9 @@ class SlipNumbers:
     """The slip numbers of all links.
 
     Args:
-        stores: the books of each link, by the id of the link.
-        problem: a function that returns why a link is inoperable, or None if it is operable.
+        stores: the access to each link's data in Redis, by the id of the link.
+        problem: a function that returns the reason why a link is inoperable, or None if it is
+            operable.
     """
 
     def __init__(
@@ -60,8 +61,8 @@ class SlipNumbers:
         try:
             yield
         except (ActError, TermsError):
-            # Here the script has answered that nothing was paid. After a failure of Redis, nobody
-            # knows if the script paid. So the number then stays reserved.
+            # In these cases, the script answered that nothing was paid. After a failure of Redis,
+            # nobody knows if the script paid, so the number remains reserved.
             await self._release(store, claim, slip)
             raise
 
@@ -72,25 +73,25 @@ class SlipNumbers:
             if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
             other, tries = await register.reserve(slip, claim, other.text), tries + 1
-        # Possibly a claim was paid with this number by a release without reservations, or before
-        # the hash of the reservations was lost. The number is reserved now, so no other payment
-        # uses it.
+        # A claim can have been paid with this number without a present reservation: by a release
+        # without reservations, or before the hash of reservations was lost. From now on, the number
+        # is reserved, so no other payment can use it.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
             await self._release(store, claim, slip)
             raise _used(str(paid))
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
-        """Check if the other claim with a reserved slip number can no longer be paid with it."""
+        """Check that the claim of another reservation can never be paid with the slip number."""
         theirs = self._stores.get(other.link)
         if theirs is None or self._problem(other.link):
-            # If books are lost, or were replaced by an older copy, they do not show which slips
-            # have paid.
+            # If the data of that link is lost, or was replaced by an older copy, it does not show
+            # which slips have paid.
             return False
         entries, (fields,) = await theirs.claims_at([other.claim])
-        # The claim's state is read first. If the state is final, no script can pay that claim
-        # later. A missing claim was finally decided and is in the archive, but only if the ledger
-        # has entries.
+        # The claim's state is read before its slips. If the state is final, no script can pay the
+        # claim later. If the ledger has entries but Redis does not have the claim, the claim was
+        # finally decided and is in the archive.
         final = (not fields and entries > 0) or fields.get("state") in {"paid", "rejected"} or (
             fields.get("state") == "validated" and record_of(fields).paid_from != "hand_pay"
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Search of wins: the latest wins of each progressive, and a search over all wins (duty D16)."""
+"""Search of wins: the latest wins of each meter, and a search over all wins (duty D16)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,8 +14,10 @@ from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
 LOOKED_AT_MAX: Final = 5_000
-"""Largest number of wins that are read for one page of a search. The next page begins after
-them."""
+"""Largest number of wins that are read for one page of a search.
+
+The next page begins after these wins.
+"""
 
 
 class History:
@@ -29,7 +31,7 @@ class History:
         self._rows = rows
 
     async def page(self, search: WinSearch) -> WinPage:
-        """Return one page of the wins that a search finds, latest first.
+        """Return one page of the wins that a search finds, the latest first.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
@@ -66,7 +68,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """Yield the wins of a link, latest first. Begin after the last win of the previous page."""
+        """Yield the wins of a link, the latest first, after the last win of the page before."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         index = WinIndex(store)
@@ -76,7 +78,7 @@ class History:
                 await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
                 for meter in meters
             ]
-            # A meter with a full page has more wins after this page.
+            # A meter with a full page can have more wins after this page.
             known_to = max((page[-1][0] for page in pages if len(page) == _PAGE), default=-1)
             wins = sorted((-order, claim) for page in pages for order, claim in page)
             wins = [win for win in wins if -win[0] > known_to]
@@ -100,9 +102,9 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if a win is older than the start time of the search. All wins after it are too.
+        """Check if a win is older than `since`. If it is, all wins that follow are older too.
 
-        The check allows for a difference of one day, because a clock can be set to another time.
+        The check allows for a difference of one day, because somebody can have corrected a clock.
         """
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
@@ -132,8 +134,9 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win among the wins of its link, latest first. The order is that of the ledger.
-Times are not used, because a clock can be set to another time.
+"""The place of a win among the wins of its link, the latest first.
+
+The ledger determines the order of the wins. Times are not used, because a clock can be set back.
 """
 
 
@@ -146,7 +149,7 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """Return the last win of each link on the page before, from the text of the search's cursor.
+    """Return the last win of each link on the page before, from the text of the cursor.
 
     Raises:
         ActError: ``bad_value``.
@@ -175,7 +178,7 @@ def _parse_moment(text: str | None, name: str) -> datetime | None:
 
 
 async def _merged(sources: Sequence[AsyncIterator[ClaimRow]]) -> AsyncIterator[ClaimRow]:
-    """Yield the wins of several links, latest first. Wins of the same link stay in their order."""
+    """Yield the wins of several links, the latest first. Wins of one link remain in their order."""
     heads: dict[int, ClaimRow] = {}
     for number, source in enumerate(sources):
         async for row in source:

@@ -1,1 +1,1 @@
-"""Intake of table events. Events are decoded, validated, applied in batches, and answered."""
+"""Intake of table events: each event is decoded, validated, applied in a batch, and answered."""

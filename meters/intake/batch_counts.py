@@ -1,7 +1,7 @@
 """Counts of a batch of events for the metrics.
 
-The counts are first collected and then added to the metrics together. The reason is speed: the
-change of one metric takes more time than one wager.
+All counts of a batch are added to the metrics together. The reason is speed: to change a metric
+takes more time than to process a wager.
 """
 
 from meters.books.script_steps import Contribution, DueStep
@@ -28,7 +28,7 @@ class BatchCounts:
         self._events[key] = self._events.get(key, 0) + 1
 
     def refusal(self, code: str) -> None:
-        """Count a refused event by the code of its refusal."""
+        """Count a refused event by its refusal code."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
     def wagers(self, table: str, added: Contribution) -> None:
@@ -50,7 +50,7 @@ class BatchCounts:
         self._voids[table] = self._voids.get(table, 0) + 1
 
     def reentered(self, table: str, hands: int) -> None:
-        """Count hands whose cards were changed by a second entry."""
+        """Count hands for which the dealer entered other cards a second time."""
         self._reentered[table] = self._reentered.get(table, 0) + hands
 
     def unconfirmed(self, table: str) -> None:

@@ -69,7 +69,7 @@ _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
-"""A function that makes the bonus draws of a round, from the table and the wagers."""
+"""A function that makes the bonus draws of a round. Its arguments are the table and the wagers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Arrival:
     """An event as it arrived from a table of the floor file.
 
     Attributes:
-        known: the data of the table.
+        known: the table, with the data for the validation of its events.
         payload: the exact bytes of the event.
     """
 
@@ -92,10 +92,11 @@ class BatchResult:
     Attributes:
         replies: the reply to each event, with the address of the table.
         hits: the claims that the batch opened, each with the amount of its win.
-        hellos: the tables that sent a hello, each with the claims to report to the table.
+        hellos: the tables that sent a hello event, each with the claims whose state must be
+            reported to the table.
         counts: the counts for the metrics.
-        changed: whether an event was accepted, so the books have changed.
-        asked: whether a table made or withdrew a correction request.
+        changed: True if an event was accepted, so the data in Redis has changed.
+        asked: True if a table made or withdrew a correction request.
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
@@ -106,7 +107,7 @@ class BatchResult:
     asked: bool = False
 
     def add(self, other: "BatchResult") -> None:
-        """Add the result of another part of the batch, except its counts."""
+        """Add the result of another part of the batch, except the counts."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -116,15 +117,16 @@ class BatchResult:
 
 @dataclass(slots=True)
 class _Judged:
-    """An event after validation, with its step for the Lua script.
+    """An event after its validation, with the work for the Lua script `apply_events`.
 
     Attributes:
-        known: the data of the table.
+        known: the table, with the data for the validation of its events.
         event_type: the type of the event.
-        step: the work for the Lua script.
-        opened: the round that the event opens, if the event is wagers.
-        result: the settled result, if the event is a result that was settled.
-        entered: the cards that were entered before a void or a result. The event names them.
+        step: the event in the form that the Lua script needs.
+        opened: the round that the event opens; None if the event is no wagers event.
+        result: the settled result; None if the event is no result, or if the result could not be
+            settled.
+        entered: the cards that were entered and taken back, as the void or result names them.
     """
 
     known: CatalogTable
@@ -138,19 +140,20 @@ class _Judged:
 class LinkIntake:
     """The intake of the events of one link.
 
-    The intake remembers open rounds, so a result usually needs no read from Redis. If the
-    remembered round differs from the round in Redis, the Lua script does not settle the round.
+    The intake remembers open rounds, so a result usually needs no read from Redis. If a remembered
+    round differs from the round in Redis, the Lua script does nothing, and the table repeats its
+    event.
 
     Args:
-        store: the link's books.
+        store: the access to the link's data in Redis.
         metrics: the metrics for Prometheus.
         draw: the function that makes the bonus draws of a round.
-        replays: whether the events are from outboxes, and were already answered before Redis was
-            lost. For such events, four checks are left out. Unprintable text is accepted, because
-            an earlier release can have accepted it. Wagers are accepted even if their table is held
-            now. A correction needs no confirmation, because the entry with its confirmation is
-            lost. A hand that was declared to win nothing is accepted even if the floor file now
-            requires all hands.
+        replays: True for a restore. Its events are from outboxes, and were answered before Redis
+            was lost. So four checks are left out. Unprintable text is accepted, because an earlier
+            release can have accepted it. Wagers are accepted even if their table is held now. A
+            correction needs no confirmation, because the ledger entry with its confirmation is
+            lost. A hand that the dealer declared to win nothing is accepted even if the present
+            floor file requires all hands.
     """
 
     def __init__(
@@ -173,7 +176,7 @@ class LinkIntake:
     def _follows(self) -> bool:
         """True if each event is logged (level debug).
 
-        The intake checks this first. So it builds no log fields if they are not needed.
+        The intake checks this before it makes log fields, because that takes time.
         """
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
@@ -183,14 +186,13 @@ class LinkIntake:
 
         A batch can contain several events of one table, mostly copies of the same event. Each event
         is answered as if the earlier events of the batch were already applied. There is one
-        exception: a result after the wagers of its round in the same batch. At the validation of
-        such a result, its round is not open yet. So the result gets no reply, and the table repeats
-        it.
+        exception: the wagers and the result of a round in the same batch. When this result is
+        validated, its round is not open yet. So the result gets no reply, and the table repeats it.
 
         Raises:
-            TermsError: the terms of the link's meters changed in Redis. Nothing was done.
-            RedisError: Redis failed. It is not known if the batch was applied. The tables
-                repeat their events. If the batch was applied, they get the stored replies.
+            TermsError: the terms (such as rates) of a meter changed in Redis. Nothing was done.
+            RedisError: Redis failed. It is not known if the batch was applied. The tables repeat
+                their events. If the batch was applied, they get the stored replies.
         """
         outcome = BatchResult()
         events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
@@ -214,7 +216,7 @@ class LinkIntake:
         return outcome
 
     def forget(self) -> None:
-        """Forget the remembered rounds, because another process can have changed them in Redis."""
+        """Forget the remembered rounds. Another process can have changed these rounds in Redis."""
         self._rounds.clear()
 
     def _log_arrived(
@@ -236,10 +238,10 @@ class LinkIntake:
     async def _look_up(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read from Redis the open rounds of results whose rounds are not remembered.
+        """Read the open rounds of results from Redis, if these rounds are not remembered.
 
-        Another worker, or this service before its last start, can have accepted the wagers of these
-        rounds.
+        Another worker can have accepted the wagers of such a round, or this worker before its last
+        start.
         """
         tables = [
             known.table.id
@@ -317,7 +319,7 @@ class LinkIntake:
 
     def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
         if not self._remembers(known, event):
-            # The Lua script finds out if the round is unknown or already over.
+            # The Lua script decides if the round is unknown, or is already over.
             step = make.step(Kind.RESULT, event.round, self._basis(known), None)
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
@@ -332,7 +334,7 @@ class LinkIntake:
         return _Judged(known, "result", step, None, judged, entered)
 
     def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
-        """Add a correction request to an event's script step, if a floorperson must confirm it."""
+        """Add a correction request to an event, if a floorperson must confirm the event."""
         if self._replays or not (event.confirm or known.confirm_corrections):
             return step
         correction = Correction.of(event)
@@ -356,9 +358,10 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Set the positions of the keys in the script steps. Return the steps and all the keys.
+        """Return the events for the Lua script, and the Redis keys of their tables and claims.
 
-        The keys of the tables are first in the list, then the keys of the claims.
+        Each event names a Redis key by its place in the list of keys. The list has the keys of the
+        tables, and after them the keys of the claims.
         """
         keys = [self._store.keys.table(one.step.table) for one in judged]
         steps: list[ScriptStep] = []
@@ -370,9 +373,9 @@ class LinkIntake:
         return steps, keys
 
     def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
-        """Return the work of a result with the positions of the keys of its claims.
+        """Return the work of a result, with the places of its claims' Redis keys.
 
-        The keys of the claims are added to `keys`.
+        The Redis keys of the claims are added to `keys`.
         """
         work, positions = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
@@ -460,10 +463,10 @@ class LinkIntake:
                 self._log_opened(one.step.seq, claim.record, paid)
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log two unusual cases of a void or a result.
+        """Count and log two unusual cases of a void or result.
 
-        In the first case, cards of the round had been entered earlier. In the second case, a result
-        of another table has the same cards.
+        In the first case, cards of the round were entered and taken back. In the second case,
+        another table has reported a result with the same cards.
         """
         table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
         if not hands and answer.elsewhere is None:
@@ -525,8 +528,8 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
 def _again(seq: int, reply: bytes) -> bytes:
     """Return the stored reply to a repeated event as exact bytes.
 
-    For a refusal, an earlier release stored only the code. If the refusal was for a hold, the
-    claims that held the table follow the code.
+    For a refusal, an earlier release stored only the code. If wagers were refused because the table
+    was held, the claims that held it follow the code.
     """
     if reply.startswith(b"{"):
         return reply
@@ -538,9 +541,9 @@ def _again(seq: int, reply: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _StepMaker:
-    """Maker of a script step, which is the work of the Lua script for one event.
+    """Maker of the `ScriptStep` of one event, which the Lua script `apply_events` needs.
 
-    The position of the table's key is set later, when all events of the batch are known.
+    The place of the table's Redis key is set later, when all events of the batch are known.
     """
 
     table: str
@@ -550,7 +553,7 @@ class _StepMaker:
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
     ) -> ScriptStep:
-        """Make the event's script step. If `act` is true, the entry is listed as an act."""
+        """Make the event's `ScriptStep`. If `act` is true, its ledger entry is listed as an act."""
         return ScriptStep(
             table_key=0,
             table=self.table,

@@ -1,4 +1,4 @@
-"""Decoding of a table's message into an event, or into the reason why it is not an event."""
+"""Decoding of a table's message: the result is an event, or a refusal with the reason."""
 
 import re
 from typing import Final
@@ -13,9 +13,9 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-    """Return the event in a payload, or a refusal of the payload. Also return the event's `seq`.
+    """Return the event in a payload, or a refusal of the payload. Also return the sequence number.
 
-    `seq` is the number of the event; None if the payload has no number.
+    The sequence number (`seq`) is None if the payload has none.
     """
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
@@ -32,7 +32,7 @@ def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int |
 
 
 def _unfit(error: msgspec.ValidationError) -> EventRefusal:
-    """Make the refusal of JSON that is not an event, with the name of the wrong field."""
+    """Make the refusal of JSON that is not an event. The refusal names the wrong field."""
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
     if named := _NAMED.search(reason):

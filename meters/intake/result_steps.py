@@ -1,4 +1,4 @@
-"""A settled round as work for the Lua script: reply, amounts due to winners, and new claims."""
+"""A settled round for the Lua script: the reply, the amounts due to winners, and new claims."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ALWAYS_VALIDATED: Final = frozenset(
 )
 _HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
 _HAND_BONUS_VERIFIED_ODDS: Final = 500
-"""Odds (500 for 1) from which a floorperson verifies a payout: 649a.11(c)(8)(ii)."""
+"""The odds (500 for 1) from which a floorperson must verify a payout: 649a.11(c)(8)(ii)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class OpenRound:
     """A round with accepted wagers and without a result.
 
     Attributes:
-        basis: the number of the event with the wagers.
+        basis: the sequence number (`seq`) of the wagers event.
         wagers: the wagers.
         draw: the bonus draws of the round; None if nothing was drawn.
         fed: the ids of the meters to which the wagers contributed.
@@ -44,7 +44,7 @@ class OpenedClaim:
 
     Attributes:
         record: the record of the claim.
-        due: the index of the claim's amount in the list of amounts due, from 0.
+        due: the place of the claim's amount in the list of amounts due, from 0.
     """
 
     record: ClaimRecord
@@ -52,13 +52,14 @@ class OpenedClaim:
 
 
 class ResultWriter:
-    """Writer of a settled round for the Lua script.
+    """Writer of a settled round for the Lua script `apply_events`.
 
-    The reply has gaps, which the script fills with the amounts of percentage awards.
+    The amount of a percentage of a meter is known only in the Lua script. So the reply has gaps,
+    which the script fills with such amounts.
 
     Attributes:
         dues: the amounts due to winners.
-        claims: the wins that wait for a floorperson.
+        claims: the claims of the wins that wait for a floorperson.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class ResultWriter:
         return due.line.paid > 0 or due.take is not None
 
     def put(self, due: Due) -> None:
-        """Add one line of the settlement, with the amount that is due to the winner."""
+        """Add one line of the settlement: a wager or bonus, with the amount due to the winner."""
         line = due.line
         text = msgspec.json.encode(line).decode()
         if not self._pays(due):
@@ -112,7 +113,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, number: int) -> str:
-        """Add the claim of a win to the reply. Return the text of this claim up to its amount."""
+        """Add a win's claim to the reply. Return the text of the claim up to the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=0
         )
@@ -122,10 +123,11 @@ class ResultWriter:
         return str(head)
 
     def _owe(self, envy: Line) -> str:
-        """Return the claim to which an Envy Bonus belongs; empty if the bonus is only recorded.
+        """Return the claim under which an Envy Bonus is owed; empty if it is not owed.
 
-        If no win of the hand waits for a floorperson, the bonus is treated like a payout at fixed
-        odds. Below `validate_from`, the table pays the bonus, and pitlink only records it.
+        If a win of the hand waits for a floorperson, the bonus is owed under the claim of this win.
+        If no win of the hand waits, the amount decides, as for a payout at fixed odds. Below
+        `validate_from` in the floor file, the table pays the bonus, and pitlink only records it.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -137,7 +139,7 @@ class ResultWriter:
 
     @property
     def envy(self) -> tuple[EnvyStep, ...]:
-        """The owed Envy Bonuses, as one script step for each claim."""
+        """The owed Envy Bonuses: one `EnvyStep` for each claim."""
         opened = {claim.record.claim for claim in self.claims}
         return tuple(
             EnvyStep(
@@ -154,9 +156,9 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
-        """Return the reply in parts: texts, and between them the numbers of amounts due.
+        """Return the reply in parts: texts, and between them the places of amounts in `dues`.
 
-        The Lua script puts the amounts in cents in the places of these numbers.
+        The Lua script writes the amount in cents instead of each such number.
         """
         return tuple(
             _joined(
@@ -188,10 +190,10 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a record's text in parts. The 0 of one field becomes the number of an amount due.
+    """Return a record's text in parts: up to the 0 of a field, the number `due`, and the rest.
 
-    The name of the field with its quotes appears only once in the text. All other strings in the
-    record are names from this program, and none of them contains quotes.
+    The Lua script writes an amount in the place of `due`. The name of the field with its quotes
+    appears only once in the text, because no other string in the record contains quotes.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

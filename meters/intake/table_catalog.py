@@ -1,4 +1,4 @@
-"""Table catalog: the data that the service needs about each table, from the floor file."""
+"""Table catalog: the data about each table that the service needs, from the floor file."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from meters.wire.topics import TableAddress
 
 @dataclass(frozen=True, slots=True)
 class WagerTerms:
-    """A wager that a table offers, with the terms of its meter.
+    """A wager that a table offers, with data of the meter to which it contributes.
 
     Attributes:
         meter: the id of the meter.
@@ -33,7 +33,7 @@ class WagerTerms:
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
-        """Make the terms of the wagers that feed a given meter."""
+        """Make the terms of the wagers that contribute to `meter`."""
         terms = meter.terms
         return cls(
             meter.meter_id,
@@ -47,7 +47,7 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, and the data with which the table's events are validated."""
+    """A table of the floor, with the data for the validation of the table's events."""
 
     link: str
     table: Table
@@ -60,7 +60,7 @@ class CatalogTable:
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
-        """Make the catalog entry of a table, with the terms of the meters of its link."""
+        """Make the catalog entry of a table, with the terms of the link's meters."""
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
         offers = {
@@ -81,10 +81,10 @@ class CatalogTable:
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return the table with the meters that an open round fed when its wagers were accepted.
+        """Return the table with the meters to which the wagers of its open round contributed.
 
-        The table can feed other meters now. The wagers that the table offers stay as they are: they
-        are for the next round.
+        The floor file can have changed after these wagers were accepted. The wagers that the table
+        offers do not change: they are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
@@ -94,7 +94,7 @@ class CatalogTable:
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
-    """Return all tables of a running link, by their address in MQTT topics."""
+    """Return all tables of a running link, by the table's address in MQTT topics."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

@@ -1,6 +1,7 @@
-"""Check of the texts in an event that the ledger stores: they must be printable and not blank.
+"""Check of the texts in an event: the ledger stores only printable texts that are not blank.
 
-Events in a ledger can be older than this rule. Therefore the rule is not in the message types.
+Events in a ledger can be older than this rule. Therefore the rule is checked here, and not when a
+message is decoded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,8 @@ from meters.wire.messages import (
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     """Refuse an event with an unprintable or blank text that is not in the ledger yet.
 
-    A result or a void is accepted with any round id and any patron names that its wagers had. These
-    wagers are counted already, and they can be older than this rule.
+    A result or a void is accepted with the round id and the patron names of its wagers, even if
+    these are unprintable. The wagers are already counted, and they can be older than this rule.
 
     Raises:
         EventRefusal: ``unprintable_text``.

@@ -1,7 +1,7 @@
 """Validation of table events: the contributions of wagers, and the settlement of results.
 
-The functions are pure: bonus draws are passed in as arguments. Each function returns the work for
-the Lua script, or raises an EventRefusal.
+The functions depend only on their arguments: even bonus draws are arguments. Each function returns
+the work for the Lua script, or raises an EventRefusal.
 """
 
 from dataclasses import dataclass
@@ -31,9 +31,10 @@ from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 @dataclass(frozen=True, slots=True)
 class ValidatedResult:
-    """A result that was settled by the rules of the game.
+    """A result that was settled according to the rules of the game.
 
-    The Lua script subtracts percentage awards from the meters later, when it applies the result.
+    When the Lua script later applies the result, it subtracts the awards that are a percentage of a
+    meter.
     """
 
     work: ResultWork
@@ -41,12 +42,14 @@ class ValidatedResult:
 
 
 def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
-    """Return the contribution of wagers to each meter, in micros (cents times basis points).
+    """Return the work for wagers: their contribution to each meter in micros.
+
+    Micros are cents times basis points.
 
     Raises:
         EventRefusal: the table does not have a position or a wager of the event; a position appears
             twice; a wager has the wrong amount (reading T22); or the contribution is above the
-            largest contribution (duty D3).
+            largest contribution that is allowed (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -131,7 +134,7 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
 
 
 def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
-    """Settle a round by the rules of the game, and return the work for the Lua script.
+    """Settle a round according to the rules of the game, and return the work for the Lua script.
 
     Raises:
         EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
@@ -205,8 +208,8 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 else None,
                 folded=dealt.folded,
                 wagers=bet.wagers if bet else {},
-                # A result does not show cards that were collected. So folded cards in a result were
-                # not collected (reading T8).
+                # A result does not have cards that the dealer has collected. So if a result has the
+                # cards of a folded hand, the dealer has not collected them (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
                 no_win=dealt.declared,
             )

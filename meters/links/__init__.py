@@ -1,1 +1,1 @@
-"""Links and meters: opening, closing, and changes that two people confirm."""
+"""Links and meters: people open and close links, and two people change a meter together."""

@@ -1,4 +1,4 @@
-"""Rows of the acts that people did on a link, from the link's ledger (duty D17)."""
+"""Rows that show the acts on a link to people, from the link's ledger (duty D17)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The ledger's record about the closing or opening of a link."""
+    """The record of the closing or opening of a link, in the form that the ledger has."""
 
     act: str
     by: str
@@ -31,7 +31,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The ledger's record about the withdrawal of a proposal."""
+    """The record of the withdrawal of a proposal, in the form that the ledger has."""
 
     proposal: str
     by: str
@@ -54,9 +54,10 @@ def _decision(event: str) -> ActDetails:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text that names the people who set an actor's PIN shortly before an act.
+    """Return a text that names the people who set an actor's PIN before an act.
 
-    Shortly means in the 24 hours before the act. The text is empty if nobody set the PIN.
+    `by` are the people who set the PIN in the 24 hours before the act. If there are none, the text
+    is empty.
     """
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
@@ -148,7 +149,7 @@ def _restored(event: str) -> ActDetails:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """Return as text the cards that were entered earlier in a round, before its void or result."""
+    """Return the cards that were entered and taken back in a round, as text."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 
@@ -162,7 +163,7 @@ def _entered_words(entered: EnteredCards) -> str:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """The fields of a round's result that are needed to describe the result."""
+    """The fields of a round's result that are needed to describe it."""
 
     round: str
     positions: list[DealtPosition]
@@ -176,7 +177,7 @@ def _void(event: str) -> ActDetails:
 
 
 def _result(event: str) -> ActDetails:
-    """Describe the changed hands of a result: the cards entered first, and the settled cards."""
+    """Describe the changed hands of a result: the cards entered first, and the cards settled."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], str] = {
         ("dealer", None): _settled_as(result.dealer),
@@ -237,7 +238,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 
 
 def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
-    """Make the row that shows the act of a ledger entry."""
+    """Make the row that shows the act in a ledger entry."""
     of, details = _DETAILS[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,

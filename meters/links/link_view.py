@@ -28,7 +28,7 @@ def view_link(
     proposals: Sequence[ProposalRow],
     unapproved: Unapproved | None,
 ) -> LinkView:
-    """Make the view of a link for supervisors, as of the moment when its books were read."""
+    """Make the view of a link for supervisors, at the moment when its data was read."""
     closed = books.meters.get("closed")
     return LinkView(
         link=link.id,

@@ -1,8 +1,8 @@
-"""Acts on links by two people: open, close, change parameters, correct meters.
+"""Acts of people on links: open, close, approve a floor file, change parameters, correct meters.
 
-A change of a meter needs two people: the person who proposes the change must not confirm it (duty
-D4). A parameter can change only while the link is closed and has no open round (duty D12). A
-correction of a meter is always recorded in the ledger (duty D15).
+A change of a meter needs two people: one person proposes the change, and another person confirms it
+(duty D4). A parameter can only be changed while the link is closed and has no open round (duty
+D12). A correction of a meter is always recorded in the ledger (duty D15).
 """
 
 import secrets
@@ -54,7 +54,7 @@ _NOT_APPROVED: Final = {
 
 
 class RunningLink(Protocol):
-    """A running link, with the parts that are needed when people act on it."""
+    """A link that the service runs, with the parts that the acts of people need."""
 
     store: LinkStore
     configuration: Configuration
@@ -66,11 +66,11 @@ class RunningLink(Protocol):
 
     @property
     def seen(self) -> Mark:
-        """The mark of the link's ledger: the last known end of the ledger."""
+        """The ledger mark of the link: the last ledger entry that was seen, kept outside Redis."""
         ...
 
     async def reload(self) -> None:
-        """Read the changes in the link's books, and send the changes to every display."""
+        """Read the changed data of the link from Redis, and send the changes to every display."""
         ...
 
 
@@ -88,12 +88,12 @@ class Links:
         """Return all links in their present state.
 
         Raises:
-            ActError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable`` if Redis cannot be read.
         """
         return [await self._view(link) for link in self._links]
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        """Close a link. From then on, the link's tables accept no new progressive wager.
+        """Close a link. While a link is closed, its tables accept no new progressive wager.
 
         Open rounds can still be finished.
 
@@ -113,17 +113,17 @@ class Links:
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        """Approve the part of the floor file about one link, as people saw it (duties D10, D12).
+        """Approve the part of the floor file about one link (duties D10, D12).
 
-        If a link is inoperable for another reason than the missing approval, the approval is
-        refused.
+        `digest` is the digest of the text that was shown to the actor. If the link is inoperable
+        for another reason than the missing approval, the approval is refused.
 
         Raises:
-            ActError: ``unknown_link``; ``stale`` if the digest is not that of the floor file, or if
-                another floor file was approved after this one was shown; ``no_change``; ``barred``
-                if the books cannot be opened under this floor file; ``same_person`` if a command
-                set the actor's PIN in the last 24 hours; ``link_inoperable`` if the link is
-                inoperable for another reason.
+            ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or if
+                another floor file was approved after this one was shown; ``no_change`` if this
+                floor file is already approved; ``barred`` if the meters in Redis cannot operate
+                with this floor file; ``same_person`` if a `pitlink` command set the actor's PIN in
+                the last 24 hours; ``link_inoperable`` if the link is inoperable for another reason.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
@@ -144,7 +144,7 @@ class Links:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        """Propose a change of a meter, which another person must confirm (duties D4, D12, D15).
+        """Propose a change of a meter. Another person must confirm it (duties D4, D12, D15).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
@@ -179,15 +179,16 @@ class Links:
     async def confirm(
         self, link: str, proposal: str, actor: str, setters: PinSetters = NO_SETTERS
     ) -> ProposalRow:
-        """Confirm another person's proposal, and carry it out.
+        """Confirm another person's proposal, so the change takes effect.
 
         Raises:
             ActError: the codes of ``propose``, and these: ``unknown_proposal``; ``wrong_state``;
                 ``same_person``; ``stale`` if the meter was won or changed after the proposal;
-                ``below_seed`` if the meter balance is less than the seed of a new wager amount;
-                ``limit_too_low`` if the balance is above a new limit; ``meter_short`` if the
-                balance is less than the amount to subtract; ``above_limit`` if the new balance
-                would be above the limit; ``meter_full``.
+                ``below_seed`` if the meter balance is less than the seed for a new wager amount;
+                ``limit_too_low`` if the meter balance is above a new limit; ``meter_short`` if the
+                meter balance is less than the amount to subtract; ``above_limit`` if the new
+                balance would be above the limit; ``meter_full`` if the number is too large for
+                pitlink.
         """
         running = self._running(link)
         with store_failure_as_inoperable():
@@ -217,7 +218,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Withdraw a proposal. A person can also withdraw the proposal of another person.
+        """Withdraw a proposal. The actor can withdraw their own proposal or another person's.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
@@ -235,11 +236,12 @@ class Links:
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        """Return the acts of people on a link from the link's ledger, latest first (duty D17).
+        """Return the acts on a link from the link's ledger, the latest first (duty D17).
 
         Args:
             link: the link.
-            before: an entry's number: return only acts with lower numbers; None for no such limit.
+            before: the number of a ledger entry: return only acts before this entry; None to begin
+                with the latest act.
             limit: the largest number of acts to return.
 
         Raises:
@@ -283,7 +285,7 @@ class Links:
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
-        """Send a change to all displays, then return the proposal in its present state."""
+        """Send a change of a link to all displays. Return the proposal in its present state."""
         link = running.store.link.id
         await _reload(running)
         with store_failure_as_inoperable():
@@ -304,7 +306,7 @@ class Links:
         return self._links[link]
 
     def _running(self, link: str) -> RunningLink:
-        """Return a running link. Refuse an unknown or inoperable link."""
+        """Return an operable link. Refuse an unknown or inoperable link."""
         running = self._link(link)
         if running.problem:
             raise ActError("link_inoperable", running.problem)
@@ -350,7 +352,7 @@ def _new_terms(link: Link, change: Change) -> NewTerms | None:
 
 
 async def _reload(running: RunningLink) -> None:
-    """Send a change of a link to every display. The change remains valid if this fails."""
+    """Send a change of a link to every display. If this fails, the change remains valid."""
     try:
         await running.reload()
     except (RedisError, OSError, TermsError) as error:
@@ -373,7 +375,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Return as text the ids of the tables with an open round.
+    """Return the ids of the tables with an open round, as text.
 
     The text also mentions open rounds of tables that are no longer in the floor file.
     """

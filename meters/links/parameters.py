@@ -1,9 +1,9 @@
-"""The parameters of a meter, and the meter after the change of a parameter (duty D3).
+"""The parameters of a meter, and the change of a parameter by a proposal (duty D3).
 
-A proposal can change parameters.
+One person proposes the new value of a parameter, and another person confirms it.
 
-Seed, reseed and rates are not parameters: the chapter of the law sets them for each wager amount
-and paytable.
+Seed, reseed and rates are not parameters, because the chapter of the law sets them for each wager
+amount and paytable.
 """
 
 from typing import Final
@@ -25,8 +25,8 @@ def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Mete
     """Return a copy of a meter in which one parameter has a new value.
 
     Raises:
-        ActError: ``bad_value`` if the chapter or the meter does not allow the value; ``no_change``
-            if the parameter already has this value.
+        ActError: ``bad_value`` if the chapter of the law or the meter does not allow the value;
+            ``no_change`` if the parameter already has this value.
     """
     if parameter == "paytable":
         if not isinstance(value, str):
@@ -67,10 +67,10 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Return a warning if the bonus draws make a meter pay back more than the wagers.
+    """Return a warning if a meter with these bonus draws pays back more than is wagered.
 
-    The warning is for the person who confirms the change (reading T19). It is empty if the meter
-    pays back no more than the wagers.
+    The warning is for the person who confirms the change (reading T19). It is empty if the meter,
+    on average, does not pay back more than is wagered.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

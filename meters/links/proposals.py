@@ -1,4 +1,4 @@
-"""Proposals of changes, which another person must confirm: ledger records, and rows for people."""
+"""Proposals of changes of a meter: records for the ledger, and rows that show them to people."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -20,24 +20,26 @@ from meters.links.parameters import return_warning, with_parameter, words_of
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A proposed change of a meter, as the ledger stores it.
+    """A proposed change of a meter, in the form that the ledger has.
 
     Attributes:
         proposal: the id of the proposal.
-        kind: ``parameter`` for a new value of a parameter, ``adjustment`` for a correction.
+        kind: ``parameter`` for a new value of a parameter, ``adjustment`` for a correction of the
+            meter balance.
         meter: the id of the meter.
         by: the person who proposed the change.
-        before: for a parameter, its value before the change, as text; for an adjustment, the meter
-            balance at the time of the proposal.
-        after: for a parameter, its new value, as text; for an adjustment, the amount to add or
-            subtract.
+        before: for a parameter, the value before the change, as text; for an adjustment, the meter
+            balance at the time of the proposal, as text.
+        after: for a parameter, the new value, as text; for an adjustment, the amount to add or
+            subtract, as text.
         parameter: the parameter; None for an adjustment.
         value: the new value of the parameter; None for an adjustment.
-        amount: for an adjustment, the amount to add to the meter, in cents; 0 for a parameter.
+        amount: for an adjustment, the cents to add to the meter, negative to subtract; 0 for a
+            parameter.
         reason: the reason of an adjustment.
-        cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. A win
-            begins a new cycle.
-        terms: the terms of the meter after the confirmation of a parameter. The audit uses them.
+        cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. When
+            the whole meter is won, a new cycle begins.
+        terms: for a parameter, the terms of the meter after the confirmation. The audit uses them.
         confirmed_by: the person who confirmed the change; None until the confirmation.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the proposal.
     """
@@ -66,7 +68,7 @@ def parameter_change(
 ) -> Change:
     """Make the record of a proposed change of a parameter.
 
-    `positions` is the smallest number of positions at any table with this meter.
+    `positions` is the number of positions at the smallest table with this meter.
 
     Raises:
         ActError: ``bad_value`` or ``no_change``.
@@ -85,7 +87,8 @@ def adjustment(
 ) -> Change:
     """Make the record of a proposed correction of a meter balance.
 
-    The meter balance can rise between the proposal and the confirmation of the correction.
+    The record has the amount to add, not a new balance, because wagers can raise the meter balance
+    before the confirmation.
 
     Args:
         proposal: the id of the proposal.
@@ -95,7 +98,8 @@ def adjustment(
         request: the requested correction.
 
     Raises:
-        ActError: ``no_change`` if no amount moves; ``meter_short``; ``above_limit``.
+        ActError: ``no_change`` if the amount is 0; ``meter_short`` if the balance is less than the
+            amount to subtract; ``above_limit`` if the new balance would be above the limit.
     """
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
@@ -114,7 +118,7 @@ def adjustment(
 
 
 def change_of(fields: Mapping[str, str]) -> Change:
-    """Return the change that a proposal in the books is about."""
+    """Return the change from the fields of a proposal's Redis hash."""
     return _CHANGE.decode(fields["record"])
 
 

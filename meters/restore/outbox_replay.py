@@ -76,7 +76,7 @@ class OutboxReplay:
 
         Raises:
             RedisError: Redis failed. The applied events remain, and the replay can be repeated.
-            TermsError: a parameter of a meter of the link changed.
+            TermsError: the terms (such as rates) of a meter changed.
         """
         replayed = Replayed()
         for batch in _batches(events):
