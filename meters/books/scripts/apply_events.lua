@@ -1,21 +1,21 @@
--- Applies a batch of table events to one link. One atomic step checks the event numbers (seq), and
--- changes the meters, the ledger and the kept replies. Each event is checked on the books after the
--- events before it.
+-- Applies a batch of table events to one link. One atomic step checks the sequence numbers (seq) of
+-- the events, and changes the meters, the ledger and the kept replies. Each event is checked
+-- against the data that the earlier events of the batch leave.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8…  the table keys, then the claim keys; the events refer to them by index
---       the last but one  correction requests (asks), the last  dealt cards
+--       8…  the keys of tables, then of claims; the events refer to a key by its index
+--       the key before the last one  correction requests (asks), the last key  dealt cards
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
 -- Output  { 'terms' } if the link's terms are not those of ARGV 2: nothing is done.
 --         Otherwise the first element has the number and the digest of the last entry, and '1' if
 --         the ledger itself ends with this entry. Then one array per event follows, in order:
---   again       { 'again', kept reply }      this seq was answered before, for the same event
---   seq_reused  { 'seq_reused' }             this seq was answered before, for another event
---   seq_passed  { 'seq_passed' }             this seq was answered; its reply is no longer kept
---   gap         { 'gap', expected seq }      a seq before it is missing
---   moved       { 'moved' }                  the round has changed since the validation
+--   again       { 'again', kept reply }      this seq was already answered, for the same event
+--   seq_reused  { 'seq_reused' }             this seq was already answered, for another event
+--   seq_passed  { 'seq_passed' }             this seq was answered; the reply is no longer kept
+--   gap         { 'gap', expected seq }      an event with a lower seq is missing
+--   moved       { 'moved' }                  the round changed after the validation
 --   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
 --                 'table entry' of another table's result with the same round id and cards, or '',
 --                 the person who confirmed the correction, or '' }
@@ -45,9 +45,10 @@ end
 
 local tables, table_writes = {}, {}
 
--- The new fields of a table are written at the end of this call. Until the end, they are read from
--- this Lua table and not from Redis, because a batch can have the same event twice. `replies` has
--- the kept replies by seq, each after the digest of its event, or false if no reply is kept.
+-- The new fields of a gaming table are written to Redis at the end of this call. Until the end,
+-- they are read from `tables` and not from Redis, because a batch can have the same event twice.
+-- `replies` has the kept replies by seq, each after the digest of its event, or false if no reply
+-- is kept.
 local function table_at(key)
   if tables[key] == nil then
     local last, round, over, basis, contributed, claims, held = unpack(
@@ -60,7 +61,7 @@ local function table_at(key)
   return tables[key]
 end
 
--- Notes fields to set in a table's hash. Consecutive calls for one table make one command.
+-- Collects fields to set in a table's Redis hash. Consecutive calls for one table make one command.
 local function set_table(key, ...)
   local last = table_writes[#table_writes]
   if not last or last[1] ~= 'HSET' or last[2] ~= key then
@@ -93,9 +94,9 @@ local function open_round(key, seq, round, event, draw, contributed)
   set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
 end
 
--- The correction request of each table. `text` begins with the digest and the id of the request, ''
--- if there is no request. `decision` is the decision on the request, '' if there is none yet.
--- Changes are written at the end of this call, like those in `tables`.
+-- The correction request of each table. `text` begins with the digest and the id of the request. It
+-- is '' if there is no request. `decision` is the decision on the request. It is '' if nobody has
+-- decided. Changes are written to Redis at the end of this call, like the changes in `tables`.
 local asks, ask_writes = {}, {}
 
 local function ask_at(table_id)
@@ -121,10 +122,10 @@ local function put_ask(table_id, text)
   touch_desk()
 end
 
--- Checks whether the correction in an event can be applied. Returns nil and the person who
--- confirmed the correction, only nil if nobody needs to confirm it, or the code of the refusal. A
--- decision is valid for exactly one request. A confirmation is valid until the round ends, and a
--- refusal until the table's next try.
+-- Checks whether the correction in an event is allowed. If somebody confirmed it, returns nil and
+-- this person. If nobody needs to confirm it, returns nil. In all other cases, returns the code of
+-- the refusal. A decision is valid for exactly one request. A confirmation is valid until the round
+-- ends. A refusal is valid until the table's next try.
 local function confirmation(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   if not new then return nil end
@@ -163,8 +164,8 @@ local function round_problem(at, round)
 end
 
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
--- and to the meter's reserve. A meter does not rise above its limit: the rest goes to the meter's
--- overflow (duty D3).
+-- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
+-- meter's overflow (duty D3).
 local function apply_wagers(event)
   local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
   local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
@@ -204,7 +205,7 @@ local function apply_wagers(event)
   return nil, reply, entry, {}
 end
 
--- 649a.13, reading T28: subtracts the contributions of a void round. If a meter was won after the
+-- 649a.13, reading T28: subtracts the contributions of a void round. If the meter was won after the
 -- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
 -- negative.
 local function apply_void(event)
@@ -249,8 +250,8 @@ end
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
 -- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), from its reserve if
--- it has one (reading T21). The meter's overflow is added, because the overflow is patrons' money
--- too. Returns the cents of one share.
+-- it has one (reading T21). The meter's overflow is added to the new meter, because patrons wagered
+-- this money. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
   local account, cycle = 'meter:' .. meter, cycle_of(meter)
@@ -301,8 +302,8 @@ local function open_claim(due, entry, cents, after)
     'entry', exact(entry), 'at', AT,
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  -- A meter has two lists in the index of wins: all wins by their order, and only the percentages
-  -- of the meter by their order (duty D16).
+  -- A meter has two lists in the index of wins, both in the order of the ledger: all its wins, and
+  -- only the wins of a percentage of the meter (duty D16).
   local ordered = string.format('%016.0f:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
@@ -313,7 +314,7 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Notes that the Envy Bonuses of a hand are owed until the claim of the hand's win is decided. If
+-- Records that Envy Bonuses are owed for a hand, until the claim of the hand's win is decided. If
 -- no win of the hand waits for a floorperson, the bonuses are owed until somebody confirms that the
 -- table has paid them.
 local function owe_envy(envy, entry)
@@ -334,8 +335,9 @@ local function owe_envy(envy, entry)
   touch_desk()
 end
 
--- Checks that the accounts `house` and `paid` can hold the amounts of a result. For each
--- percentage, the reseed and the whole amount of the meter's accounts are counted.
+-- Checks that the numbers in the accounts `house` and `paid` do not become too large with a result.
+-- For each percentage of a meter, the largest possible amount is counted: the reseed, and the whole
+-- amount in the meter's accounts.
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
@@ -348,9 +350,10 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- Remembers the dealt cards of a result in a ring over the last ledger entries. If another table
--- had the same cards under the same round id, returns that table and its ledger entry. The cards of
--- this call are written at its end. Until the end, they are read from `dealt`.
+-- Remembers the dealt cards of a result in a ring: new results replace old ones. If another table
+-- reported the same cards under the same round id, returns that table and the ledger entry of its
+-- result. The cards of this call are written to Redis at the end of the call. Until the end, they
+-- are read from `dealt`.
 local dealt, dealt_writes = {}, {}
 
 local function dealt_elsewhere(table_id, digest, entry)

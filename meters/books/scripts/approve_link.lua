@@ -9,7 +9,7 @@
 --       7 `first` if the service approves the link's first text without a person; else empty
 -- Output, in order of precedence
 --   { 'stale' }          another text was approved after ARGV 6 was read
---   { 'lost' }           ARGV 7 is `first`, but the store has lost an earlier approval
+--   { 'lost' }           ARGV 7 is `first`, but Redis has lost an earlier approval
 --   { 'done', entry }
 
 local APPROVED = KEYS[8]

@@ -10,7 +10,7 @@
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_ask' }                 the table has no request, or another request
---   { 'wrong_state', state, person }  the request was decided before: the decision, the person
+--   { 'wrong_state', state, person }  already decided: the decision, the person
 --   { 'done', entry }
 
 local ASKS = KEYS[8]

@@ -1,5 +1,5 @@
--- Carries out a proposal of another person, or withdraws a proposal, with a ledger entry (duties
--- D4, D12, D15).
+-- Confirms another person's proposal, so the change takes effect, or withdraws a proposal. Writes a
+-- ledger entry (duties D4, D12, D15).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 proposals  9 the proposal
@@ -12,21 +12,21 @@
 --       13 the seed of the new terms in micros, 0 if the wager stays the same
 --       14 the reseed of the new terms in micros
 --       15 the meter's limit after the change in micros, 0 for no limit
---       16 the people who set the actor's PIN, or who do not count as the actor's second person
+--       16 as JSON: who set the actor's PIN, and who must not be the other person of the act
 -- Output, in order of precedence
 --   { 'terms' }                      the link's terms are not those of ARGV 2
 --   { 'unknown_proposal' }
---   { 'wrong_state', state, person } the proposal was decided before, by that person
+--   { 'wrong_state', state, person } that person has already decided the proposal
 --   { 'same_person', first, setter } the confirmer is the proposer, or can be the same person
 --                                    because of PINs that `setter` set (duty D4)
 --   { 'not_closed' }                 a parameter changes only while the link is closed
 --   { 'rounds_open', number }
---   { 'stale' }                      since the proposal, the meter's terms changed or it was won
---   { 'below_seed' }                 the meter holds less than the new wager's seed or reseed
---   { 'limit_too_low' }              the meter holds more than its new limit
---   { 'meter_short' }                the meter holds less than the amount to take off
---   { 'above_limit' }                the meter would hold more than its limit
---   { 'meter_full' }                 an account cannot hold the amount to move
+--   { 'stale' }                      after the proposal, the meter was won or its terms changed
+--   { 'below_seed' }                 the meter has less than the new wager's seed or reseed
+--   { 'limit_too_low' }              the meter has more than its new limit
+--   { 'meter_short' }                the meter has less than the amount to subtract
+--   { 'above_limit' }                the meter would have more than its limit
+--   { 'meter_full' }                 the number in an account would be too large
 --   { 'done', state, entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]

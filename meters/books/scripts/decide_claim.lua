@@ -9,7 +9,7 @@
 --       12 the cents of Envy Bonuses that are rejected, or paid, together with the win; else 0
 --       13 the number of the payout slip, empty if there is none
 --       14 the meter's limit in micros, 0 for no limit
---       15 the people who set the actor's PIN, or who do not count as the actor's second person
+--       15 as JSON: who set the actor's PIN, and who must not be the other person of the act
 --       16 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
@@ -19,9 +19,9 @@
 --                                     of PINs that `setter` set (duty D4)
 --   { 'slip_used', claim }            the slip's number paid another claim, or a restore
 --                                     keeps the number for another claim
---   { 'envy_decided' }                the claim's Envy Bonuses were paid or rejected before
---   { 'books_differ' }                an account of the claim does not hold its amount
---   { 'books_full' }                  an account cannot hold the amount that would move there
+--   { 'envy_decided' }                the claim's Envy Bonuses are already paid or rejected
+--   { 'books_differ' }                the balance of an account of the claim is wrong
+--   { 'books_full' }                  the number in an account would be too large
 --   { 'done', state, amount in cents, meter cents after, entry }
 
 local CLAIM, SLIPS, TABLE = KEYS[8], KEYS[9], KEYS[10]
@@ -52,8 +52,8 @@ if ACT == 'pay' then
 end
 local used = SLIP ~= '' and redis.call('HGET', SLIPS, SLIP)
 if used then
-  -- A claim that was opened after the restore is another claim, even if it has the same id (duty
-  -- D11).
+  -- A claim that was opened after the restore is the claim of another win, even if it has the same
+  -- id (duty D11).
   local kept_for, restored = string.match(used, '^(.+):(%d+)$')
   if kept_for ~= ID or tonumber(claim['entry']) > tonumber(restored) then
     return { 'slip_used', kept_for or used }
@@ -108,7 +108,7 @@ if percent and ACT ~= 'pay' then
   set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) - 1)
   touch_meter(METER)
 end
--- A finally decided win no longer holds its table. Other wins can still hold the table.
+-- When a win is finally decided, it no longer holds its table. Other wins can still hold the table.
 local holding = {}
 local held_before = final and redis.call('HGET', TABLE, 'held') or ''
 for named in string.gmatch(held_before, '[^\n]+') do

@@ -10,9 +10,9 @@
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
---   { 'wrong_state', state, person }  the bonuses are not owed (any more): their state, who set it
---   { 'books_differ' }                the account of the bonuses does not hold their amount
---   { 'books_full' }                  an account cannot hold the amount that would move there
+--   { 'wrong_state', state, person }  the bonuses are not owed: their state, who set it
+--   { 'books_differ' }                the balance of the account of the bonuses is wrong
+--   { 'books_full' }                  the number in an account would be too large
 --   { 'done', state, amount in cents, entry }
 
 local CLAIM = KEYS[8]

@@ -1,12 +1,13 @@
--- Notes in the ledger that a gaming day was archived, with the digests of the day's file and of the
--- books at the day's close (duty D17). Archived days follow one another without a gap.
+-- Writes a ledger entry that a gaming day was archived. The entry has the digests of the day's file
+-- and of the checkpoint (the balances and claims at the day's close; duty D17). Archived days
+-- follow one another without a gap.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the actor
---       3 the last entry that was archived before   4 the last entry of the day
+--       3 the last entry that is already archived   4 the last entry of the day
 --       5 the day as text, for the ledger
 -- Output, in order of precedence
---   { 'other', entry }   another process was quicker: the last archived entry
+--   { 'other', entry }   another process archived more: the last archived entry
 --   { 'short', entry }   the ledger ends before ARGV 4: its last entry
 --   { 'done', entry }
 

@@ -1,4 +1,5 @@
--- Notes in the ledger that archived gaming days are deleted at the end of their retention (duty D17).
+-- Writes a ledger entry that archive files of old gaming days will be deleted, because their
+-- retention time is over (duty D17).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the checkpoint

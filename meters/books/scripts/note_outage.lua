@@ -1,12 +1,12 @@
--- Notes in the ledger that a link was inoperable, with the time and the reason. The service calls
--- the script when the link operates again (duty D17).
+-- Writes a ledger entry that a link was inoperable, with the time and the reason. The service calls
+-- the script after the outage, when the link operates (duty D17).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
 --       4 the outage's id   5 the outage as text, for the ledger
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
---   { 'known' }          the outage was noted before, but the answer was lost
+--   { 'known' }          the ledger already has this outage; an earlier answer was lost
 --   { 'done', entry }
 
 local TERMS, BY, ID, OUTAGE = ARGV[2], ARGV[3], ARGV[4], ARGV[5]

@@ -1,8 +1,8 @@
--- Notes in the ledger that a link's store was restored, and from which sources (duty D17). Lost
--- entries can have raised the versions that displays received, and a display ignores a lower
--- version. So each meter's version rises above all such versions. The slip numbers that the restore
--- keeps are stored in the link's books, each with its claim and the number of this entry
--- (`slip_numbers.py`).
+-- Writes a ledger entry that a link's data was restored, and from which sources (duty D17).
+-- Displays can have received newer version numbers of the meters than the restored data has, and a
+-- display ignores a lower version number. So the script raises each meter's version number above
+-- all that displays can have received. The slip numbers that the restore keeps are stored in the
+-- link's data, each with its claim and the number of this entry (`slip_numbers.py`).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 slips

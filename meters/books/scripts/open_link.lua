@@ -1,16 +1,16 @@
--- Opens the meters of a link. The house seeds new meters. The terms of old meters must be unchanged
--- (duties D10, D12). All checks are done before the first write. Books with another schema version
--- are not changed.
+-- Checks the meters of a link when a service starts. The house seeds new meters. The terms (such as
+-- rates) of the other meters must be unchanged (duties D10, D12). All checks are done before the
+-- first write. Data with another schema version is not changed.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 the actor
 --       4… four per meter: its id, its terms as text, its terms in the floor file (they differ if a
 --       proposal changed them since), its seed in micros
 -- Output, in order of precedence ('differs' and 'lost' meter by meter, in the order of ARGV)
---   { 'schema', version }   the books have another schema version
---   { 'differs', meter, the terms in the store }   the meter has other terms in the store
+--   { 'schema', version }   the data in Redis has another schema version
+--   { 'differs', meter, the terms in Redis }   the meter has other terms in Redis
 --   { 'lost', meter }       the meter has an account, but no terms
---   { 'dropped', meter }    the store has a meter that the floor file does not name
+--   { 'dropped', meter }    Redis has a meter that the floor file does not name
 --   { 'open' }
 
 local TERMS, BY = ARGV[2], ARGV[3]

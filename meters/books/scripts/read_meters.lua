@@ -1,7 +1,7 @@
 -- Closes a gaming day: reads each account and accounting meter, and writes the reading into the
 -- ledger. So an audit can compare the reading with the values that the ledger requires (duty D19).
--- A gaming day has the entries after the reading of the day before, up to and including its own
--- reading.
+-- A gaming day has the entries after the reading that closed the day before, up to and including
+-- the reading that closes this day.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
@@ -9,10 +9,11 @@
 --       6 the time of ARGV 1, in seconds since 1970
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
---   { 'other', day }     another day is open: another service was quicker
---   { 'clock', seconds } the caller's clock differs from Redis's by that much: nothing was done
---   { 'begun' }          no day was open, or no later one was due, or the open day was closed
---                        before: nothing was read
+--   { 'other', day }     another day is open, because another service has already opened it
+--   { 'clock', seconds } the caller's clock differs from the clock of Redis by so many seconds:
+--                        nothing was done
+--   { 'begun' }          the day of ARGV 5 is open, without a reading: no day was open, or the open
+--                        day was later than ARGV 5, or the open day was already closed
 --   { 'done', entry }
 
 local TERMS, BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -25,7 +26,7 @@ local OFF_AT_MOST = 300
 if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local open = meters['day'] or ''
 if open ~= OPEN_DAY then return { 'other', open } end
--- If two services had different clocks, one would close each day and the other would set it back.
+-- With different clocks, one service could close a gaming day too early for another service.
 local off = tonumber(NOW_SECONDS) - tonumber(redis.call('TIME')[1])
 if open ~= '' and math.abs(off) > OFF_AT_MOST then return { 'clock', exact(off) } end
 if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
@@ -34,7 +35,7 @@ if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
 end
 
 -- Redis has all digits of a number. The digits are copied as text, because a Lua number could lose
--- some.
+-- some digits.
 local function written(key)
   local hash, names, parts = read_hash(key), {}, {}
   for name in pairs(hash) do names[#names + 1] = name end

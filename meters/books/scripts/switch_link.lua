@@ -1,4 +1,4 @@
--- Closes a link, or opens it again, with a ledger entry. A closed link accepts no new wagers.
+-- Closes a link, or opens a closed link, with a ledger entry. A closed link accepts no new wagers.
 -- Rounds with accepted wagers can still be finished, and wins can still be decided (duties D12,
 -- D13).
 --

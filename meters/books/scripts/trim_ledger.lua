@@ -1,13 +1,13 @@
--- Marks the beginning of a ledger as trimmed. The trimmed entries are in the archive, and a replay
--- begins with the checkpoint after them. The service deletes the entries after this call, in small
--- pieces, so no table waits long.
+-- Records up to which entry the beginning of a ledger is trimmed (deleted from Redis). The trimmed
+-- entries are in the archive, and a replay begins with the checkpoint after these entries. After
+-- this call, `pitlink archive` deletes the entries in small pieces, so no table waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the checkpoint
--- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the entry that records its archiving
+-- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the ledger entry about its archiving
 --       4 the checkpoint at the entry of ARGV 2, as text
 -- Output, in order of precedence
---   { 'before', entry }       these entries, or more, were trimmed before
+--   { 'before', entry }       these entries, or more, are already trimmed
 --   { 'not_archived', entry } the archive ends before the entry of ARGV 2
 --   { 'done' }
 

@@ -1,16 +1,16 @@
--- Upgrades the books of a link from one schema version to the next, with a ledger entry.
--- `upgrades.py` reads the data that an upgrade needs. This script writes the data if the link still
--- has the same last entry.
+-- Upgrades the data of a link from one schema version to the next, with a ledger entry.
+-- `upgrades.py` reads the data that an upgrade needs. This script writes it only if the ledger has
+-- no newer entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8…  the keys of tables; ARGV 7 refers to them by index
--- ARGV  1 the time, RFC 3339   2 the version that the books must have   3 the version that they get
+-- ARGV  1 the time, RFC 3339   2 the schema version that the data has   3 its new schema version
 --       4 the actor   5 the upgrade as text, for the ledger
 --       6 the number of the last entry at the time when ARGV 7 was read
 --       7 from version 2 to 3: msgpack, { table key index, the claims that hold the table } …
 --         with one claim on each line
 -- Output, in order of precedence
---   { 'another', version }   the books have another version; nothing was done
+--   { 'another', version }   the data has another version; nothing was done
 --   { 'moved' }              the ledger has newer entries; nothing was done
 --   { 'done', entry }
 

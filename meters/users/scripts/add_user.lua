@@ -30,7 +30,8 @@ redis.call('ZADD', USERS, 0, FOLDED)
 if ROLE == 'administrator' then
   redis.call('SADD', ADMINISTRATORS, FOLDED)
 end
--- A person who adds users by command has access to the machine, and is not one of the users.
+-- A person who adds users with a `pitlink` command has access to the machine, and is not one of the
+-- users. So this person is not recorded as a setter of a PIN.
 if SESSION ~= '' then
   keep_setter(PINS_SET, NAME, BY)
 end

@@ -27,9 +27,9 @@ if wait > 0 then
   return wait
 end
 
--- Undecided attempts count as well as failed ones, so many attempts in parallel cannot bypass the
--- limit. But an undecided attempt is no failure. If its worker died before the result, nobody
--- learned anything about the PIN.
+-- An attempt is undecided until its PIN is checked. Undecided attempts are counted like failed
+-- ones, so many attempts at the same time cannot bypass the limit. But an undecided attempt does
+-- not cause a lock: if its worker died before the PIN check, nobody learned anything about the PIN.
 local busy = false
 for _, counter in ipairs(counters) do
   local tries, undecided = counter.tries, counter.undecided

@@ -66,7 +66,8 @@ else
   end
 end
 local kept = ACT == 'pin' and user_fields(USER, false) or {}
--- `about` is the name from the user's hash. `account` is the name in the request.
+-- In the log entry, `about` is the name from the user's Redis hash, and `account` is the name in
+-- the request. The audit compares the two names.
 kept[#kept + 1] = 'account'
 kept[#kept + 1] = FOLDED
 note(LOG, HEAD, {at = AT, what = what, by = BY, about = name, client = CLIENT, kept = kept},

@@ -64,7 +64,7 @@ if DEVICE ~= '' then
 end
 redis.call('HSET', USER, 'signed_in_at', AT)
 entry.what = 'sign_in'
--- These are the values that the PIN check used. The audit compares them with the log.
+-- The service checked the PIN with these values. The audit compares these values with the log.
 entry.kept = {'pin', PIN, 'role', SEALED_ROLE}
 note(LOG, HEAD, entry)
 return answered({name, role, given and '1' or ''})

@@ -18,8 +18,8 @@ if (redis.call('HGET', HEAD, 'schema') or '1') ~= VERSION then
   return 'another'
 end
 if VERSION == '2' then
-  -- From version 3, a PIN that another person set is valid for one day only. The day begins now,
-  -- because nobody knows when the PIN was set.
+  -- From schema version 3 on, a PIN that another person set is valid for only 24 hours. The 24
+  -- hours begin now, because it is not known when the PIN was set.
   for _, folded in ipairs(redis.call('ZRANGE', USERS, 0, -1)) do
     local user = USER_PREFIX .. folded
     local name, pin_by, added_by = unpack(redis.call('HMGET', user, 'name', 'pin_by', 'added_by'))

@@ -1,12 +1,12 @@
--- The books of one link while a script runs. Each balance is read once, and transfers change only
--- the balances in Lua. Nothing is written to Redis before the script calls `write_books` at its
--- end. So a script that stops earlier has changed nothing.
---
--- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1. `transfer_fits` keeps
--- every balance within this limit. Amounts go to Redis as text in the format '%.0f', which keeps
--- all digits. Redis adds them to the stored balances.
+-- The data of one link while a script runs. Each balance is read once from Redis, and transfers
+-- change only the balances in Lua. Nothing is written to Redis before the script calls
+-- `write_books` at its end. So if a script stops earlier, it has changed nothing.
+-- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1. `transfer_fits` checks
+-- that no balance goes above this limit. Amounts go to Redis as text in the format '%.0f', which
+-- keeps all digits. Redis adds them to the stored balances.
 
--- Every script receives the link's keys and the time first, in this order.
+-- Every script receives these Redis keys of the link first, in this order. Its first argument is
+-- the time.
 local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local WAITING, WINS, ACTS = KEYS[5], KEYS[6], KEYS[7]
 local AT = ARGV[1]
@@ -49,8 +49,8 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
 end
 
--- Returns the part of an amount that fits under a meter's limit (duty D3). A limit of 0 means no
--- limit.
+-- Returns the part of an amount that a meter can receive up to its payout limit (duty D3). A limit
+-- of 0 means no limit.
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
   return math.max(0, math.min(micros, limit - balance('meter:' .. meter)))
@@ -85,7 +85,7 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
--- `desk_changed` is true if the script changes something that floorpersons see: a claim, the link's
+-- `desk_changed` is true if the script changes data that the floor page shows: a claim, the link's
 -- state, a proposal.
 local desk_changed, rounds_added = false, 0
 
@@ -102,8 +102,8 @@ local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
--- Fills a meter up to its limit. The rest goes to the meter's overflow, and is returned. The caller
--- has checked that both accounts can hold the amount.
+-- Fills a meter up to its payout limit. The rest goes to the meter's overflow, and is returned.
+-- Before this call, the caller checks that the numbers in both accounts do not become too large.
 local function fill_meter(transfers, from, meter, micros, cycle, limit)
   local taken = room_under(limit, meter, micros)
   transfer(transfers, from, 'meter:' .. meter, taken, cycle)
@@ -127,9 +127,9 @@ local function chained(entry)
   return redis.sha1hex(table.concat(text))
 end
 
--- Notes a ledger entry, and returns the number of the entry, which is also its order (duty D7). An
--- entry that no table made is put into the index of acts. A table's entry is put into this index
--- only if `act` is true.
+-- Adds a ledger entry to the entries that `write_books` will write. Returns the number of the
+-- entry, which determines the order of wins (duty D7). An entry that no table made is put into the
+-- index of acts. A table's entry is put into this index only if `act` is true.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
   last_entry = last_entry + 1
   local entry = {
@@ -144,8 +144,8 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
--- Checks that the ledger ends with the entry that the hash of meters names as the last one. If this
--- call has new entries, this is true, because the call writes both.
+-- Checks that the ledger really ends with the entry that the hash of meters names as the last one.
+-- If this call has written entries, it has written both, so this is true.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
@@ -157,9 +157,9 @@ local function is_head_in_ledger()
   return last[1] == exact(last_entry) .. '-0' and has == chain
 end
 
--- Writes the changes to Redis. The writes must succeed: all checks are done before this call. The
--- ledger is written first. If the ledger already has a higher entry number, Redis refuses the new
--- entry, and nothing is written yet.
+-- Writes the changes to Redis. All checks are done before this call, so the writes succeed. The
+-- ledger is written first: if the ledger already has a higher entry number, Redis refuses the new
+-- entry before anything else is written.
 local function write_books()
   for _, entry in ipairs(entries) do
     redis.call('XADD', LEDGER, unpack(entry))
@@ -179,7 +179,7 @@ local function write_books()
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry), 'chain', chain }
-  if not meters['entries'] then -- new books have the present schema version
+  if not meters['entries'] then -- new data has the present schema version
     written[#written + 1] = 'schema'
     written[#written + 1] = SCHEMA
   end

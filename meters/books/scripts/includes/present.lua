@@ -1,5 +1,5 @@
--- Books with another schema version are not changed. A later release can upgrade the books while
--- this service is running (duty D10).
+-- Data with another schema version is not changed. A later release can upgrade the data while this
+-- service is running (duty D10).
 do
   local version = meters['schema'] or '1'
   if last_entry > 0 and version ~= SCHEMA then

@@ -1,6 +1,6 @@
--- The claims whose state is reported to a table again, because the table can have missed the first
--- report. They are the table's last wins, and the claims that somebody decided last. The latest
--- claim is the last one.
+-- The claims whose state the service reports when a table sends a hello event, because the table
+-- can have missed an earlier report. They are the latest wins of the table, and the claims that
+-- were decided last. The latest claim is at the end of the list.
 
 local REPEATED_CLAIMS_MAX = 64
 

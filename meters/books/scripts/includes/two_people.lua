@@ -1,11 +1,12 @@
--- The rule of two people (duty D4): `two_people.py` has the argument.
+-- The rule of two people (duty D4). `two_people.py` explains why the rule holds.
 
--- Checks whether one person could have done a first act and does this act too. If so, returns the
--- name that did the first act, and the person who set a PIN of both names, '' if both names are the
--- same. Returns nil if the two names count as two people. `first_by` is the name that did the first
--- act. The text `first` has the people who had set a PIN of this name in the 24 hours before. `by`
--- is the name that does this act. `setters` has the people who set a PIN of this second name. It
--- also has everybody who does not count as a second person for this name at present.
+-- Checks whether one person could do both acts of a decision: the first act, which is already done,
+-- and the present act. If so, returns the name of the first act, and the person who set the PIN of
+-- one or both names, or '' if the two names are the same. Returns nil if the two names count as two
+-- people. `first_by` is the name of the first act. The text `first` has the people who set a PIN of
+-- this name in the 24 hours before the first act. `by` is the name of the present act. `setters`
+-- has the people who set a PIN of `by`, and everybody who at present must not be the other person
+-- of an act with `by`.
 local function one_person(first_by, first, by, setters)
   if first_by == by then return first_by, '' end
   local mine = cjson.decode(setters)

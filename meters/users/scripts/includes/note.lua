@@ -1,20 +1,20 @@
--- Writes entries of the operators' log (duty D17). Entries are numbered without a gap, and each is
--- chained to the entry before it. Its field `chain` is the SHA-1 over the `chain` of the entry
--- before, the entry's id and the entry's fields in order. The id and the fields are each preceded
--- by their length. The head is a separate key with the last number and the last `chain`. So even
--- the removal of the last entry is detected. A new log has the current layout.
---
--- If the services have a secret, the field `mac` is an HMAC over the same data. It is added before
--- `chain` is calculated. The caller makes the HMAC key for one head of the log. The last five
--- arguments in ARGV are: the number of this head, its `chain`, and the name of the secret of its
--- MAC; the name of the secret for new MACs, empty for none; and the HMAC key, as the inner and the
--- outer block of HMAC.
+-- Writes entries of the operators' log (duty D17). Entries are numbered without a gap, and each
+-- entry is chained to the entry before it. The field `chain` of an entry is the SHA-1 over the
+-- `chain` of the entry before, and over the id and the fields of the entry in order. Each of these
+-- parts follows its length. The log's head is a separate Redis key with the last number and the
+-- last `chain`. So even the removal of the last entry is detected. A new log has the schema version
+-- of this release.
+-- If the services have a secret, the field `mac` is an HMAC over the same data. `mac` is added
+-- before `chain` is calculated. The service that calls the script makes the HMAC key, for one head
+-- of the log. The last five arguments in ARGV are: the number of this head, its `chain`, and the
+-- name of the secret of its MAC; the name of the secret for new MACs, empty for none; and the HMAC
+-- key, as the inner and the outer block of HMAC.
 
 local KNOWN_NUMBER, KNOWN_CHAIN, KNOWN_MAC_BY = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2]
 local MAC_BY, BLOCKS = ARGV[#ARGV - 1], ARGV[#ARGV]
 
 -- Returns the number and the `chain` of the last entry, the name of the secret of its MAC, and the
--- number of entries as the head has it.
+-- number of entries according to the head.
 local function head_of(log, head)
   local entries, chain, mac_by = unpack(redis.call('HMGET', head, 'entries', 'chain', 'mac_by'))
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
@@ -25,9 +25,9 @@ local function head_of(log, head)
   return string.format('%.0f', number), chain or '', mac_by or '', entries
 end
 
--- Returns an answer for the caller if the caller's HMAC key is for another head of the log. Returns
--- nothing if it is for the present head. A script that adds log entries calls this before it writes
--- anything.
+-- If the caller's HMAC key is for another head of the log, returns an answer for the caller. If the
+-- key is for the present head, returns nothing. A script that adds log entries calls this before it
+-- writes anything.
 local function moved(log, head)
   local number, chain, by = head_of(log, head)
   local same = number == KNOWN_NUMBER and chain == KNOWN_CHAIN and by == KNOWN_MAC_BY
@@ -61,8 +61,8 @@ local function answered(answer)
   return after and {'noted', after.number, after.chain, answer} or answer
 end
 
--- Adds an entry to the log. Further arguments are keys: indexes of log entries by user, which also
--- get the number of the entry.
+-- Adds an entry to the log. More arguments are Redis keys of indexes of log entries by user. The
+-- number of the entry is added to each of these indexes.
 local function note(log, head, entry, ...)
   local before, last_chain, _, begun = head_of(log, head)
   local number = string.format('%.0f', tonumber(before) + 1)
@@ -94,7 +94,7 @@ end
 
 -- Returns the fields of a log entry from which an audit can derive a user: a digest of the stored
 -- PIN, who set the PIN, and until when the user must choose their own PIN. With `with_role`, the
--- role is added. The calling script has just set the PIN. With `with_role`, it has set the whole
+-- role is added. The calling script has just set the PIN, or with `with_role` all fields of the
 -- user. So a value that somebody wrote directly into Redis does not get into the log.
 local function user_fields(user, with_role)
   local pin, pin_by, choose_by, role = unpack(redis.call('HMGET', user, 'pin', 'pin_by', 'choose_by', 'role'))

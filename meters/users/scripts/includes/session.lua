@@ -1,20 +1,21 @@
 -- Checks if a session is still valid. The user of a valid session is enabled, still has the PIN
--- with which the session began, and has not been idle for too long. The user's key is built here,
--- because only the session has the user's name. This key has the same hash tag as the session's
--- key. `session_of` returns the data of the session and of its user, or nothing if the session is
--- not valid.
+-- with which the session began, and has not been idle for too long. The Redis key of the user is
+-- built here, because only the session has the user's name. This key has the same hash tag as the
+-- key of the session. `session_of` returns the data of the session and of its user, or nothing if
+-- the session is not valid.
 
--- Checks if a PIN that another person set has expired. A user can use such a PIN only to choose
--- their own PIN, and only until a set time. A PIN set by an earlier release has no such time.
+-- Checks if a PIN that another person set has expired. With such a PIN, a user can only choose a
+-- PIN of their own, and only until the time in the user's hash. A PIN that was set by an earlier
+-- release has no such time.
 local function too_late(choose_by)
   return choose_by ~= nil and choose_by ~= false and now_ms() >= tonumber(choose_by)
 end
 
 local LONGEST_MS = 12 * 3600 * 1000 -- the limit for every session, even with an active user
 
--- Checks if a user is in the list of users, which the audit compares with the log. So nobody can
--- sign in with a user's hash that an attacker added without the list. The key of the list is the
--- prefix of the users' keys, with an `s` instead of its last character.
+-- Checks if a user is in the list of users, which the audit compares with the log. So if an
+-- attacker adds a user's hash, but not the name in the list, nobody can sign in as this user. The
+-- key of the list is the prefix of the users' keys, with an `s` instead of its last character.
 local function is_listed(user_prefix, folded)
   return redis.call('ZSCORE', string.sub(user_prefix, 1, -2) .. 's', folded)
 end
@@ -31,8 +32,8 @@ local function session_of(key, user_prefix)
     return nil
   end
   local now = now_ms()
-  -- If the last use of the session is later than now, the clock was set back. Then the user's idle
-  -- time is unknown.
+  -- If the last use of the session is later than now, the clock was set back. In this case, it is
+  -- not known for how long the user was idle.
   local set_back = tonumber(touched) > now + 60000
   local left_ms = tonumber(created) + LONGEST_MS - now
   local given = pin_by ~= name
@@ -47,7 +48,8 @@ local function session_of(key, user_prefix)
 end
 
 -- Checks if an administrator is still allowed to do what they requested. After the service checked
--- their session, it can have ended, or they can have been disabled. A command has no session.
+-- the administrator's session, the session can have ended, or the administrator can have been
+-- disabled. A `pitlink` command has no session.
 local function may_keep_users(key, user_prefix)
   if key == '' then
     return true
@@ -66,8 +68,8 @@ local function keep_setter(pins_set, whose, setter)
   redis.call('ZADD', pins_set, now, whose .. '\n' .. setter)
 end
 
--- Records who set, and so knows, a user's PIN. A PIN that another person set is valid for one day.
--- The user can use it only to choose their own PIN.
+-- Records who set, and so knows, a user's PIN. A PIN that another person set is valid for 24 hours.
+-- With it, the user can only choose a PIN of their own.
 local function set_by(user, setter, name)
   redis.call('HSET', user, 'pin_by', setter)
   if setter == name then

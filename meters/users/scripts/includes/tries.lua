@@ -1,12 +1,12 @@
--- Each limit of a sign-in attempt has three keys: its failed attempts, its lock and its undecided
--- attempts. They are the last in KEYS. If a script needs the values of the limits, these are the
--- last in ARGV, in the same order: the label, the largest number of attempts, the window in ms and
--- the duration of the lock in ms.
+-- Each limit of a sign-in attempt has three Redis keys: its failed attempts, its lock and its
+-- undecided attempts. These keys are the last in KEYS. If a script needs the values of the limits,
+-- these are the last in ARGV, in the same order: the label, the largest number of attempts, the
+-- window in ms and the duration of the lock in ms.
 
 local KEYS_PER_COUNTER, ARGS_PER_COUNTER = 3, 4
 
--- Reads the limits of an attempt, from the position of their first key on. If `first_arg` is given,
--- reads their values from this position in ARGV on.
+-- Reads the limits of an attempt. Their keys begin at the given place in KEYS. If `first_arg` is
+-- given, their values begin at this place in ARGV.
 local function counters_from(first_key, first_arg)
   local counters = {}
   for key = first_key, #KEYS, KEYS_PER_COUNTER do
