@@ -349,7 +349,7 @@ class Archiver:
     async def _cut(self, last: int) -> None:
         """Delete from Redis the ledger entries up to entry `last`, in small pieces.
 
-        This also finishes the work of an earlier run that was interrupted.
+        If an earlier run was interrupted, this call also deletes the entries that it left.
         """
         redis, ledger = self._store.redis, self._store.keys.ledger
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:

@@ -30,7 +30,7 @@ class Onlooker(Protocol):
     def began(self, replay: Replay) -> None:
         """Note that a replay begins or restarts.
 
-        `replay` has the balances before its first entry.
+        `replay` has the balances before the first entry that it will replay.
         """
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:

@@ -28,7 +28,7 @@ _AT_ONCE: Final = 100
 """Count of claims that one call reads. Such a call delays Redis by less than a millisecond."""
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
 _Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
-"""A decision on a claim, the person who made it, and the fields of its ledger entry."""
+"""A decision on a claim, the person who decided, and the fields of the decision's ledger entry."""
 
 
 class ClaimAudit:

@@ -102,8 +102,8 @@ class Evidence:
         claims: the fields that the Redis hash of each claim must have. Claims whose round was not
             replayed completely are left out.
         ended: the number of the ledger entry that finally decided each claim.
-        slips: by folded slip number, the claim that the slip paid, or for which a restore keeps the
-            number.
+        slips: the claim that each payout slip paid, or for which a restore keeps the slip's number.
+            The keys are slip numbers in the form in which numbers are compared.
         opened: all claims that the replayed entries opened.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act

@@ -24,7 +24,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 
 
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An Envy Bonus that is owed to a position for the hand of another position.
+    """An Envy Bonus that is owed to a table position for the winning hand of another position.
 
     `amount` is in cents. `meter` is empty if the bonus is for the meter of the claim.
     """
@@ -138,8 +138,8 @@ class Records:
     def claim_of(self, turn: int) -> str:
         """Return the name of the claim of a win. `turn` is the place of the win, from 1.
 
-        The name includes the link. If a table moves to another link, its event numbers begin at 1
-        again.
+        The name includes the link. If a table moves to another link, the sequence numbers of its
+        events start from 1.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 

@@ -140,10 +140,11 @@ class LedgerMark:
     def _replace(self, mark: Mark) -> None:
         """Replace the file of the ledger mark in one step.
 
-        If another process has written a later entry or a later seal, the new file keeps it.
+        If another process has written a later entry or a later seal, the new file has this entry or
+        this seal.
 
         Several services, and the heartbeat and the audit of one service, can write the file at the
-        same time. A lock lets one of them write after the other.
+        same time. A lock makes them write one after the other.
         """
         make_private_directory(self.path.parent)
         temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")

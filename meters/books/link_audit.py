@@ -16,7 +16,8 @@ _AT_ONCE: Final = 100
 class LinkStateAudit:
     """The comparison of a link's state, without accounts, tables and claims.
 
-    The state is: closed or open, proposals, the approved configuration, the versions of the meters.
+    The state is: closed or open, proposals, the approved configuration, and the version numbers of
+    the meters.
     """
 
     def __init__(self, store: LinkStore) -> None:

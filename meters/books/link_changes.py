@@ -24,8 +24,8 @@ class NewTerms:
         digest: the digest over the terms of all meters of the link after the change.
         seed_micros: the least balance that the meter must have for a new wager amount, if the meter
             was never reseeded. 0 if the wager amount stays the same.
-        reseed_micros: the same least balance, if the meter was reseeded. 0 if the wager amount
-            stays the same.
+        reseed_micros: the least balance that the meter must have for a new wager amount, if the
+            meter was reseeded before. 0 if the wager amount stays the same.
     """
 
     before: str

@@ -30,8 +30,8 @@ unpayable:
 The ledger decides which number paid which claim, and an audit compares the reservations with the
 ledger. A number that paid a claim can be without a reservation: an earlier release made the
 payment, or the hash of reservations was lost. The audit of a service reserves such a number
-(`meters/books/claim_audit.py`). Before this audit, the number is safe too, because each payment
-also reads the numbers that the data of all links has.
+(`meters/books/claim_audit.py`). Before this audit, no other payment can use the number, because
+each payment also reads the numbers in the data of all links.
 """
 
 import contextlib
@@ -143,8 +143,8 @@ def fold_in_link(slip: str) -> str:
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
     """Return the links that have numbers of payout slips, if Redis allows a search of its keys.
 
-    A search of the keys is not possible if the Redis ACL does not allow it, as for a service. The
-    links of such a Redis are left out.
+    Some Redis ACLs do not allow a search of the keys, for example the ACL of a service. The links
+    of such a Redis are left out.
 
     Raises:
         RedisError: Redis failed.

@@ -70,7 +70,7 @@ class BooksError(Exception):
     Attributes:
         status: the reason in the script's answer, such as ``same_person``.
         detail: the rest of the script's answer, often empty.
-        setter: for ``same_person``, the person who set a PIN. Empty if both acts have one name.
+        setter: for ``same_person``, the person who set a PIN. Empty if one name did both acts.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -139,8 +139,8 @@ class LinkStore:
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.
 
-        A confirmed proposal can change a parameter without a change of the floor file. The changed
-        parameter stays in force if the floor file still has its old or now its new value.
+        A confirmed proposal can change a parameter without a change of the floor file. The change
+        remains in force if the floor file has the parameter's old value or its new value.
 
         Raises:
             TermsError: the meters or their terms in Redis differ from the floor file, or Redis has

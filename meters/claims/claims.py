@@ -93,7 +93,7 @@ class Claims:
         These include claims whose win is decided, but whose Envy Bonuses still wait.
 
         Raises:
-            ActError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable`` if Redis cannot be read.
         """
         rows: list[ClaimRow] = []
         for store in self._stores.values():

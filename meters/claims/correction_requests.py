@@ -59,7 +59,7 @@ class Asks:
         A request that somebody altered in Redis is left out. The audit reports such a request.
 
         Raises:
-            ActError: ``link_inoperable``: the store cannot be read.
+            ActError: ``link_inoperable`` if Redis cannot be read.
         """
         rows: list[AskRow] = []
         for link, store in self._stores.items():

@@ -156,9 +156,10 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> tuple[str | int, ...]:
-        """Return the reply in parts: texts, and between them the places of amounts in `dues`.
+        """Return the reply in parts: texts, and between them numbers.
 
-        The Lua script writes the amount in cents instead of each such number.
+        Each number is the place of an amount in `dues`, from 1. The Lua script replaces the number
+        with this amount in cents.
         """
         return tuple(
             _joined(

@@ -89,7 +89,7 @@ class TableFound:
 
     @property
     def again(self) -> int:
-        """The number of events from the outbox that the restore must apply again."""
+        """The number of events from the table's outbox that the restore must apply."""
         if self.answered is None or self.missing:
             return 0
         return max(0, self.answered - self.last)

@@ -78,7 +78,7 @@ class RestorePlan:
 
     @property
     def again(self) -> int:
-        """The number of events from all outboxes that the restore must apply again."""
+        """The number of events from all outboxes that the restore must apply."""
         return sum(one.again for one in self.tables)
 
 
@@ -300,8 +300,8 @@ class LinkRestore:
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
         """Open a closed link again, if an outbox has wagers that were accepted later.
 
-        Such wagers prove that a person opened the link before Redis was lost, after the last entry
-        that remained.
+        Such wagers prove that a person opened the link. The ledger entry about this opening is
+        lost.
         """
         state = await self._store.state()
         if state.closure is None:

@@ -4,8 +4,8 @@ Bonuses are not drawn a second time: the replay uses the draws that the tables r
 event changes nothing, and its reply remains the same.
 
 Accepted wagers are applied even if their table is held after the restore. The table was not held
-when the wagers were accepted: the ledger entry of the payment or rejection that released it is
-lost.
+when the wagers were accepted: the ledger entry of the payment or rejection that released the table
+is lost.
 
 Each new reply is compared with the reply that the table has, byte for byte. The replies can differ,
 for example if two tables won percentages of one meter, and the replay applies their results in the

@@ -29,7 +29,9 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, service: Service) -> Self:
-        """Return the user directory of a floor, for a `pitlink` command without sessions.
+        """Return the user directory of a floor, for a `pitlink` command.
+
+        A command has no signed-in users.
 
         Args:
             redis: the facility's Redis.

@@ -275,7 +275,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if Redis must store the setter of the PIN in a log entry.
+    """Check if Redis must store who set a PIN, according to a log entry.
 
     The setter is a person who set another user's PIN. If a `pitlink` command added the user, Redis
     does not store the setter.

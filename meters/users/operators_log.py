@@ -50,7 +50,9 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The seal of the operators' log, which is kept outside Redis; empty before the first audit.
+    """The seal of the operators' log: a digest that is kept outside Redis.
+
+    The seal is empty before the first audit.
 
     Attributes:
         sealed_entry: the number of the last entry that an audit found unchanged.

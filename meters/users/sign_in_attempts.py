@@ -221,7 +221,7 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 
 
 def site(client: str) -> str:
-    """Return the part of a network address that identifies its owner.
+    """Return the part of a network address that identifies the owner of the address.
 
     The owner of a global IPv6 address can choose any address of a whole network. Therefore the
     network is returned for a global IPv6 address. In a local IPv6 network, all machines are in the
