@@ -1,9 +1,9 @@
 """The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
 The file is an SQLite database. Such a database is one file and needs no server. Programs in any
-language can read the format, and people can read it with the program `sqlite3`. The format will be
-readable for decades. The file is written under a temporary name, synced to disk, read back
-completely, and then renamed. After this, pitlink never writes to the file.
+language can read the format, and people can read it with the program `sqlite3`. Archives use this
+format to keep data for decades. The file is written under a temporary name, synced to disk, read
+back completely, and then renamed. After this, pitlink never writes to the file.
 
 The digest of a file covers three kinds of data: the digest of the file of the day before; the
 checkpoints (balances and claims) at the beginning and the close of the day; and the wins that were

@@ -1,7 +1,7 @@
 """Pages of the acts on a link, read from the link's ledger, the latest first (duty D17).
 
-An act is a decision of a person, such as to close the link, or a note of the service, such as the
-reading of the meters.
+An act is a decision of a person, such as to close the link, or an entry that the service itself
+writes, such as the reading of the meters.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger.
 
-An act is a decision of a person, or a note of the service itself, in the ledger.
+An act is a ledger entry about a decision of a person, or one that the service itself writes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

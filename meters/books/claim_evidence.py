@@ -107,7 +107,7 @@ class Evidence:
         opened: all claims that the replayed entries opened.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
-            is a decision of a person, or a note of the service itself.
+            is a decision of a person, or an entry that the service itself writes.
         acts_after: the number of a ledger entry. The acts up to this entry were removed from
             `acts`.
     """

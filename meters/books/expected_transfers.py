@@ -405,7 +405,7 @@ def decision_moved(
     The person who validated a win must not pay it (duty D4).
 
     Raises:
-        KeyError: the claim does not exist, or was finally decided before.
+        KeyError: the claim does not exist, or is already finally decided.
     """
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):

@@ -342,7 +342,7 @@ class Replay:
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
     ) -> Draft:  # fmt: skip
-        """Return the transfers of an act: a decision of a person, or a note of the service."""
+        """Return the transfers of an act: a decision of a person or of the service itself."""
         books = self._books
         match kind:
             case b"seed":

@@ -32,8 +32,8 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if both have
-    the same last entry.
+    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if the ledger
+    and the hash have the same last entry.
     """
 
     entry: int
@@ -103,10 +103,10 @@ class Snapshot:
 
     The fields from `waiting` on are empty if the indexes were not read. `waiting` has the undecided
     claims, each with the number of its ledger entry. `wins` is the index of wins. `acts` is the
-    index of acts: what people decided, and notes of the service. `slips` has the claim of each
-    payout slip. `misplaced` is the count of wins that are at a wrong place in the index.
-    `proposals` has the undecided proposals, each with the number of its ledger entry. `approved`
-    has the fields of the last approved configuration.
+    index of acts: decisions of people, and entries that the service itself writes. `slips` has the
+    claim of each payout slip. `misplaced` is the count of wins that are at a wrong place in the
+    index. `proposals` has the undecided proposals, each with the number of its ledger entry.
+    `approved` has the fields of the last approved configuration.
     """
 
     accounts: dict[str, int]

@@ -54,8 +54,8 @@ SLIPS_TAG: Final = "@slips"
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
 """The Redis key of the hash with the reservations.
 
-Each field of the hash is a folded slip number. The value has the count of tries to pay with the
-number, a blank, and the claim.
+Each field of the hash is a slip number in the form that `fold_slip` returns. The value has the
+count of tries to pay with the number, a blank, and the claim.
 """
 
 SLIP_LENGTH_MAX: Final = 100
@@ -217,7 +217,9 @@ class SlipRegister:
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the reservations of those slip numbers that are reserved, by folded number.
+        """Return the reservations of some slip numbers, by the number in its folded form.
+
+        Numbers without a reservation are left out.
 
         Raises:
             RedisError: Redis failed.
@@ -231,7 +233,7 @@ class SlipRegister:
         return found
 
     async def every(self) -> Mapping[str, Reservation]:
-        """Return all reservations, by folded number.
+        """Return all reservations, by the slip number in its folded form.
 
         Raises:
             RedisError: Redis failed.

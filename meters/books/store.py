@@ -211,7 +211,7 @@ class LinkStore:
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
-            NotSyncedError: Redis can still lose the changes, so no reply must be sent.
+            NotSyncedError: Redis can still lose the changes. Do not send the replies.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]

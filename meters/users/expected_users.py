@@ -114,9 +114,9 @@ class ExpectedUsers:
     def _impossible(self, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
-        An attacker could change the data of a user in Redis, wait until a service has used it for
-        an act, and then restore it. This check finds such an act. Entries of an earlier release do
-        not have enough data for this check.
+        An attacker could change a user's data in Redis, wait until a service has used the changed
+        data for an act, and then change the data back. This check finds such an act. Entries of an
+        earlier release do not have enough data for this check.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in" and "pin" in entry:

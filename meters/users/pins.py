@@ -24,7 +24,7 @@ _HASH_BYTES: Final = 32
 
 
 def check_pin(pin: str) -> None:
-    """Refuse a PIN without 6 to 12 digits, and a PIN that is easy to guess.
+    """Refuse a PIN that does not have 6 to 12 digits, or that is easy to guess.
 
     Raises:
         UsersError: ``bad_pin``, with the broken rule. The message never contains the PIN.
