@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -29,13 +30,14 @@ from meters.reports.query import (
     parse_day,
     parse_month,
 )
-from meters.reports.rows import (
-    FIGURE_COLUMNS,
-    WIN_COLUMNS,
-    Figure,
-    day_figures,
-    table_figures,
-    win_figures,
+from meters.reports.rows import Figure, day_figures, table_figures, win_figures
+from meters.reports.spreadsheet import (
+    FIGURE_SHEET,
+    WIN_SHEET,
+    SheetRow,
+    ToSheet,
+    figure_row,
+    win_row,
 )
 
 _Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="Only this link.")]
@@ -52,7 +54,7 @@ _To = Annotated[
 ]
 _Csv = Annotated[
     Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write rows for other programs; - prints them."),
+    typer.Option("--csv", metavar="FILE", help="Write a spreadsheet; - prints it."),
 ]
 _Pdf = Annotated[
     Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages with signature lines.")
@@ -69,7 +71,8 @@ report: Final = typer.Typer(
     " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
     " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
     " it, has no signature lines, and the exit status is 1."
-    "\n\nAmounts of meters are in dollars, to the ten-thousandth of a cent. In a CSV an amount is"
+    "\n\nAmounts of meters are in dollars, to the ten-thousandth of a cent. A CSV is for a"
+    " spreadsheet: amounts are in dollars, and times are local and in UTC. In JSON an amount is"
     " `amount_cents`, plus `fraction_micros` in ten-thousandths of a cent.",
 )
 
@@ -100,7 +103,7 @@ def day(
     differs from the ledger, the report lists each variance. A day that is still open is reported up
     to now.
     """
-    _ReportKind(day_document, FIGURE_COLUMNS, day_figures).give(
+    _ReportKind(day_document, day_figures, FIGURE_SHEET, figure_row).give(
         _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
         OutputOptions(csv, pdf, paper, as_json),
     )
@@ -126,7 +129,7 @@ def month(
     as_json: _Json = False,
 ) -> None:
     """Report the gaming days of a month, one row each, and their sum."""
-    _ReportKind(month_document, FIGURE_COLUMNS, day_figures).give(
+    _ReportKind(month_document, day_figures, FIGURE_SHEET, figure_row).give(
         _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
         OutputOptions(csv, pdf, paper, as_json),
     )
@@ -145,13 +148,14 @@ def jackpots(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report every win that a floorperson validates, with its current state.
+    """Report every hand that won, with the current state of its wins and Envy Bonuses.
 
-    For each win, the report has date, time, table, asset number, position, hand, amount and order.
-    It also names the users who validated, rejected or paid the win, and the number of the payout
-    slip. The day of a win is the day on which it was won.
+    Wins that the table pays without a floorperson are not included. For each win, the report has
+    date, time, table, asset number, position, hand, amount and order. It also names the users who
+    validated, rejected or paid the win, and the number of the payout slip. The day of a win is the
+    day on which it was won.
     """
-    _ReportKind(jackpots_document, WIN_COLUMNS, win_figures).give(
+    _ReportKind(jackpots_document, win_figures, WIN_SHEET, win_row).give(
         _Scope(config, link, meter, lambda: _between(first, last)),
         OutputOptions(csv, pdf, paper, as_json),
     )
@@ -179,8 +183,9 @@ def table(
     """Report each table's contributions to each meter, its rounds, wins and void rounds."""
     _ReportKind(
         lambda floor, found, meters: tables_document(floor, found, meters, table),
-        FIGURE_COLUMNS,
         lambda links, meters: table_figures(links, meters, table),
+        FIGURE_SHEET,
+        figure_row,
     ).give(
         _Scope(config, link, meter, lambda: _between(first, last), table),
         OutputOptions(csv, pdf, paper, as_json),
@@ -206,11 +211,16 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _ReportKind:
-    """A kind of report. `document` makes the report, and `rows` its rows for other programs."""
+    """A kind of report.
+
+    `document` makes the report, and `rows` its rows for other programs. `columns` are the columns
+    of the spreadsheet, and `to_sheet` makes its rows from the rows for other programs.
+    """
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
-    columns: Sequence[str]
     rows: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]
+    columns: Sequence[str]
+    to_sheet: ToSheet
 
     def give(self, scope: _Scope, options: OutputOptions) -> None:
         """Read the ledgers and output the report in the requested forms."""
@@ -219,4 +229,12 @@ class _ReportKind:
         meters = meters_of(links, scope.meter)
         found = having_table(scan_with_progress(floor, links, scope.choose()), scope.table)
         document = self.document(floor, found, meters)
-        give(Report(document, self.columns, lambda: self.rows(found.links, meters)), options)
+        zone = ZoneInfo(floor.facility.timezone)
+
+        def figures() -> Iterator[Figure]:
+            return self.rows(found.links, meters)
+
+        def sheet() -> Iterator[SheetRow]:
+            return (self.to_sheet(figure, zone) for figure in figures())
+
+        give(Report(document, figures, self.columns, sheet), options)

@@ -33,7 +33,7 @@ from meters.reports.link_lists import (
     summed_section,
     table_cells,
     tables_section,
-    win_sections,
+    wins_section,
 )
 
 SO_FAR: Final = "SO FAR"
@@ -59,9 +59,11 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
         return [
             *(section for meter in of.meters for section in meter_sections(meter, day)),
             *_play_sections(of),
-            *win_sections("of the day", _of(day.wins, of.ids), zone),
-            *win_sections(
-                "of earlier days, decided on in this one", _of(day.decided, of.ids), zone
+            wins_section("Hands that won on the day", _of(day.wins, of.ids), zone),
+            wins_section(
+                "Hands that won on earlier days, decided on in this one",
+                _of(day.decided, of.ids),
+                zone,
             ),
             *act_sections(day, zone),
         ]
@@ -86,14 +88,14 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 def jackpots_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None
 ) -> ReportDocument:
-    """Make the report of wins that a floorperson decides, and of Envy Bonuses (duty D16).
+    """Make the report of hands that won, one record for each hand (duty D16).
 
-    Each win is reported in its present state.
+    Each win that a floorperson decides and each Envy Bonus is reported in its present state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
         wins = _of(of.scan.wins, of.ids)
-        return win_sections("that a floorperson decides on", wins, of.zone)
+        return [wins_section("Hands that won, for a floorperson's decision", wins, of.zone)]
 
     return _document(floor, found, meters, "Jackpots", sections, wide=True)
 

@@ -59,6 +59,28 @@ class Win:
     envy_of: int | None = None
 
     @property
+    def hand_position(self) -> int:
+        """The position of the hand that won. For an Envy Bonus, another position is paid."""
+        return self.position if self.envy_of is None else self.envy_of
+
+    @property
+    def hand_record(self) -> str:
+        """The name of the record of the hand, the same for all wins and Envy Bonuses of the hand.
+
+        If the ledger entry of the win is not available, it is the id of the claim.
+        """
+        if not self.round:
+            return self.claim
+        return f"{self.link}.{self.table}-{self.round}-p{self.hand_position}"
+
+    @property
+    def payment(self) -> str:
+        """The kind of payment: a percentage of the meter, a fixed amount, or an Envy Bonus."""
+        if self.envy_of is not None:
+            return "envy"
+        return "percentage" if self.percent else "fixed"
+
+    @property
     def decided(self) -> bool:
         """True if no person must act on the win any more."""
         return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
@@ -67,6 +89,20 @@ class Win:
     def to_be_paid(self) -> bool:
         """True if a person must record the payment. A win at odds is paid when it is validated."""
         return self.paid_from == "hand_pay" or self.envy_of is not None
+
+
+def wins_by_hand(wins: Iterable[Win]) -> list[list[Win]]:
+    """Return wins in groups, one for each hand that won, in the order in which the hands won.
+
+    In a group, percentages of a meter come first, then fixed amounts, then Envy Bonuses.
+    """
+    hands: dict[tuple[str, int], list[Win]] = {}
+    for win in wins:
+        hands.setdefault((win.hand_record, win.order), []).append(win)
+    return [sorted(hand, key=lambda win: _PAYMENTS.index(win.payment)) for hand in hands.values()]
+
+
+_PAYMENTS: Final = ("percentage", "fixed", "envy")
 
 
 class Sums:

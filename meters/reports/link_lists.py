@@ -1,6 +1,6 @@
 """The lists of one link in reports: meters, money, tables, wins, and acts of people."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -21,7 +21,15 @@ from meters.reports.formatting import (
     moved_money,
     short_moment,
 )
-from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, UnpaidEnvy, Win
+from meters.reports.gaming_days import (
+    LinkDay,
+    Sums,
+    TableFigures,
+    TableRounds,
+    UnpaidEnvy,
+    Win,
+    wins_by_hand,
+)
 
 _METER_FLOWS: Final = (
     Flow.CONTRIBUTIONS, Flow.VOIDED, Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE,
@@ -210,16 +218,44 @@ WIN_COLUMNS: Final = (
 
 
 def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
-    """List wins that a floorperson decides, with all the details of duty D16."""
-    rows = [_win_row(win, zone) for win in wins]
-    sums = [
-        (f"{len(those)} {state}", "", "", "", money(sum(win.cents for win in those)), "", "", "")
-        for state, those in _by_state(wins)
-    ]
-    if rows:
-        total = money(sum(win.cents for win in wins))
-        sums.append((f"{len(wins)} in all", "", "", "", total, "", "", ""))
+    """List the hands that won, with all the details of duty D16.
+
+    Each hand has one record: its percentages of a meter, its fixed amounts and its Envy Bonuses, as
+    lines below each other. A record of several lines begins with their sum.
+    """
+    rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone)]
+    decided = [win for win in wins if win.envy_of is None]
+    envy = [win for win in wins if win.envy_of is not None]
+    sums = [*_sum_rows("Wins", decided), *_sum_rows("Envy Bonuses", envy)]
     return ReportSection(title, WIN_COLUMNS, [*rows, *sums], len(sums))
+
+
+def _hand_rows(hand: Sequence[Win], zone: ZoneInfo) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of one hand's record."""
+    rows = [_win_row(win, zone) for win in hand]
+    if len(rows) == 1:
+        yield rows[0]
+        return
+    first = hand[0]
+    due = [win for win in hand if win.state != "rejected"]
+    words = f"Position {first.hand_position}, round {first.round or NOTHING}, {len(hand)} lines"
+    if len(due) < len(hand):
+        words += f", {len(hand) - len(due)} of them rejected and not in the sum"
+    total = money(sum(win.cents for win in due))
+    position = str(first.hand_position or "")
+    yield (*rows[0][:2], position, words, total, "", "", "")
+    for row in rows:
+        yield ("", "", *row[2:])
+
+
+def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
+    """Yield the sums of wins by their state, and the sum of all."""
+    counted = [(f"{len(those)} {state}", those) for state, those in _by_state(wins)]
+    if wins:
+        counted.append((f"{len(wins)} in all", [*wins]))
+    for words, those in counted:
+        cents = sum(win.cents for win in those)
+        yield (f"{what}: {words}", "", "", "", money(cents), "", "", "")
 
 
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
@@ -236,19 +272,6 @@ def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
             state = "validated, to be paid" if win.to_be_paid else "paid"
         of[state].append(win)
     return [(state, those) for state, those in of.items() if those]
-
-
-def win_sections(when: str, wins: Sequence[Win], zone: ZoneInfo) -> list[ReportSection]:
-    """Make one list of wins that a floorperson decides, and one of Envy Bonuses.
-
-    Each list has its own sums.
-    """
-    decided = [win for win in wins if win.envy_of is None]
-    envy = [win for win in wins if win.envy_of is not None]
-    return [
-        wins_section(f"Wins {when}", decided, zone),
-        wins_section(f"Envy Bonuses {when}", envy, zone),
-    ]
 
 
 def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from meters.floor.floor_file import Floor, Link
 from meters.reports.document import ReportDocument
 from meters.reports.ledger_scan import Choose, LedgerScan, scan_ledgers
 from meters.reports.pdf import Format, report_pdf
-from meters.reports.rows import Cell, Figure
+from meters.reports.rows import Figure
+from meters.reports.spreadsheet import SheetCell, SheetRow
 from meters.reports.terminal import print_document
 from meters.terminal.printing import print_error, print_json, print_text
 from meters.terminal.progress import progress_bar
@@ -45,11 +46,15 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report as a document for people, and as rows for programs."""
+    """A report as a document for people, as rows for programs, and as a spreadsheet.
+
+    `columns` are the columns of the spreadsheet, and `sheet` makes its rows.
+    """
 
     document: ReportDocument
-    columns: Sequence[str]
     figures: Callable[[], Iterator[Figure]]
+    columns: Sequence[str]
+    sheet: Callable[[], Iterator[SheetRow]]
 
 
 def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
@@ -75,7 +80,7 @@ def give(report: Report, wanted: OutputOptions) -> None:
         typer.Exit: the report has a problem or a variance, which was printed.
     """
     if wanted.csv:
-        _write(wanted.csv, _csv(report.columns, report.figures()).encode())
+        _write_csv(wanted.csv, _csv(report.columns, report.sheet()))
     if wanted.pdf:
         _write(wanted.pdf, report_pdf(report.document, wanted.size))
     if wanted.as_json:
@@ -90,10 +95,15 @@ def give(report: Report, wanted: OutputOptions) -> None:
         raise typer.Exit(1)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_csv(path: Path, text: str) -> None:
+    """Write or print a CSV. A file begins with a byte order mark, so Excel reads it as UTF-8."""
     if str(path) == _STDOUT:
-        print_text(content.decode().removesuffix("\n"))
-        return
+        print_text(text.removesuffix("\n"))
+    else:
+        _write(path, text.encode("utf-8-sig"))
+
+
+def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -116,16 +126,16 @@ def _json(report: Report) -> bytes:
     )
 
 
-def _csv(columns: Sequence[str], figures: Iterator[Figure]) -> str:
+def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
     """Return rows as CSV. The first line has the names of the columns, and all cells are quoted."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
-    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in figures)
+    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in rows)
     return text.getvalue()
 
 
-def _plain(cell: Cell) -> Cell:
+def _plain(cell: SheetCell) -> SheetCell:
     r"""Return a cell that no spreadsheet reads as a formula. People type names and reasons.
 
     A number is the program's own and remains a number, also a negative one. In a text, control
@@ -136,7 +146,7 @@ def _plain(cell: Cell) -> Cell:
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """
-    if isinstance(cell, int):
+    if not isinstance(cell, str):
         return cell
     parts = escape_unprintable(cell).split(";")
     return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)

@@ -7,7 +7,7 @@ from typing import Final
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, PAID
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
-from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins, Win
+from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins, Win, wins_by_hand
 from meters.reports.ledger_scan import LinkScan
 
 Cell = str | int
@@ -20,7 +20,7 @@ WIN_COLUMNS: Final = (
     "day", "at", "link", "order", "claim", "table", "asset", "round", "position", "meter",
     "wager", "hand", "percent", "amount_cents", "paid_from", "state", "validated_by",
     "validated_at", "rejected_by", "rejected_at", "reason", "envy_taken_back_cents", "paid_by",
-    "paid_at", "slip", "envy_of",
+    "paid_at", "slip", "envy_of", "hand_record", "hand_position", "payment",
 )  # fmt: skip
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
@@ -64,10 +64,14 @@ def table_figures(
 
 
 def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Yield a row for each win that a floorperson decides and for each Envy Bonus (duty D16)."""
+    """Yield a row for each win that a floorperson decides and for each Envy Bonus (duty D16).
+
+    The rows of one hand follow each other, and have the same `hand_record`.
+    """
     for each in links:
-        for win in each.wins:
-            if meters is None or win.meter in meters:
+        shown = [win for win in each.wins if meters is None or win.meter in meters]
+        for hand in wins_by_hand(shown):
+            for win in hand:
                 yield {column: _win_cell(win, column) for column in WIN_COLUMNS}
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from meters.reports.flows import Flow
 from meters.reports.query import from_to
 from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
+from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
 from tests.reports.conftest import MakeShop
 from tests.test_tree import ROOT
 
@@ -17,7 +18,8 @@ _POTS: Final = ("meter", "reserve", "overflow", "house", "waiting", "envy", "pai
 
 
 def test_every_column_and_flow_is_described() -> None:
-    named = {*FIGURE_COLUMNS, *WIN_COLUMNS, *(flow.value for flow in Flow), *_POTS}
+    columns = {*FIGURE_COLUMNS, *WIN_COLUMNS, *FIGURE_SHEET, *WIN_SHEET}
+    named = {*columns, *(flow.value for flow in Flow), *_POTS}
     assert named - _DESCRIBED == set()
 
 

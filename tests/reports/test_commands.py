@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import unicodedata
+from decimal import Decimal
 from pathlib import Path
 
 import pypdf
@@ -18,7 +19,7 @@ import meters.claims.slips
 from bonus.errors import UserError
 from meters.cli.report import report
 from meters.redis_client.link_keys import LinkKeys
-from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS
+from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
 from tests.floor_text import section_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
@@ -62,7 +63,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 def _micros(row: dict[str, str]) -> int:
-    return int(row["amount_cents"]) * 10_000 + int(row["fraction_micros"])
+    return int(Decimal(row["amount_dollars"]).scaleb(6))
 
 
 async def test_a_day_is_printed(floor_file: Path) -> None:
@@ -87,10 +88,12 @@ async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> 
     done = await _report(floor_file, "month", "2026-01", "--csv", "-")
     assert done.exit_code == 0, done.output
     rows = _rows(done.stdout)
-    assert tuple(rows[0]) == FIGURE_COLUMNS
-    days = sorted({row["day"] for row in rows})
+    assert tuple(rows[0]) == FIGURE_SHEET
+    days = sorted({row["gaming_day"] for row in rows})
     assert days == ["2026-01-19", "2026-01-20", "2026-01-21"]
-    figures = {(row["day"], row["meter"], row["figure"]): row for row in rows if not row["table"]}
+    figures = {
+        (row["gaming_day"], row["meter"], row["figure"]): row for row in rows if not row["table"]
+    }
     for meter, amounts in held.items():
         for name, of in (("meter", "amount"), ("reserve", "reserve"), ("overflow", "overflow")):
             closings = [_micros(figures[day, meter, f"{name}_closing"]) for day in days]
@@ -98,7 +101,7 @@ async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> 
             assert closings[-1] == amounts[f"{of}_micros"]
             assert openings == [0, *closings[:-1]]
     assert figures["2026-01-20", PROGRESSIVE, "rejected"]["count"] == "1"
-    assert {row["state"] for row in rows if row["day"] == days[-1]} == {"so_far"}
+    assert {row["day_state"] for row in rows if row["gaming_day"] == days[-1]} == {"so_far"}
 
 
 async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
@@ -106,10 +109,17 @@ async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
     done = await _report(floor_file, "jackpots", "--to", "2026-01-20", "--csv", "-")
     assert done.exit_code == 0, done.output
     paid, rejected = _rows(done.stdout)
-    assert tuple(paid) == WIN_COLUMNS
-    assert (paid["amount_cents"], paid["percent"], paid["slip"]) == ("100042", "100", "S-77")
+    assert tuple(paid) == WIN_SHEET
+    assert (paid["amount_dollars"], paid["percent_of_meter"]) == ("1000.42", "100")
+    assert paid["slip_number"] == "S-77"
+    assert (paid["won_at_local"], paid["won_at_utc_offset"], paid["won_at_utc"]) == (
+        "2026-01-20 12:00:00", "UTC-05:00", "2026-01-20 17:00:00",
+    )  # fmt: skip
     assert (paid["validated_by"], paid["paid_by"], paid["state"]) == ("Flo", "Finn", "paid")
-    assert (rejected["rejected_by"], rejected["reason"]) == ("'=Flo", "'+1 was no straight")
+    assert (rejected["rejected_by"], rejected["rejection_reason"]) == (
+        "'=Flo",
+        "'+1 was no straight",
+    )
     printed = json.loads((await _report(floor_file, "jackpots", "--json")).stdout)
     assert [row["state"] for row in printed["rows"]] == ["paid", "rejected"]
     assert printed["rows"][1]["rejected_by"] == "=Flo"
@@ -162,19 +172,19 @@ async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
     # Excel in many countries separates cells by semicolons, even inside quotes.
     cells = [cell for row in csv.reader(lines, delimiter=";") for cell in row]
     for cell in [cell for row in rows for cell in row] + cells:
-        if not re.fullmatch(r"-?\d+", cell):
+        if not re.fullmatch(r"-?\d+(\.\d+)?", cell):
             begins = unicodedata.normalize("NFKC", cell.strip()[:1])
             assert begins[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
     if asked == ("jackpots",):
         first, second, overlaid, parted, marked, _, paid = _rows(done.stdout)
-        assert overlaid["reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
-        assert parted["reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
-        assert marked["reason"].startswith("'\N{VARIATION SELECTOR-16} ")
-        assert first["reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
-        assert second["reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
+        assert overlaid["rejection_reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
+        assert parted["rejection_reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
+        assert marked["rejection_reason"].startswith("'\N{VARIATION SELECTOR-16} ")
+        assert first["rejection_reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
+        assert second["rejection_reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
         assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
     else:
-        amounts = {row["figure"]: row["amount_cents"] for row in _rows(done.stdout)}
+        amounts = {row["figure"]: row["amount_dollars"] for row in _rows(done.stdout)}
         assert any(amount.startswith("-") for amount in amounts.values()) or asked[0] == "table"
 
 
@@ -198,7 +208,7 @@ async def test_one_table_day_by_day(floor_file: Path) -> None:
     rows = _rows(done.stdout)
     assert {row["table"] for row in rows} == {"T-1"}
     contributed = {
-        (row["day"], row["meter"]): _micros(row)
+        (row["gaming_day"], row["meter"]): _micros(row)
         for row in rows
         if row["figure"] == "table_contributed"
     }
@@ -267,6 +277,13 @@ async def test_a_variance_is_reported_and_sets_the_exit_status(
     assert said in printed.stdout.partition("By table")[0]
     assert said in rows.stderr
     assert not json.loads(rows.stdout)["holds"]
+
+
+async def test_a_file_opens_in_excel_as_utf_8(floor_file: Path) -> None:
+    path = floor_file.with_name("wins.csv")
+    done = await _report(floor_file, "jackpots", "--csv", str(path))
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert path.read_bytes().startswith(b'\xef\xbb\xbf"gaming_day",')
 
 
 async def test_a_file_that_cannot_be_written_is_reported(floor_file: Path) -> None:

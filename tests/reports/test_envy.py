@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 
+from bonus.display import money
 from meters.books.accounts import PAID
 from meters.reports.document import ReportDocument
 from meters.reports.documents import day_document, jackpots_document
@@ -100,13 +101,29 @@ async def test_every_envy_bonus_has_its_row_in_jackpots_in_its_state(shop: Shop)
     assert {row["wager"] for row in rows} == {"progressive_envy"}
 
 
+async def test_a_hand_has_one_record_with_its_envy_bonuses_as_lines(shop: Shop) -> None:
+    claim = await _claim(shop)
+    found = await shop.survey(from_to(None, None))
+    rows = [row for row in win_figures(found.links, None) if row["claim"] == claim]
+    assert [row["payment"] for row in rows] == ["percentage", "envy", "envy"]
+    assert len({row["hand_record"] for row in rows}) == 1
+    assert {row["hand_position"] for row in rows} == {rows[0]["position"]}
+    document = jackpots_document(shop.floor, found, None)
+    (section,) = document.parts[0].sections
+    head, *lines = section.rows[:4]
+    assert head[3].endswith(", 3 lines")
+    assert [line[:2] for line in lines] == [("", "")] * 3
+    total = sum(int(str(row["amount_cents"])) for row in rows)
+    assert head[4] == money(total)
+
+
 async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -> None:
     (odds,) = await shop.round(STRAIGHT, table="T-2")
     await shop.pit.decide(odds, "reject")
     await shop.pit.decide(await _claim(shop), "validate")
     whole = await shop.survey(from_to(None, None))
     said = _said(jackpots_document(shop.floor, whole, None))
-    for words in ("2 validated, to be paid", "$200.00", "1 rejected", "Envy Bonuses that a floor"):
+    for words in ("2 validated, to be paid", "$200.00", "1 rejected", "Envy Bonuses: 2"):
         assert words in said, said
     assert "2 paid" not in said
     day = await shop.survey(from_to(date(2026, 11, 20), date(2026, 11, 20)))
