@@ -13,8 +13,8 @@ from meters.books.store import LinkStore
 class ActIndex:
     """The index of acts in a link's ledger.
 
-    An act is a ledger entry that no table made. A table's correction of entered cards is an act
-    too.
+    An act is a ledger entry that no table made. A table's correction of entered cards is also an
+    act.
     """
 
     def __init__(self, store: LinkStore) -> None:

@@ -19,7 +19,7 @@ AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"
 ARCHIVE_NOTE: Final = "last-check.json"
 BACKUP_NOTE: Final = "last-backup"
-"""A file in the data directory. After a backup, a person or job updates the file's time."""
+"""A file in the data directory. After a backup, a person or job updates the time of this file."""
 PROBLEMS_NOTED: Final = 20
 
 

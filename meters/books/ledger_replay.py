@@ -285,8 +285,8 @@ class Replay:
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Check the digest of a ledger entry.
 
-        If the digest is wrong, the check of the next entry still uses it. So one wrong digest is
-        reported once.
+        If the digest is wrong, the check of the next entry still uses this wrong digest. So one
+        wrong digest is reported only once.
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]

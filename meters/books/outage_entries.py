@@ -31,7 +31,7 @@ OUTAGE: Final = msgspec.json.Decoder(Outage)
 
 
 class OutageBook:
-    """The writer of outages in a link's ledger."""
+    """The writer of ledger entries about outages of a link."""
 
     def __init__(self, store: LinkStore, by: str) -> None:
         self._store = store

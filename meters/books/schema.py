@@ -14,7 +14,7 @@ SCHEMA: Final = 3
 FIELD: Final = "schema"
 """The name of the field with the schema version.
 
-A link's Redis hash of meters has this field, and the head of the operators' log.
+This field is in a link's Redis hash of meters, and in the head of the operators' log.
 """
 
 STEPS: Final[Mapping[int, str]] = {

@@ -172,7 +172,7 @@ class Reservation:
 
     @property
     def link(self) -> str:
-        """The link of the claim."""
+        """The link of the claim for which the number is reserved."""
         return self.claim.partition(".")[0]
 
 

@@ -77,7 +77,10 @@ NO_SETTERS: Final = PinSetters()
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return all names that can be reached from `start` through pairs of names, nearest first."""
+    """Return all names that are reached from `start` through `steps`, the nearest first.
+
+    Each step is a pair: it leads from its first name to its second name.
+    """
     following: dict[str, list[str]] = {}
     for name, other in sorted(steps):
         following.setdefault(name, []).append(other)

@@ -62,7 +62,7 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
 
 
 _BEFORE_HOLDS: Final = 2
-"""The schema version in which tables do not yet name the claims that hold them."""
+"""The last schema version in which a table's data does not name the claims that hold the table."""
 
 
 async def _held(store: LinkStore) -> Mapping[str, str]:

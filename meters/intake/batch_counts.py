@@ -50,7 +50,7 @@ class BatchCounts:
         self._voids[table] = self._voids.get(table, 0) + 1
 
     def reentered(self, table: str, hands: int) -> None:
-        """Count hands for which the dealer entered other cards a second time."""
+        """Count hands whose cards the dealer took back and entered differently."""
         self._reentered[table] = self._reentered.get(table, 0) + hands
 
     def unconfirmed(self, table: str) -> None:

@@ -45,7 +45,7 @@ class ArchivedLedger:
     """The copy of a link's ledger that is in the archive.
 
     Raises:
-        ArchiveError: a file cannot be read, or a file between two others is missing.
+        ArchiveError: a file cannot be read, or a file between two other files is missing.
     """
 
     def __init__(self, directory: Path, link: str) -> None:

@@ -283,7 +283,7 @@ class Rebuild:
         self._ring()
 
     def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply the entry of an act on the link: a decision of people, or a note of the service."""
+        """Apply the entry of an act on the link: an act of a person or of the service itself."""
         image, keys, event = self._snapshot, self.keys, fields["event"]
         match kind:
             case b"seed":

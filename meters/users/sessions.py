@@ -46,7 +46,10 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Check if the user has a right: the user's role has it, and the user chose their PIN."""
+        """Check if the user has a right.
+
+        The user's role must have the right, and the user must have chosen their own PIN.
+        """
         return right in RIGHTS[self.role] and not self.must_choose
 
 
