@@ -76,7 +76,7 @@ class Service(Config, frozen=True, kw_only=True):
         redis: the address of Redis.
         http: the address and the port on which the service serves pages.
         data: the data directory.
-        idle_minutes: the minutes after which an idle user must sign in again.
+        idle_minutes: the minutes after which an idle user must enter their PIN before they act.
         hosts: other host names by which browsers request pages.
         certificate: the PEM file of the certificate, for pages over HTTPS.
         private_key: the PEM file of the certificate's key.

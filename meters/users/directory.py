@@ -55,7 +55,7 @@ class UserDirectory:
 
         Args:
             redis: the facility's Redis.
-            idle_minutes: a session ends after this time without an act of its user.
+            idle_minutes: a session lapses after this time without an act of its user.
             pins: the calculation of PIN hashes; None for the default.
             secret: the secret with which services seal sessions; empty if sessions are not sealed.
             log_secrets: the secrets for the MACs of the operators' log; None if there are no

@@ -35,6 +35,8 @@ class SignedIn:
         csrf: the token that the user's page sends with every act.
         must_choose: true if another person set the user's PIN. Such a user is only allowed to
             choose a PIN of their own.
+        lapsed: true if the user did nothing for too long. Until they enter their PIN, such a user
+            is only allowed to read.
         setters: the people who set PINs in the last 24 hours, as far as this concerns the user;
             empty if the user changes nothing.
     """
@@ -43,6 +45,7 @@ class SignedIn:
     role: Role
     csrf: str
     must_choose: bool = False
+    lapsed: bool = False
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
@@ -68,7 +71,7 @@ class Sessions:
         store: the access to the users in Redis. The Redis key of a session contains the digest of
             the session's token.
         pins: the calculation of PIN hashes, to check PINs.
-        idle_ms: a session ends after this time in milliseconds without an act of its user.
+        idle_ms: a session lapses after this time in milliseconds without an act of its user.
         secret: a secret that all services have and Redis does not have; empty if there is none.
             Each session is sealed with this secret. So a session is not valid if an attacker wrote
             it into Redis.
@@ -109,7 +112,7 @@ class Sessions:
                         *keys.log_and_head, keys.devices(folded), *begun.keys,
                     ],
                     [
-                        begun.number, user["generation"], folded, csrf, self._idle_ms, now_text(),
+                        begun.number, user["generation"], folded, csrf, now_text(),
                         caller.client, caller.device_digest, _DEVICES_MOST, DEVICE_KNOWN_MS,
                         keys.user_prefix,
                         self._seal(token, folded, user["role"], user["generation"]),
@@ -201,13 +204,13 @@ class Sessions:
         )  # fmt: skip
         if not isinstance(found, list):
             return None
-        name, role, csrf, must_choose, generation, seal, *pins_set = found
+        name, role, csrf, must_choose, generation, seal, lapsed, *pins_set = found
         due = self._seal(token, fold_name(name), role, generation)
         if due and not hmac.compare_digest(due, seal):
             return None
         pairs = (pair.partition("\n")[::2] for pair in pins_set)
         return SignedIn(
-            name, parse_role(role), csrf, must_choose=must_choose == "1",
+            name, parse_role(role), csrf, must_choose=must_choose == "1", lapsed=lapsed == "1",
             setters=PinSetters.of(name, pairs),
         )  # fmt: skip
 

@@ -44,6 +44,13 @@ SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
 ACCESS: Final = "access"
 """The name of the route option that declares who is allowed to use the route."""
 
+NEEDS_PIN: Final = "needs_pin"
+"""The name of the route option that declares if a lapsed session is refused on the route.
+
+Without this option, a lapsed session can use the routes that only read. On all other routes the
+user must first enter their PIN.
+"""
+
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXY_SAYS_SO: Final = (
@@ -131,23 +138,26 @@ def gate(user_directory: UserDirectory) -> Guard:
             _check_content(connection)
         if access is RouteAccess.ANYBODY:
             return
-        person = await _admit(connection, user_directory, access)
+        needs_pin = bool(handler.opt.get(NEEDS_PIN, acts))
+        person = await _admit(connection, user_directory, access, needs_pin=needs_pin)
         if acts and isinstance(connection, Request):
             await connection.body()
-            person = await _admit(connection, user_directory, access)
+            person = await _admit(connection, user_directory, access, needs_pin=needs_pin)
         scope["user"] = person
 
     return check
 
 
 async def _admit(
-    connection: RequestDetails, user_directory: UserDirectory, access: object
+    connection: RequestDetails, user_directory: UserDirectory, access: object, *, needs_pin: bool
 ) -> SignedIn:
     person = await person_of(connection, user_directory)
     if person is None:
         raise RefusedError(401, "sign_in", "sign in first")
     if connection.scope.get("method") not in _SAFE:
         _check_csrf(connection, person)
+    if needs_pin and person.lapsed:
+        raise RefusedError(401, "pin_needed", "you did nothing for a while: enter your PIN")
     if isinstance(access, Right) and person.must_choose:
         raise RefusedError(403, "choose_pin", "somebody else set your PIN: choose your own first")
     if isinstance(access, Right) and not person.may(access):

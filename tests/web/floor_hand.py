@@ -9,6 +9,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
+from meters.web.security import COOKIE
 from tests.servers import RedisServer
 from tests.web.stand import CLAIM, FLOOR, PIN, Stand
 
@@ -109,6 +110,17 @@ async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
 async def go(page: Page, view: str) -> None:
     """Switch to another view."""
     await page.get_by_role("link", name=view).click()
+
+
+async def lapse(room: FloorRoom, page: Page) -> None:
+    """Have the session of a page lapse at the service. The page is not informed."""
+    (token,) = [
+        str(cookie.get("value"))
+        for cookie in await page.context.cookies()
+        if cookie.get("name") == COOKIE
+    ]
+    key = room.stand.user_keys.session_of(token)
+    assert await room.stand.redis.hincrby(key, "touched", -300_000)
 
 
 def claim_card(page: Page, row: ClaimRow) -> Locator:

@@ -93,40 +93,6 @@ async def test_a_reload_keeps_who_is_signed_in_and_the_view(room: FloorRoom) -> 
     await expect(page.get_by_role("heading", name="Links")).to_be_visible()
 
 
-async def test_who_does_nothing_is_warned_and_signed_out(room: FloorRoom) -> None:
-    page = await room.page()
-    await page.clock.install()
-    await room.sign_in(page, "Flo")
-    await expect(claim_card(page, CLAIM)).to_be_visible()
-    stay = page.locator(".stay")
-    await expect(stay).to_be_hidden()
-    await page.clock.fast_forward("04:35")
-    await expect(stay).to_be_visible()
-    await expect(stay).to_contain_text("Touch to stay.")
-    await press(page, "Stay signed in")
-    await expect(stay).to_be_hidden()
-    await page.clock.fast_forward("04:35")
-    await expect(stay).to_be_visible()
-    await page.clock.fast_forward("00:26")
-    await expect(page.locator(".notice.wait")).to_have_text(
-        "You were signed out after 5 minutes without a touch."
-    )
-    await expect(page.get_by_label("Name")).to_have_value("Flo")
-    await check_dark(page, room)
-
-
-async def test_the_warning_can_be_heeded_while_a_dialog_is_open(room: FloorRoom) -> None:
-    """Everything outside the dialog is unreachable then, so the dialog has the warning."""
-    page = await room.page()
-    await page.clock.install()
-    await room.sign_in(page, "Flo")
-    await press(claim_card(page, CLAIM), "Reject")
-    await page.clock.fast_forward("04:35")
-    await press(page.locator("dialog[open]"), "Stay signed in")
-    await expect(page.locator(".stay")).to_be_hidden()
-    await expect(page.locator("dialog[open]")).to_be_visible()
-
-
 async def test_going_back_leaves_no_dialog_over_another_view(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await go(page, "Wins")

@@ -274,6 +274,40 @@ async def test_without_a_session_that_holds_only_the_public_routes_work(
             assert await happened(stand) == before, route
 
 
+@pytest.mark.duty("D20")
+async def test_a_lapsed_session_reads_what_it_could_and_does_nothing_else(stand: Stand) -> None:
+    async with stand.signed_in("Sue") as sue:
+        await stand.redis.hincrby(stand.session_key(sue), "touched", -300_000)
+        me = await sue.get("/api/v1/me")
+        assert (me.json()["lapsed"], "decide" in me.json()["rights"]) == (True, True)
+        for route, case in CASES.items():
+            if route.endswith(("/sign-in", "/sign-out")):
+                continue
+            await reset(stand, case)
+            before = await happened(stand)
+            status, code = await send(sue.client, route, case)
+            right = (
+                isinstance(case.access, RouteAccess)
+                or case.access.value in RIGHTS_OF[Role.SUPERVISOR].split()
+            )
+            if case.access is not RouteAccess.ANYBODY and (
+                route.startswith("POST ") or route.endswith("/slip.pdf")
+            ):
+                assert (status, code) == (401, "pin_needed"), route
+            else:
+                assert (status == case.status) == right, f"{route}: {code}"
+            assert await happened(stand) == before, route
+        again = await sue.client.post("/api/v1/sign-in", json={"name": "Sue", "pin": PIN})
+        assert (again.status_code, again.json()["lapsed"]) == (200, False)
+
+
+async def test_a_lapsed_session_can_be_signed_out(stand: Stand) -> None:
+    async with stand.signed_in("Sue") as sue:
+        await stand.redis.hincrby(stand.session_key(sue), "touched", -300_000)
+        assert (await sue.post("/api/v1/sign-out")).status_code == 204
+        assert (await sue.get("/api/v1/me")).status_code == 401
+
+
 async def headers_of(stand: Stand, who: str) -> dict[str, str]:
     """Return the headers of a browser that is not signed in, or no longer."""
     if who == "nobody":

@@ -1,12 +1,14 @@
--- Finds a session that is still valid. If the session's user does something, keeps the session
--- alive.
+-- Finds a session that is still valid. If the session's user does something, records this as the
+-- last use. A session whose last use was too long ago has lapsed: the user can watch, but must enter
+-- their PIN before they change something. A lapsed session stays lapsed.
 -- KEYS: the session, the list of recently set PINs.
 -- ARGV: the prefix of the users' keys, the longest idle time in ms, the shortest time in ms between
---       two records of the last use; '1' to keep the session alive; '1' if the user changes
+--       two records of the last use; '1' if the user does something; '1' if the user changes
 --       something.
 -- Returns nothing if the session is not valid. If it is valid, returns the user's name, role and
--- CSRF token, '1' if the user must choose a PIN first, and the session's generation and seal. If
--- the user changes something, also returns whose PINs were set by whom in the last 24 hours.
+-- CSRF token, '1' if the user must choose a PIN first, the session's generation and seal, and '1'
+-- if the session has lapsed. If the user changes something, also returns whose PINs were set by whom
+-- in the last 24 hours.
 
 local SESSION, PINS_SET = KEYS[1], KEYS[2]
 local USER_PREFIX, IDLE_MS, TOUCH_MS, KEEP_ALIVE, ACTS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -20,13 +22,14 @@ if not session then
   return false
 end
 local now = now_ms()
-if KEEP_ALIVE == '1' and now - session.touched >= tonumber(TOUCH_MS) then
+local idle_ms = now - session.touched
+local lapsed = idle_ms >= tonumber(IDLE_MS)
+if KEEP_ALIVE == '1' and not lapsed and idle_ms >= tonumber(TOUCH_MS) then
   redis.call('HSET', SESSION, 'touched', now)
-  redis.call('PEXPIRE', SESSION, math.min(session.left_ms, tonumber(IDLE_MS)))
 end
 local found = {
   session.name, session.role, session.csrf, session.must_choose and '1' or '', session.generation,
-  session.seal,
+  session.seal, lapsed and '1' or '',
 }
 if ACTS == '1' then
   local since = string.format('%.0f', now - PIN_SET_MS)

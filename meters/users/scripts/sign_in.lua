@@ -2,20 +2,19 @@
 -- KEYS: the user, the new session, the previous session, the log, the log's head, the devices of
 --       the name; for each limit of the attempt, its failed attempts, its lock and its undecided
 --       attempts. The limit for this one name is the first.
--- ARGV: the attempt, the user's generation, the name in lower case, the CSRF token, the longest
---       idle time of the session in ms; the time, the user's network address; the device, the
---       largest number of devices, the time in ms for which a device stays known; the prefix of the
---       users' keys; the seal of the session; the role in the seal, and the digest of the PIN's
---       stored hash.
+-- ARGV: the attempt, the user's generation, the name in lower case, the CSRF token; the
+--       time, the user's network address; the device, the largest number of devices, the time in ms
+--       for which a device stays known; the prefix of the users' keys; the seal of the session; the
+--       role in the seal, and the digest of the PIN's stored hash.
 -- Returns the user's name and role, and '1' if the user must choose a PIN first. Returns nothing,
 -- and changes nothing, if the user was disabled, changed or locked after the PIN check. Returns
 -- 'pin_expired', and changes nothing, if another person set the PIN too long ago.
 
 local USER, SESSION, OLD_SESSION, LOG, HEAD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEVICES = KEYS[6]
-local ATTEMPT, GENERATION, FOLDED, CSRF, IDLE_MS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local AT, CLIENT, DEVICE, DEVICES_MOST, DEVICE_MS = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local USER_PREFIX, SEAL, SEALED_ROLE, PIN = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
+local ATTEMPT, GENERATION, FOLDED, CSRF = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local AT, CLIENT, DEVICE, DEVICES_MOST, DEVICE_MS = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local USER_PREFIX, SEAL, SEALED_ROLE, PIN = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 
 --include note
 --include session
@@ -50,7 +49,7 @@ end
 local now = now_ms()
 redis.call('HSET', SESSION, 'user', FOLDED, 'name', name, 'generation', generation,
   'csrf', CSRF, 'seal', SEAL, 'created', now, 'touched', now)
-redis.call('PEXPIRE', SESSION, IDLE_MS)
+redis.call('PEXPIRE', SESSION, LONGEST_MS)
 redis.call('DEL', counters[1].tries)
 decide_try(counters, ATTEMPT)
 if DEVICE ~= '' then

@@ -45,7 +45,7 @@ class ChangeStream:
     """The events of one floor page's stream, until the user's session ends.
 
     A ``changed`` event is sent at the start and after each change. The stream does not keep the
-    session alive, so the user of an unused page is signed out.
+    session alive, so the session of an unused page lapses. A lapsed session can still watch.
     """
 
     def __init__(

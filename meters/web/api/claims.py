@@ -17,7 +17,15 @@ from meters.http.requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, client_of, for_anybody, needs, person_of, staff_act
+from meters.web.security import (
+    NEEDS_PIN,
+    SESSION,
+    client_of,
+    for_anybody,
+    needs,
+    person_of,
+    staff_act,
+)
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
@@ -94,12 +102,13 @@ def _reading_routes(
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
-        opt=needs(Right.WINS), security=SESSION, responses=_READS, media_type="application/pdf",
+        opt=needs(Right.WINS) | {NEEDS_PIN: True}, security=SESSION, responses=_READS,
+        media_type="application/pdf",
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
-        The operators' log records who printed the slip (duty D17).
+        The operators' log records who printed the slip (duty D17). So a lapsed session is refused.
         """
         row = await claims.find(claim)
         name = request.user.name

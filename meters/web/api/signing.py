@@ -25,6 +25,7 @@ from meters.web.errors import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,
+    NEEDS_PIN,
     SESSION,
     caller_of,
     check_secrecy,
@@ -62,9 +63,11 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `choose_pin` is true if somebody else set the user's PIN. Such a user has no rights until they
     choose their own PIN.
 
-    The page must send `csrf` with every act, in the header ``X-CSRF-Token``. The session ends after
-    `idle_seconds` without a request of the user. A request that the page sends without the user has
-    the header ``X-Unattended: 1``. Such a request does not count.
+    The page must send `csrf` with every act, in the header ``X-CSRF-Token``. The session lapses
+    after `idle_seconds` without a request of the user. A request that the page sends without the
+    user has the header ``X-Unattended: 1``. Such a request does not count. A lapsed session can
+    still read. For everything else, the user must sign in again. The code of the refusal is
+    ``pin_needed``, and `lapsed` is true.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     timezone: str
     demonstration: bool
     choose_pin: bool = False
+    lapsed: bool = False
 
 
 def signing_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
@@ -115,7 +119,7 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 
     @post(
         "/api/v1/sign-out",
-        opt=for_whoever_signed_in(), security=SESSION,
+        opt=for_whoever_signed_in() | {NEEDS_PIN: False}, security=SESSION,
         responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)}, status_code=204,
     )  # fmt: skip
     async def sign_out(
@@ -182,4 +186,5 @@ def _me(floor: Floor, person: SignedIn) -> Me:
         timezone=facility.timezone,
         demonstration=facility.demonstration,
         choose_pin=person.must_choose,
+        lapsed=person.lapsed,
     )

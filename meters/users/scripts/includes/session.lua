@@ -1,8 +1,8 @@
--- Checks if a session is still valid. The user of a valid session is enabled, still has the PIN
--- with which the session began, and has not been idle for too long. The Redis key of the user is
--- built here, because only the session has the user's name. This key has the same hash tag as the
--- key of the session. `session_of` returns the data of the session and of its user, or nothing if
--- the session is not valid.
+-- Checks if a session is still valid. The user of a valid session is enabled, and still has the PIN
+-- with which the session began. The session is not too old. The Redis key of the user is built
+-- here, because only the session has the user's name. This key has the same hash tag as the key of
+-- the session. `session_of` returns the data of the session and of its user, or nothing if the
+-- session is not valid.
 
 -- Checks if a PIN that another person set has expired. With such a PIN, a user can only choose a
 -- PIN of their own, and only until the time in the user's hash. A PIN that was set by an earlier
@@ -35,15 +35,15 @@ local function session_of(key, user_prefix)
   -- If the last use of the session is later than now, the clock was set back. In this case, it is
   -- not known for how long the user was idle.
   local set_back = tonumber(touched) > now + 60000
-  local left_ms = tonumber(created) + LONGEST_MS - now
+  local too_old = now >= tonumber(created) + LONGEST_MS
   local given = pin_by ~= name
-  if enabled ~= '1' or user_generation ~= generation or left_ms <= 0 or set_back
+  if enabled ~= '1' or user_generation ~= generation or too_old or set_back
     or (given and too_late(choose_by)) then
     return nil
   end
   return {
     name = name, role = role, csrf = csrf, touched = tonumber(touched),
-    left_ms = left_ms, must_choose = given, generation = generation, seal = seal or '',
+    must_choose = given, generation = generation, seal = seal or '',
   }
 end
 

@@ -44,7 +44,9 @@ const useStream = () => {
     const online = () => source.connect();
     window.addEventListener("offline", offline);
     window.addEventListener("online", online);
+    const unlisten = session.listen((hasLapsed) => { if (!hasLapsed) source.connect(); });
     return () => {
+      unlisten();
       source.stop();
       window.removeEventListener("offline", offline);
       window.removeEventListener("online", online);
@@ -63,6 +65,12 @@ const useHash = () => {
   return hash;
 };
 
+const Lapsed = () => session.useLapsed() && html`
+  <div class="lapsed notice wait" role="status">
+    <p>You can watch. To act, enter your PIN.</p>
+    <button type="button" onClick=${() => dialogs.openPin()}>Enter PIN</button>
+  </div>`;
+
 const Head = ({ me, children }) => html`
   <section class="top" aria-label="Signed in">
     <div class="bar">
@@ -74,6 +82,7 @@ const Head = ({ me, children }) => html`
       </div>
     </div>
     ${children}
+    <${Lapsed} />
   </section>`;
 
 const Tabs = ({ views, shown, count }) => views.length > 1 && html`
@@ -140,8 +149,7 @@ const App = () => {
   }, []);
   if (!me) return asked && html`<${SignIn} ...${asked} />`;
   return html`
-    ${me.choose_pin ? html`<${Head} me=${me} /><main><${MustChoose} /></main>` : html`<${Floor} me=${me} />`}
-    <${session.Stay} />`;
+    ${me.choose_pin ? html`<${Head} me=${me} /><main><${MustChoose} /></main>` : html`<${Floor} me=${me} />`}`;
 };
 
 render(html`<${App} />`, document.getElementById("floor"));

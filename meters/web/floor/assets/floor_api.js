@@ -56,7 +56,8 @@ const ask = async (method, path, body, attended = true) => {
   const reply = parsed(text);
   if (answer.ok) return reply;
   const { code = "", message = "" } = reply?.error ?? {};
-  if (answer.status === 401 && !path.endsWith("/sign-in") && asked && asked === csrf) ended();
+  const isOver = answer.status === 401 && code !== "pin_needed" && !path.endsWith("/sign-in");
+  if (isOver && asked && asked === csrf) ended();
   const plain = answer.status >= 500 && !message ? AWAY : message || "The service refused.";
   throw new Refused(format.sentence(plain), {
     status: answer.status,

@@ -1,6 +1,8 @@
 /* A win as it is shown in the waiting list and in the list of past wins. */
 
+import { openPin } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import * as session from "./floor_session.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
@@ -91,9 +93,18 @@ export const TaxNotice = ({ claim }) =>
   claim.tax_documents && claim.state !== "rejected" && claim.state !== "paid"
     && html`<p class="notice wait tax">Tax documents are needed before this is paid</p>`;
 
-export const SlipLink = ({ claim }) => html`
-  <a class="button" href=${`/api/v1/claims/${encodeURIComponent(claim.claim)}/slip.pdf`} target="_blank" rel="noopener">
-    Payout slip (PDF)</a>`;
+/* The print of a slip is recorded with the name of the user. So it needs the PIN if the session has
+   lapsed. */
+export const SlipLink = ({ claim }) => {
+  const path = `/api/v1/claims/${encodeURIComponent(claim.claim)}/slip.pdf`;
+  const ask = (event) => {
+    if (!session.hasLapsed()) return;
+    event.preventDefault();
+    openPin(() => window.open(path, "_blank", "noopener"));
+  };
+  return html`
+    <a class="button" href=${path} target="_blank" rel="noopener" onClick=${ask}>Payout slip (PDF)</a>`;
+};
 
 /* Everything that is known about a win. */
 export const WholeClaim = ({ claim }) => html`

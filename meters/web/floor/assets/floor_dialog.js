@@ -1,10 +1,11 @@
 /* Dialogs. A dialog has a question, its subject, and one button that carries out the act. */
 
 import * as api from "./floor_api.js";
-import { Stay } from "./floor_session.js";
+import * as session from "./floor_session.js";
 import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const SETTLE_MS = 400;
+const OWN_PIN = "own_pin";
 const host = document.body.appendChild(document.createElement("div"));
 let made = 0;
 let shown = null;
@@ -30,6 +31,7 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
   const [, draw] = useState("");
   const [error, setError] = useState("");
   const enter = (next) => draw(phase.current = next);
+  const needsPin = session.useLapsed() && Boolean(act);
 
   useLayoutEffect(() => {
     dialog.current.showModal();
@@ -45,14 +47,18 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
     setError("");
     enter("sending");
     try {
+      if (needsPin) await session.enterPin(needed(event.target, OWN_PIN, "Your PIN is needed."));
       const answer = await act(event.target);
       dialog.current?.close();
       done?.(answer);
     } catch (refused) {
-      const { message, unknown, status } = api.refusal(refused);
+      const { code, unknown, status } = api.refusal(refused);
       const over = unknown || status === 409 || status === 404;
-      setError(message);
+      if (code === "pin_needed") session.lapse();
+      setError(session.describe(refused));
       enter(over ? "over" : "ready");
+      const pin = event.target.elements[OWN_PIN];
+      if (pin) pin.value = "";
       if (!over) return;
       leave.current?.focus();
       done?.();
@@ -70,7 +76,12 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
       onCancel=${(event) => { if (phase.current === "sending") event.preventDefault(); }}>
       <form novalidate autocomplete="off" onSubmit=${submit}>
         <div class="dialog-head"><h2 id=${`dialog-${number}`} tabindex="-1">${title}</h2></div>
-        <div class="dialog-body" tabindex=${act ? null : "0"}>${content}</div>
+        <div class="dialog-body" tabindex=${act ? null : "0"}>
+          ${content}
+          ${needsPin && html`
+            <${Field} label=${`PIN of ${session.userName()}`} name=${OWN_PIN} type="password" inputmode="numeric"
+              autocomplete="off" maxlength="12" hint="You did nothing for a while, so this needs your PIN." />`}
+        </div>
         <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
         <div class="dialog-acts">
           <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? "Cancel" : "Close"}</button>
@@ -79,9 +90,17 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
             ${phase.current === "sending" ? "Sending…" : confirm}</button>`}
         </div>
       </form>
-      <${Stay} inDialog />
     </dialog>`;
 };
+
+/* Ask for the PIN of a session that has lapsed. */
+export const openPin = (done) => open({
+  title: "Enter your PIN",
+  content: html`<p>Then you can act again.</p>`,
+  confirm: "Continue",
+  act: () => {},
+  done,
+});
 
 /* Make an error about an input, and move the focus to it. */
 export const wrong = (message, field) => {

@@ -1,28 +1,43 @@
-/* The signed-in user, and the time after which an idle user is signed out. When a session ends,
-   every page of this browser removes the session's data from the screen. */
+/* The signed-in user. A session lapses if the user does nothing for some minutes: the page then only
+   watches, and each act needs the PIN. When a session ends, every page of this browser removes the
+   session's data from the screen. */
 
 import { now, since } from "./clock.js";
+import { announce } from "./floor_alerts.js";
 import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
 import { recall, remember } from "./floor_storage.js";
-import { html, useLayoutEffect, useState } from "./preact.js";
+import { useLayoutEffect, useState } from "./preact.js";
 
-const WARN_MS = 30000;
 const PING_MS = 20000;
 const LEFT = "left";
+const SIGN_IN = "/api/v1/sign-in";
 
 let me = null;
 let last = now();
 let pinged = now();
 let touched = false;
+let lapsed = false;
 let begun = () => {};
 let over = () => {};
+const listeners = new Set();
 const others = new BroadcastChannel("pitlink floor");
 
-const begin = (user) => {
+const setLapsed = (next) => {
+  lapsed = next;
+  for (const listener of listeners) listener(lapsed);
+};
+
+const take = (user) => {
   me = user;
   api.begin(me.csrf);
   last = pinged = now();
+  touched = false;
+  setLapsed(me.lapsed);
+};
+
+const begin = (user) => {
+  take(user);
   begun(me);
 };
 
@@ -36,19 +51,34 @@ const end = (why, { notify = true } = {}) => {
 };
 
 export const signIn = async (name, pin) => {
-  const user = await api.post("/api/v1/sign-in", { name, pin });
+  const user = await api.post(SIGN_IN, { name, pin });
   remember(LEFT, null);
   others.postMessage("begun");
   begin(user);
 };
 
-export const signOut = (why = "") => {
+/* Begin a new session for the same user. The page stays as it is. */
+export const enterPin = async (pin) => {
+  const { name, csrf } = me;
+  /* The old session ends first. An answer about the old session must not sign the user out. */
+  api.begin("");
+  try {
+    take(await api.post(SIGN_IN, { name, pin }));
+  } catch (error) {
+    if (me) api.begin(csrf);
+    throw error;
+  }
+  others.postMessage("begun");
+  if (me.choose_pin) begun(me);
+};
+
+export const signOut = () => {
   if (!me) return;
   /* If the service cannot be reached, it does not end the session. This note stops a reload of
      the page from continuing the session. */
   remember(LEFT, "1");
   const sent = api.post("/api/v1/sign-out");
-  end(why);
+  end("");
   sent.then(() => remember(LEFT, null), () => {});
 };
 
@@ -58,8 +88,34 @@ export const resume = async () => {
   begin(await api.me());
 };
 
+/* The reason why a sign-in failed, as text. */
+export const describe = (error) => {
+  if (error.code === "wrong_name_or_pin") return `The ${me ? "" : "name or the "}PIN is wrong.`;
+  if (error.code === "locked_out" && error.retryAfterS) {
+    const at = format.clock(api.now() + error.retryAfterS * 1000);
+    return `Too many wrong PINs. Signing in is locked until ${at}.`;
+  }
+  return error.message;
+};
+
+/* Call a function whenever the session lapses or is renewed. Return a function that ends this. */
+export const listen = (listener) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/* Check if the session has lapsed, in a component that is drawn again when this changes. */
+export const useLapsed = () => {
+  const [state, setState] = useState(lapsed);
+  useLayoutEffect(() => listen(setState), []);
+  return state;
+};
+export const lapse = () => setLapsed(true);
+export const hasLapsed = () => lapsed;
+export const userName = () => me?.name ?? "";
+
 const touch = (event) => {
-  if (!me) return;
+  if (!me || lapsed) return;
   last = now();
   touched ||= Boolean(event);
 };
@@ -73,33 +129,10 @@ const reportTouch = () => {
   api.me().catch(() => {});
 };
 
-const restMs = () => (me ? me.idle_seconds * 1000 - since(last) : Infinity);
-
 const look = () => {
-  if (!me) return;
+  if (!me || lapsed) return;
   reportTouch();
-  if (restMs() > 0) return;
-  const minutes = format.count(Math.round(me.idle_seconds / 60), "minute");
-  signOut(`You were signed out after ${minutes} without a touch.`);
-};
-
-/* The warning before an idle user is signed out. While a dialog is open, nothing outside it can be
-   touched, so the dialog has the warning then. The warning remains until the press on it ends. So
-   the press does not reach the element below it. */
-export const Stay = ({ inDialog = false }) => {
-  const [rest, setRest] = useState(restMs);
-  useLayoutEffect(() => {
-    const timer = setInterval(() => setRest(restMs()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  if (!me || rest > Math.min(WARN_MS, me.idle_seconds * 500)) return null;
-  if (!inDialog && document.querySelector("dialog[open]")) return null;
-  return html`
-    <section class="stay wait" aria-label="Signing out">
-      <div><p role="alert">You will be signed out. Touch to stay.</p>
-        <span aria-hidden="true">${`${Math.ceil(rest / 1000)} s`}</span></div>
-      <button type="button" onClick=${() => setRest(restMs())}>Stay signed in</button>
-    </section>`;
+  if (since(last) >= me.idle_seconds * 1000) lapse();
 };
 
 others.addEventListener("message", ({ data }) => {
@@ -112,7 +145,11 @@ for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
 }
 document.addEventListener("visibilitychange", look);
 setInterval(look, 1000);
-api.onEnded(() => end("Your session has ended. Sign in again."));
+api.onEnded(() => {
+  end("Your session has ended. Sign in again.");
+  /* From now on, nobody hears of a new win. */
+  announce("Signed out: new wins are not announced.");
+});
 
 /* Call `begun` with the user when a session begins, and `over` with the reason when it ends. */
-export const on = (listeners) => { ({ begun, over } = listeners); };
+export const on = (handlers) => { ({ begun, over } = handlers); };

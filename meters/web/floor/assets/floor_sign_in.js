@@ -2,7 +2,6 @@
 
 import * as api from "./floor_api.js";
 import { Field } from "./floor_dialog.js";
-import * as format from "./floor_format.js";
 import * as session from "./floor_session.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -20,16 +19,6 @@ const Keypad = ({ input }) => html`
       <button type="button" aria-label=${key === "⌫" ? "Delete the last digit" : key} onClick=${() => type(input(), key)}>
         ${key}</button>`)}
   </div>`;
-
-/* The reason why a sign-in failed, as text. */
-const describe = (error) => {
-  if (error.code === "wrong_name_or_pin") return "The name or the PIN is wrong.";
-  if (error.code === "locked_out" && error.retryAfterS) {
-    const at = format.clock(api.now() + error.retryAfterS * 1000);
-    return `Too many wrong PINs. Signing in is locked until ${at}.`;
-  }
-  return error.message;
-};
 
 export const SignIn = ({ why = "", name = "" }) => {
   const form = useRef();
@@ -55,7 +44,7 @@ export const SignIn = ({ why = "", name = "" }) => {
     try {
       await session.signIn(user, pin);
     } catch (refused) {
-      say(describe(api.refusal(refused)), "pin");
+      say(session.describe(api.refusal(refused)), "pin");
       setSending(false);
     }
   };

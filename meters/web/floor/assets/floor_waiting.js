@@ -2,13 +2,13 @@
    wins follow. The oldest of each is first. The list is kept current in every view, so a new
    entry is heard and counted in each of them. */
 
+import { AlertSwitches, announce } from "./floor_alerts.js";
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import * as corrections from "./floor_corrections.js";
 import { ClaimActs } from "./floor_decisions.js";
 import * as format from "./floor_format.js";
 import { useAnswer, useNow } from "./floor_reading.js";
-import * as sound from "./floor_sound.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -42,8 +42,9 @@ export const useWaiting = (changes) => {
     seen.current = new Set(answer.found.map(({ id }) => id));
     if (!come.length) return;
     for (const { id } of come) arrivedAt.set(id, api.now());
-    sound.ring();
-    setArrivals(come.map(arrivalText).join(" "));
+    const text = come.map(arrivalText).join(" ");
+    setArrivals(text);
+    announce(text);
   }, [answer.found]);
   useLayoutEffect(() => {
     const retry = answer.error && setTimeout(answer.read, RETRY_MS);
@@ -120,5 +121,6 @@ export const Waiting = ({ me, waiting: { found, arrivedAt, read: done } }) => {
       ${found?.map(({ id, ask, claim }) => (ask
         ? html`<${WaitingCorrection} key=${id} ask=${ask} me=${me} now=${now} isNew=${isNew(id)} done=${done} />`
         : html`<${WaitingClaim} key=${id} claim=${claim} me=${me} now=${now} isNew=${isNew(id)} done=${done} />`))}
-    </ol>`;
+    </ol>
+    <${AlertSwitches} />`;
 };
