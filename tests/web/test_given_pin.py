@@ -162,7 +162,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
 
 
 async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
-    page = await room.signed_in("Ada", "user_directory", bypass_csp=True)
+    page = await room.signed_in("Ada", "people", bypass_csp=True)
     await press(page.locator('[data-user="Flo"]'), "New PIN")
     await press(dialog(page), "Set the PIN")
     shown = dialog(page).locator(".pin")
