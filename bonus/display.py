@@ -53,7 +53,7 @@ def exact_money(micros: int) -> str:
 
 
 def wager_text(wager_cents: int) -> str:
-    """Return a text with the amount of a meter's wager, from the amount in cents.
+    """Return the amount of a wager, in cents, as text such as ``$1 wager``.
 
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
@@ -76,7 +76,7 @@ def item_words(item: str) -> str:
 
 
 def hand_words(hand: str) -> str:
-    """Return a readable name of a hand, from the name of the hand in any ranking.
+    """Return a readable name of a hand, from the name that a ranking uses for the hand.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')

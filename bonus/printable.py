@@ -35,7 +35,8 @@ itself can be printed.
 _SELECTORS: Final = r"\ufe00-\ufe0f"
 """Variation selectors.
 
-They change the form of the character before them. Alone, they are invisible.
+They change the form of the character before them. Without a character before them, they are
+invisible.
 """
 
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
@@ -69,7 +70,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message about a text that people cannot read, or None.
+    r"""Return a message if people cannot read a text; None if they can read it.
 
     Such a text is blank, or has a character that cannot be printed.
 

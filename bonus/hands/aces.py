@@ -1,6 +1,6 @@
-"""The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four.
+"""The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four of them.
 
-Reading F12 allows both ways, and a casino table chooses one of them.
+The text of the law can be read in both ways (reading F12). A casino table chooses one of them.
 """
 
 from collections.abc import Sequence
@@ -66,8 +66,8 @@ def _judge(cards: Sequence[Card], length: int) -> AcesHand:
     suit = suit_with(counts, length)
     if suit is None:
         return _by_ranks(counts & RANKS_ONLY, length)
-    # If four or five cards have one suit, the five cards contain at most a pair. The unsuited hands
-    # above a flush all need three of a rank, so only suited hands can be higher.
+    # If four or five cards have one suit, the five cards contain at most a pair. All unsuited hands
+    # above a flush need three cards of one rank. So only a suited hand can be higher than a flush.
     top = straight_top(suited_mask(cards, suit), length)
     if top is None:
         return AcesHand.FLUSH

@@ -9,7 +9,7 @@ from typing import Final
 
 from bonus.cards import Card
 
-# The suits are clubs, diamonds, hearts, spades: 1 and 2 are red.
+# The suits 0 to 3 are clubs, diamonds, hearts and spades. So the suits 1 and 2 are red.
 _RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
 
 

@@ -1,8 +1,9 @@
 """Counts of the ranks and suits of cards, packed into one integer.
 
-Each card has a packed number with one bit field for each rank and each suit. The packed numbers of
-a hand's cards are added. Each field of the sum is then the count of one rank or one suit. The hand
-that belongs to each sum of ranks is computed once and cached.
+A packed number has one bit field for each rank and one bit field for each suit. The packed number
+of a card has a 1 in the field of its rank and in the field of its suit. The packed numbers of a
+hand's cards are added. Each field of the sum is then the count of one rank or one suit. For each
+sum of the rank fields, the hand is computed once and cached.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ from typing import Final
 from bonus.cards import ACE, RANKS, SUITS, Card, rank_of, suit_of
 
 # A rank occurs at most four times, so its field has three bits. A suit occurs at most six times, so
-# its field has four bits. The fields of the suits are above those of the ranks.
+# its field has four bits. The fields of the suits are in higher bits than the fields of the ranks.
 RANK_BITS: Final = 3
 SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)

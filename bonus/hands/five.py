@@ -22,7 +22,7 @@ class FiveCardHand(StrEnum):
     """The hands of 649a.6(d), the highest first.
 
     The royal flush of spades has its own name, because 649a.12(j) pays it separately. ``TWO_PAIR``,
-    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they name all remaining hands.
+    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they are the names of all remaining hands.
     """
 
     ROYAL_FLUSH_SPADES = auto()
@@ -38,8 +38,8 @@ class FiveCardHand(StrEnum):
     HIGH_CARD = auto()
 
 
-# The sum of this number and the four suit counts has the top bit set in the field of each suit that
-# occurs five times or more.
+# This number is added to the counts of the four suits. In the sum, the top bit of a suit's field is
+# set if the suit occurs five times or more.
 _FIVE_CARRIES: Final = 0x3333
 _CARRIED: Final = 0x8888
 
@@ -71,9 +71,7 @@ def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five(cards: Sequence[Card]) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that any five of the cards form.
-
-    There are five or six cards.
+    """Return the highest hand of 649a.6(d) that any five of five or six cards form.
 
     Raises:
         ValueError: there are not five or six cards.
@@ -86,8 +84,8 @@ def best_five(cards: Sequence[Card]) -> FiveCardHand:
     carried = (total >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
         return _by_ranks(total & RANKS_ONLY)
-    # Five cards of one suit have five different ranks. A sixth card can only make a pair of two of
-    # them, so no unsuited hand is higher than the flush.
+    # Five cards of one suit have five different ranks. A sixth card can only form a pair with one
+    # of them. So no unsuited hand is higher than the flush.
     suit = (carried.bit_length() - 1) // SUIT_BITS
     top = straight_top(suited_mask(cards, suit), 5)
     if top is None:

@@ -39,9 +39,10 @@ _SUIT_MIN: Final = 4
 def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
     """Return the best hand that four of the cards form, and the strength of that hand.
 
-    Of two hands, the one with the higher strength wins. Hands of equal strength tie: the remaining
-    cards never decide (reading F8). A-2-3-4 is the lowest straight. Three-of-a-kind is higher than
-    a flush. A flush is higher than a straight, and a straight is higher than two pairs.
+    Of two hands, the one with the higher strength wins. Hands of equal strength tie: cards that are
+    not part of the best four never decide (reading F8). A-2-3-4 is the lowest straight.
+    Three-of-a-kind is higher than a flush. A flush is higher than a straight, and a straight is
+    higher than two pairs.
 
     Raises:
         ValueError: there are not four, five or six cards.

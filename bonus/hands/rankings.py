@@ -1,4 +1,4 @@
-"""The rankings of hands, by the names that the chapters' files use."""
+"""The rankings of hands, each under the name that the files of the chapters use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ Of two hands, the one with the higher strength wins. Hands of equal strength tie
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}
 )
-"""The function of each ranking that compares a player's hand with the dealer's hand."""
+"""The rankings that compare a player's hand with the dealer's hand, each with its function."""
 
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {

@@ -19,9 +19,9 @@ from bonus.hands.counts import (
 class ThreeCardHand(StrEnum):
     """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate names for mini-royals.
 
-    In 649a a mini-royal is a straight flush (649a.6(e)). In 679a a mini-royal ranks above straight
-    flushes. The order of hands is the same in 649a and 679a. Only payouts distinguish the
-    mini-royal of spades from other mini-royals.
+    In 649a, a mini-royal is the highest straight flush (649a.6(e)). In 679a, it is a separate hand
+    above all straight flushes. So the order of the hands is the same in both chapters. Only payouts
+    distinguish the mini-royal of spades from other mini-royals.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -97,7 +97,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 
 @cache
 def _three(total: int) -> tuple[ThreeCardHand, int]:
-    """Return the hand and the strength of three cards, from the sum of their packed counts."""
+    """Return the hand and the strength of three cards, from the sum of their packed numbers."""
     ranks = ranks_most_first(total)
     top = straight_top(ranks_mask(ranks), 3)
     suits = total >> SUITS_FROM

@@ -12,7 +12,7 @@ class ChapterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """Payout in a cell of a paytable; it pays nothing if all fields are 0.
+    """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
     Attributes:
         times: the multiple of the wager that is paid.

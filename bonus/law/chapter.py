@@ -1,8 +1,8 @@
 """The chapters of 58 Pa. Code as data: games, wagers and paytables, one file per chapter.
 
 A file in ``chapters`` copies the printed law cell by cell. Each file is checked completely before
-any part of it is used (``bonus.law.paytable_checks``). To add a chapter with the same kinds of
-wager, add a file.
+any part of it is used (``bonus.law.paytable_checks``). A chapter that has no new kind of wager
+needs only a file, and no code.
 """
 
 import tomllib

@@ -8,7 +8,7 @@ from bonus.wagers import MeterKind, PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
-"""A row of a paytable: one cell for each choice, or one cell if there is no choice."""
+"""A row of a printed table: one cell for each paytable that a casino can choose."""
 
 COMMUNITY_CARDS: Final = 2  # 649a.8(d)
 
@@ -42,9 +42,10 @@ class PrintedTable(_Part, frozen=True):
     Attributes:
         rule: the subsection with the paytables.
         pays: the rows by hand, the highest hand first.
-        choices: the names of the columns, from which a Rules Submission chooses one. Empty if the
-            law leaves no choice.
-        version: true if these paytables are allowed only with a version of the game (649a.7(e)).
+        choices: the names of the columns. The casino chooses one column in its Rules Submission.
+            Empty if the law leaves no choice.
+        version: true if these paytables are allowed only at a table that plays a version of the
+            game under 649a.7(e).
         progression: the seed and the rates of the meter; None if the paytables belong to no meter.
     """
 
@@ -90,7 +91,7 @@ class Envy(_Part, frozen=True):
 
 
 class DrawPays(_Part, frozen=True):
-    """Payouts of a Five Card Hand Bonus wager on the draws of the table game system.
+    """Payouts that the draws of the table game system add to a Five Card Hand Bonus wager.
 
     The draws are the Magic Card and the Lucky Bonus (649a.12(i)(3)).
     """
@@ -138,7 +139,7 @@ class WagerTables(_Part, frozen=True):
             wagers have no such jackpot.
         meter: the kind of meter that the wagers feed; None if they feed no meter.
         envy: the Envy Bonuses; None if there are none.
-        draws: the payouts on draws; None if there are none.
+        draws: the payouts for the Magic Card and the Lucky Bonus; None if there are none.
         mini_royal: the optional odds for a mini-royal; None if there are none.
         fourth_card: the paytables for a certain rank of a fourth card; None if there are none.
         readings: the rankings from which a casino table chooses; None if there is no choice.
@@ -164,7 +165,7 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule for a dealer's hand that does not qualify because it is lower than ``below`` high.
+    """Rule for a dealer's hand that does not qualify: its high card is lower than ``below``.
 
     One main wager wins. The other main wager, ``returns``, is returned.
     """
@@ -202,7 +203,8 @@ class Bonus(_Part, frozen=True):
         table: the paytables.
         choice: the name of the choice of a paytable in a Rules Submission. Empty if there is no
             choice.
-        procedure: the subsection about the two main wagers when the bonus is paid.
+        procedure: the subsection that says what happens to the two main wagers when the bonus is
+            paid.
         returns: the main wager that is returned when the bonus is paid. Empty if none is returned.
         mini_royal: the optional odds for a mini-royal; None if there are none.
     """
@@ -239,8 +241,8 @@ class Main(_Part, frozen=True):
         tie: the rule for equal hands.
         not_qualified: the rule for a dealer's hand that does not qualify; None if every hand
             qualifies.
-        follow_pays: other payouts of the second wager when the dealer's hand qualifies; None if
-            there are none.
+        follow_pays: payouts of the second wager that replace ``odds`` when the dealer's hand
+            qualifies; None if ``odds`` always apply.
         bonus: the bonuses.
     """
 
@@ -298,7 +300,7 @@ class WagerLimit(_Part, frozen=True):
 
 
 class Version(_Part, frozen=True):
-    """A version of the game that a Rules Submission can offer (649a.7(e)).
+    """A version of the game that a casino can offer through its Rules Submission (649a.7(e)).
 
     ``bounds`` are the limits that the version sets for wagers.
     """
@@ -329,8 +331,8 @@ class Limit(_Part, frozen=True):
 class Irregular(_Part, frozen=True):
     """Rules for a void round, and for a round in which a dealer's card was exposed.
 
-    ``void`` and ``dealer_exposed`` are the subsections. ``settled`` are the wagers that are settled
-    although a dealer's card was exposed.
+    ``void`` and ``dealer_exposed`` are the subsections with these rules. ``settled`` are the wagers
+    that are settled although a dealer's card was exposed.
     """
 
     void: str

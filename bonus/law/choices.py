@@ -1,6 +1,7 @@
 """Checks of a casino table's choices against the chapter of the table's game.
 
-The casino declares the choices in its Rules Submission.
+A choice is a paytable or another option that the law leaves to the casino. The casino declares its
+choices in its Rules Submission.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 
 
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """Return the choices that a chapter leaves to a Rules Submission, each with its options.
+    """Return the choices that a chapter leaves to the casino, each with its options.
 
     The odds of a mini-royal and the payout limit are numbers, so these two choices are not
     included.
@@ -54,7 +55,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return the reason why a chapter does not allow a choice of a casino table, or None.
+    """Return the reason why a chapter does not allow a choice; None if it allows the choice.
 
     The reason names the subsection.
 
@@ -87,7 +88,7 @@ def choice_problem(
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Return the reason why a payout limit is not allowed, or None.
+    """Return the reason why a payout limit is not allowed; None if it is allowed.
 
     679a.12(h) and 682a.12(g) require a minimum (reading G6).
     """

@@ -1,6 +1,6 @@
 """Checks of the paytables in a chapter's file, before any part of the file is used.
 
-They find errors that were made when the law was copied:
+The checks find errors that were made when the law was copied:
 
 - a missing or unknown hand
 - a higher hand that pays less than a lower one
@@ -114,8 +114,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
     """Check the parts of an optional wager that belong to a meter.
 
-    Only a wager that feeds a meter has rates, and it must have them. Only such a wager can have
-    Envy Bonuses or draws.
+    A wager that feeds a meter must have rates. No other wager is allowed to have rates, Envy
+    Bonuses or draws.
     """
     for paytable in paytables:
         if (paytable.rates is None) != (tables.meter is None):
@@ -138,7 +138,7 @@ def _with_fourth(
 ) -> Sequence[Paytable]:
     """Return the paytables from which a casino table chooses one for a wager.
 
-    If the wager depends on a fourth card, they are the paytables for that card.
+    If the wager has separate paytables for a certain fourth card, return these paytables.
     """
     if tables.fourth_card is None:
         return paytables
@@ -260,10 +260,7 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield the name of a part of a chapter's file, and a subsection that the part names.
-
-    Every subsection in the file is yielded.
-    """
+    """Yield every subsection that a chapter's file names, with the name of its part of the file."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

@@ -30,7 +30,8 @@ class Paytable:
         rule: the subsection with the paytable.
         choice: the name of the paytable in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
-        version: true if the paytable is allowed only with a version of the game (649a.7(e)).
+        version: true if the paytable is allowed only at a table that plays a version of the game
+            under 649a.7(e).
         rates: the seed and the rates of the meter; None if the paytable belongs to no meter.
     """
 
@@ -45,9 +46,9 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
     """Return the paytables of a printed table, one for each column.
 
     ``hands`` are the hands of the ranking, the highest first. A row ``flush_or_lower`` means the
-    flush and every lower hand. Some columns begin with blanks. The hands of these blanks have no
-    separate payout: they are paid as the first hand of the column that has a payout (reading T5).
-    Any other blank pays nothing (reading T3).
+    flush and every lower hand. Some columns begin with blank cells. The hands of these cells are
+    paid like the highest hand that has a payout in the column (reading T5). Any other blank cell
+    pays nothing (reading T3).
 
     Raises:
         ChapterError: a row does not have one cell for each choice, or the hand of a row does not
@@ -83,7 +84,7 @@ def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
 def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
     """Return the name and the payout that a paytable has for every hand of a ranking.
 
-    A royal without a row of its own has the name and the payout of the first row.
+    If a royal has no separate row, it has the name and the payout of the first row.
     """
     first = next(iter(paytable.cells))
     above = hands[: hands.index(first)]

@@ -1,6 +1,6 @@
 """Checks of the names in a chapter's file.
 
-Each name that a part of the file uses must exist, and must exist only once.
+If a part of the file uses a name, another part must define it. No name is defined twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -135,7 +135,7 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 
 def _check_deal(chapter: Chapter) -> None:
-    """Check that one deck has enough cards for the positions, the dealer and the community."""
+    """Check that one deck has enough cards for all positions, the dealer and the community."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:

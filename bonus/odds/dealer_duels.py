@@ -6,7 +6,8 @@ with all dealer's hands. It subtracts the hands that contain one of the player's
 hands that contain two of the player's cards, and continues with alternating signs.
 
 For each subset, the calculation needs the number of dealer's hands that contain the subset and are
-higher than a strength. This number depends only on the class of the subset.
+higher than a strength. This number is the same for all subsets of a class: subsets that differ only
+by a renaming of the suits (``suit_classes``).
 """
 
 from collections import Counter
@@ -28,7 +29,8 @@ from bonus.odds.suit_classes import HandClasses, Integers, hand_classes
 class Duel(msgspec.Struct, frozen=True):
     """Every hand of the player against every hand of the dealer, in columns of equal length.
 
-    Hands of the player that have equal name, strength, suits and chances share one row.
+    Hands of the player share a row if they have the same name, strength and suits, and the same
+    chances against the dealer.
 
     Attributes:
         hand: the name of the hands in a row.

@@ -1,7 +1,7 @@
 """The enumerations of deals that the odds need, each with a name and computed once.
 
-A count does not depend on a paytable. It depends only on the cards and the ranking of hands, so it
-can be cached.
+The result of an enumeration is a count. A count depends only on the cards and the ranking of hands,
+and on no paytable. So it can be cached for all paytables.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """A count that can be computed.
+    """An enumeration of deals whose result, a count, can be computed.
 
     Attributes:
         name: the unique name of the count.

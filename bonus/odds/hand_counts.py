@@ -1,7 +1,7 @@
 """Number of hands of each kind, counted over all hands that the deck can form.
 
-The function of the ranking (``bonus.hands``) judges each class of hands. Settlement uses the same
-function.
+Hands that differ only by a renaming of the suits form a class. The function of the ranking
+(``bonus.hands``) judges each class. Settlement uses the same function.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
         groups: the number of cards from each source, such as three of the player and three of the
             dealer. For a ranking of colors, a deal is a separate set of cards for each source. For
             any other ranking, a deal is one set of all the cards.
-        advance: function that receives the number of steps done. The total is the result of
+        advance: function that receives the progress, in steps. The total is the result of
             ``steps_of_hands``.
     """
     if ranking in BY_COLOR:
@@ -72,7 +72,8 @@ def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance
         ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
         size: the number of cards in the hand.
         rank: the character of the rank.
-        advance: function that receives the number of further classes of hands that were counted.
+        advance: function that receives the progress: the number of classes of hands counted since
+            its last call.
     """
     judge = RANKINGS[ranking].of
     counts: Counter[str] = Counter()

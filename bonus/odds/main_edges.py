@@ -1,4 +1,4 @@
-"""The house edges of the main games under the optimal strategy."""
+"""The house edges of the main games (the games against the dealer) under the optimal strategy."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -81,7 +81,7 @@ _TO_WHOM: Final = {
 def _pays_what(chapter: Chapter) -> str:
     """Return a text about the paytables that a casino can choose for a main game.
 
-    The text says for what and when the paytables pay. The text is empty if there is no choice.
+    The text says which bonus the paytables pay, and when. It is empty if there is no choice.
     """
     bonus = main_choice(chapter)
     if bonus is None:
@@ -132,7 +132,8 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
     """Return the paytable of each bonus of a main game.
 
-    The key is the name of the bonus's choice. If the bonus has no choice, the key is its item.
+    The key is the name of the choice that a casino makes for the bonus. If the law leaves no
+    choice, the key is the name of the bonus.
     """
     found = {}
     for bonus in chapter.main.bonus:

@@ -65,7 +65,8 @@ class Metered:
         """
         lacking = self.edge_at_empty_meter * wager_cents - envy_cents
         meter_cents = max(0, ceil(lacking / self.meter_return))
-        # Percentages and shares are rounded down to the cent, so the meter must be a little higher.
+        # Percentages and shares are rounded down to the cent. So the meter must be a little higher
+        # than the exact result.
         while self._meter_pays_cents(meter_cents) < lacking:
             meter_cents += 1
         return meter_cents
@@ -130,8 +131,8 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
     """Return the break-even meters with one to six other players.
 
-    ``envy`` has the average Envy Bonus from each other player for each wager. Bonuses and wagers
-    are in cents.
+    For each wager, ``envy`` has the average Envy Bonus that the hand of one other player brings.
+    Envy Bonuses and wagers are in cents.
     """
     if not envy:
         return ()
@@ -146,9 +147,9 @@ def _envy(
 ) -> Iterator[tuple[int, Fraction]]:
     """Yield each wager and the average Envy Bonus from one other player's hand, both in cents.
 
-    The cards of another player have the same distribution as the player's own cards. Averages can
-    be added, so no other part of the deal matters. An Envy Bonus is paid only for a hand that stays
-    on the table (reading T8).
+    The cards of another player have the same distribution as the player's own cards. The average
+    for several other players is the sum of their averages, so each player is considered separately.
+    An Envy Bonus is paid only for a hand that stays on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
@@ -165,8 +166,9 @@ def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Met
     """Return the average payout of the Five-Card Progressive for a player who sometimes folds.
 
     Return None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
-    reading T7). A fold also forfeits the Three-Card Progressive, but no hand that is folded would
-    win it. The lowest hand that it pays is a straight, and the best strategy plays every pair.
+    reading T7). A fold also forfeits the Three-Card Progressive, but this makes no difference. The
+    lowest hand that wins the Three-Card Progressive is a straight, and the optimal strategy never
+    folds a straight or a higher hand.
     """
     if not tables.forfeited or tables.cards != ("hand_and_community",):
         return None

@@ -22,7 +22,8 @@ def main_note(offer: Offer, paytable: Paytable) -> str:
 def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
     """Return the notes about the house edge of an optional wager that feeds no meter.
 
-    ``rules`` are the subsections of its paytables. ``sums`` is true if they pay fixed sums.
+    ``rules`` are the subsections of its paytables. ``sums`` is true if the paytables pay fixed
+    sums.
     """
     notes = []
     if offer.tables and offer.tables.forfeited:

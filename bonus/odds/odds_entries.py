@@ -5,17 +5,17 @@ wager. For a main game, the edge is a fraction of the Ante and includes the resu
 after the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
 cents.
 
-If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The
-following formula uses the meter and the wager in cents. ``other players`` is the number of other
-players whose hands can bring an Envy Bonus:
+If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The following
+formula uses the meter and the wager in cents. ``other players`` is the number of other players
+whose hands can bring an Envy Bonus:
 
     house_edge = house_edge_at_empty_meter
                  - meter_return x meter / wager
                  - envy_return x other players
 
-The meter in this formula is the amount from which the hand is paid. It includes the wagers of this
-round, and no other win of the round was subtracted from it (reading T14). The hand of another
-player brings an Envy Bonus if the hand stays on the table (reading T8).
+The meter in this formula is the amount from which the hand is paid. It includes the contributions
+of this round's wagers. No other win of the round has been subtracted from it (reading T14). The
+hand of another player brings an Envy Bonus if the hand stays on the table (reading T8).
 
 ``break_even_meter`` is the lowest meter at which the house has no edge. It is in whole cents, and
 its keys are the wagers in cents. The calculation includes the rounding of percentages down to the
@@ -60,7 +60,8 @@ class HandLine(_Part, frozen=True):
 class OutcomeLine(_Part, frozen=True):
     """Number of deals of a main game with one outcome.
 
-    ``outcome`` is a fold, or a result against the dealer. ``of`` is the total number of deals.
+    ``outcome`` is a fold, or the result of the player's hand against the dealer's hand. ``of`` is
+    the total number of deals.
     """
 
     outcome: str
@@ -116,12 +117,11 @@ class Drawn(_Part, frozen=True):
     Attributes:
         every: the average number of rounds per draw; 0 for never.
         wager_return: the average payout of the draw, as a fraction of the wager.
-        house_edge_gone_at: the lowest share of rounds with this draw at which the house has no
-            edge. The meter is at its seed, and the other draw keeps its frequency. Empty if the
-            house always has an edge.
-        house_edge_gone_every: the largest ``every`` at which the house has no edge. It is 0 if the
-            house has an edge even with a draw in every round. It is also 0 if the house has no edge
-            even without this draw.
+        house_edge_gone_at: the house has no edge if at least this fraction of the rounds has this
+            draw. The calculation assumes that the meter is at its seed, and that the other draw
+            keeps its frequency. Empty if the house always has an edge.
+        house_edge_gone_every: the largest ``every`` at which the house has no edge. It is 0 in two
+            cases: the house always has an edge, or the house never has an edge.
     """
 
     every: int
@@ -171,7 +171,8 @@ class OddsEntry(_Part, frozen=True):
         outcomes: the number of deals of each outcome of a main game.
         seed_meter: the first balance of the meter in cents, by the wager in cents.
         house_edge_at_empty_meter: the house edge with an empty meter.
-        meter_return: the reduction of the house edge for each multiple of the wager on the meter.
+        meter_return: the reduction of the house edge when the meter rises by the amount of one
+            wager.
         envy_return: the reduction of the house edge for each other player, by the wager in cents.
         break_even_meter: the lowest meter without a house edge, in cents, by the wager in cents.
         break_even_meter_with_envy: the same as ``break_even_meter``, with one to six other players,

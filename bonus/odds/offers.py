@@ -62,7 +62,7 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
 
     If a mini-royal can be added to a paytable, the paytable occurs first without the mini-royal,
     then with it. If hands of a wager can be judged under two readings, the wager occurs once for
-    each reading. The reading of the law's text is the first.
+    each reading. The first is the reading that follows the text of the law.
 
     Args:
         chapter: the chapter.

@@ -156,7 +156,7 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """Return the results of a strategy: each row of the duel makes the wager in ``times``."""
+    """Return the results of a strategy: for each row of the duel, the wager is ``times``."""
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])

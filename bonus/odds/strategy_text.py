@@ -87,8 +87,8 @@ def strategy_in_words(
 
     There is one sentence for each wager after the Ante, and one for the hands that are folded.
     Hands of equal strength are sometimes played in different ways, because of suits or of cards
-    that are not part of the best hand. In this case, the sentence has the number of these hands
-    that make the wager.
+    that are not part of the best hand. In this case, the sentence says with how many of these hands
+    the player makes the wager.
 
     Args:
         ranking: the name of the ranking that compares hands.
@@ -118,7 +118,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Number of hands of each strength, and how many of them make a given wager or a higher one."""
+    """For each strength, the number of hands, and of hands with a given wager or a higher one."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -134,8 +134,9 @@ class _Share:
     def split(self) -> tuple[list[int], list[int]]:
         """Return two lists of strengths, each from the highest to the lowest.
 
-        The first list has the highest strengths: all their hands make the wager. The second list
-        has the strengths below these, down to the lowest strength with a hand that makes the wager.
+        The first list has the highest strengths: the player makes the wager with every hand of
+        these strengths. The second list has the next lower strengths, down to the lowest strength
+        with which the player sometimes makes the wager.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
@@ -148,10 +149,10 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return, as text, how many suits a hand of a mixed strength has if it makes a wager.
+    """Return, as text, with how many suits the player makes a wager on a hand of a mixed strength.
 
-    A strength is mixed if some of its hands make the wager and others do not. Return None if no
-    strength is mixed, or if the number of suits alone does not decide.
+    A strength is mixed if the player makes the wager with some of its hands, but not with all.
+    Return None if no strength is mixed, or if the number of suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):

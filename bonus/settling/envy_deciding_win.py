@@ -1,6 +1,6 @@
-"""Search for the win on which an Envy Bonus depends.
+"""Search for the win that must be validated before an Envy Bonus is paid.
 
-A floorperson examines the hand when they validate that win.
+When a floorperson validates this win, they also examine the hand that caused the Envy Bonus.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,11 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The Envy Bonus depends on the win of the same hand on the same meter. If the holder of the hand
-    made no wager on that meter (reading T10), the Envy Bonus depends on the first waiting win of
-    the hand. If no win of the hand waits, the result is None, and no floorperson examines the hand.
+    The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on the win of this
+    hand on the meter of the Envy Bonus. If no such win waits, the Envy Bonus depends on the first
+    waiting win of this hand. An example is a holder of the hand who made no wager on the meter
+    (reading T10). If no win of this hand waits, the result is None, and no floorperson examines the
+    hand.
 
     Args:
         envy: the settlement line of an Envy Bonus.

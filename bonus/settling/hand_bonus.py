@@ -39,8 +39,8 @@ class HandBonus:
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle both wagers of a position, then the Magic Card and the Lucky Bonus.
 
-        If the player's hand was declared to win nothing, the wager on it is collected. The wager on
-        the dealer's hand is settled by the dealer's cards, as at every position.
+        If the player's hand was declared to win nothing, the wager on the player's hand is
+        collected. The wager on the dealer's hand is still settled according to the dealer's cards.
         """
         own, dealers = self.own in box.wagers, self.dealers in box.wagers
         if not own and not dealers:
@@ -67,14 +67,14 @@ class HandBonus:
             self._pay_draw(turns, box, "dealer", Item.LUCKY_BONUS, terms)
 
     def _pay_on_dealer(self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms) -> None:
-        """Pay the wager of a position on the dealer's hand.
+        """Pay a position's wager on the dealer's hand.
 
         If the hand pays a percentage of the meter, the percentage is one jackpot for all players
         who wagered on the dealer's hand. The jackpot is subtracted from the meter when the first of
         these players is paid. It is divided equally among these players.
 
-        A player receives one share, at the first of their positions. The wagers at their other
-        positions are collected, because the share includes them (649a.12(i)(2), reading T17).
+        A player receives one share, at the position that is paid first. The wagers at the player's
+        other positions are collected, because the share includes them (649a.12(i)(2), reading T17).
         """
         if not row.percent:
             pay_row(turns, box, self.dealers, row, terms)

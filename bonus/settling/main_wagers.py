@@ -22,7 +22,8 @@ class BonusTerms:
         item: the name of the bonus in settlement lines.
         on: the main wager of which the bonus is a multiple.
         rows: the payout of each hand that the bonus pays.
-        procedure: the subsection about the two main wagers when the bonus is paid.
+        procedure: the subsection that says what happens to the two main wagers when the bonus is
+            paid.
         returns: the main wager that is returned when the bonus is paid. Empty if none is returned.
     """
 
@@ -51,7 +52,7 @@ class MainWagers:
         not_qualified_rule: the subsection under which that wager is returned.
         tie_pays: true if the player is paid when the hands are equal.
         tie_rule: the subsection under which both wagers are returned when the hands are equal.
-        lower: the subsection under which the wagers of a lower hand are collected.
+        lower: the subsection under which the wagers are collected if the player's hand is lower.
         forfeited: the subsection under which the first wager of a folded hand is collected.
         played: the bonuses for every hand that was not folded.
         not_lower: the bonuses for a hand that is not lower than the dealer's hand.
@@ -103,8 +104,8 @@ class MainWagers:
     def _pay_one(self, turns: Turns, box: RoundPosition, hand: str) -> None:
         """Settle both wagers when the dealer's hand does not qualify.
 
-        One wager wins with any hand, and the other wager is returned: 649a.11(c)(3)(i),
-        679a.11(c)(3)(i); readings T26, P3, P7.
+        One wager wins, whatever the player's hand is. The other wager is returned:
+        649a.11(c)(3)(i), 679a.11(c)(3)(i); readings T26, P3, P7.
         """
         for wager in (self.stake, self.follow):
             if wager == self.not_qualified_returns:

@@ -1,4 +1,4 @@
-"""Changes of meter balances by a round: its contributions, and the percentages that it wins.
+"""Changes of meter balances by a round: contributions of its wagers, and percentages that it wins.
 
 Balances are in micros; a micro is a ten-thousandth of a cent. An amount in cents times a rate in
 basis points is an amount in micros, so contributions are never rounded. Payouts are rounded down to
@@ -40,11 +40,12 @@ def take_off(
 ) -> tuple[int, MeterHolding]:
     """Subtract a percentage from a meter, and return one share in cents and the new balances.
 
-    The percentage is rounded down to the cent. Then each share of it is rounded down to the cent.
-    The fractions and the undivided cents stay on the meter (readings G3, T17).
+    The amount of the percentage is rounded down to the cent. Then each share of this amount is
+    rounded down to the cent. Fractions of a cent, and cents that cannot be divided equally, stay on
+    the meter (readings G3, T17).
 
-    After a win of 100%, the meter is immediately reseeded. It receives the chapter's reseed amount
-    and its whole reserve, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    After a win of 100%, the meter is immediately reseeded. The meter receives its whole reserve and
+    the reseed amount of the chapter. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)).
 
     Raises:
@@ -68,8 +69,9 @@ def resolve(
 ) -> tuple[tuple[Line, ...], dict[MeterKind, MeterHolding]]:
     """Return the settlement lines with their final amounts, and the meter balances after the round.
 
-    The percentages are subtracted in order, each from the balance that the previous one left
-    (649a.12(e)(4), (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
+    The percentages are subtracted one by one, each from the balance that the meter has at that
+    moment (649a.12(e)(4), (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading
+    T16).
     """
     after = dict(holdings)
     share_cents: list[int] = []

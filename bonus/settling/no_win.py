@@ -1,17 +1,19 @@
 """Check of the hands that the dealer declared to win nothing, whose cards were not entered.
 
 Such a hand loses each wager that its own cards decide. It brings no Envy Bonus to other players.
-The position still has what the cards of other hands decide: Envy Bonuses, and the wager on the
-dealer's hand. The cards of the position are needed as evidence in two cases:
+The position can still win what other hands decide: Envy Bonuses, and the wager on the dealer's
+hand. In two cases, the declaration is refused, because the cards of the position are needed as
+evidence:
 
 - A Magic Card is drawn, no other card of the round is the Magic Card, and the position has a Five
   Card Hand Bonus wager on its own hand. Then only the position's cards decide the Magic Card.
-- With the other cards and the draws of the round, each hand would have a wager paid or returned.
+- With the other cards and the draws of the round, every possible hand of the position would have a
+  wager paid or returned.
   Examples: the dealer's hand does not qualify, so the Ante is paid; the position is the Lucky
   position; a community card is the Magic Card.
 
-An Ante and a Play are also collected. So a hand that equals the dealer's hand must not be declared
-where the chapter returns these wagers.
+A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of
+equal hands, a hand that equals the dealer's hand must not be declared to win nothing.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -31,20 +33,21 @@ from bonus.wagers import MeterKind
 _TRIED_MAX: Final = 512
 """Number of possible hands that the check tries before it refuses a declaration.
 
-If some hands lose all wagers, the check usually finds one of them among the first.
+If any hand loses all wagers, the check usually finds such a hand among the first tries.
 """
 _MIXING: Final = 23
 """Multiplier that mixes the ranks and suits of the deck, so the first tried hands are weak."""
 
 
 def check_no_win(played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]) -> None:
-    """Check that each hand that was declared to win nothing can win nothing.
+    """Refuse a round if a declaration that a hand wins nothing is impossible or needs evidence.
 
-    The other checks of ``round_checks`` have accepted the round.
+    The other checks of ``round_checks`` must already have accepted the round.
 
     Raises:
-        RoundError: the code is ``cards_missing`` if the cards decide a Magic Card (649a.12(i)(3)),
-            or ``no_win_wins`` if each hand would have a wager paid or returned.
+        RoundError: the code is ``cards_missing`` if only the cards of a declared hand decide a
+            Magic Card (649a.12(i)(3)). It is ``no_win_wins`` if every possible hand of a position
+            would have a wager paid or returned.
     """
     if not any(box.no_win for box in played.positions):
         return
@@ -96,7 +99,7 @@ def _can_lose(
     box: RoundPosition,
     seen: Collection[Card],
 ) -> bool:
-    """Return whether a hand exists with which a position loses all wagers that its cards decide."""
+    """Return whether a possible hand of a position loses all wagers that the hand decides."""
     wagers = {
         wager: cents
         for wager, cents in box.wagers.items()
@@ -120,7 +123,7 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield hands of cards that were not entered, spread over all possible hands."""
+    """Yield possible hands of cards that were not entered, taken evenly from all such hands."""
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

@@ -1,7 +1,7 @@
 """Payouts of one round, position by position, up to the payout limit of each player.
 
 The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressives`` and
-``hand_bonus``. Each position goes through all steps before the next position is settled.
+``hand_bonus``. At each position, all steps are done before the next position is settled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -106,10 +106,10 @@ class Turns:
         return found
 
     def hand(self, judge: Judge, cards: CardsOf, box: RoundPosition) -> str:
-        """Return the hand that decides a wager at a position, as named by the ranking.
+        """Return the name, in its ranking, of the hand that decides a wager at a position.
 
         Raises:
-            RoundError: cards are missing; ``check_cards`` refuses such a round.
+            RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
         key = (judge, cards, 0 if cards == "dealer_and_community" else box.position)
         hand = self._hands.get(key)
@@ -121,7 +121,7 @@ class Turns:
         """Return the cards that decide a wager at a position.
 
         Raises:
-            RoundError: cards are missing; ``check_cards`` refuses such a round.
+            RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
         played = self.played
         match cards:
@@ -176,9 +176,9 @@ class Turns:
     ) -> None:
         """Pay a wager or a bonus of a position, according to a row of its paytable.
 
-        The payout of a limited row is at most the rest of the player's payout limit. If the item is
-        a wager, the row can also return the wager. A bonus that is not a wager has no stake to
-        return (reading G2).
+        If the payout limit covers the row, the payout is at most what remains of the player's
+        limit. The row can also return the item if the item is a wager. A bonus that is not a wager
+        has no stake to return (reading G2).
         """
         paid_cents = row.sum_cents or row.times * wagered_cents
         rule = row.rule

@@ -14,7 +14,7 @@ from bonus.wagers import MeterKind, PaidFrom
 class ProgressiveWager:
     """The step of settlement for a progressive wager and its Envy Bonuses.
 
-    A hand can bring an Envy Bonus to each other player who made the wager.
+    A player's hand can bring an Envy Bonus to every other player who made the wager.
 
     Attributes:
         wager: the name of the wager.
@@ -36,10 +36,10 @@ class ProgressiveWager:
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
-        The holder of the hand need not have made the wager (reading T10). A hand that was folded
-        and collected brings no Envy Bonus (reading T8). A hand that was declared to win nothing
-        brings none. The dealer's hand brings none, because only the hands of positions are settled
-        here (reading T12).
+        The hand brings Envy Bonuses even if its holder did not make the wager (reading T10). A hand
+        that was folded and collected brings no Envy Bonus (reading T8). A hand that was declared to
+        win nothing brings no Envy Bonus. The dealer's hand brings no Envy Bonus, because only the
+        hands of positions are settled here (reading T12).
         """
         bettors = turns.bettors(self.wager)
         if not bettors:
@@ -90,9 +90,9 @@ def pay_row(
     """Pay a wager that feeds a meter, according to the paytable row of its hand.
 
     If the row pays nothing, the wager is collected. If the row pays a percentage of the meter, the
-    payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)). If that percentage is
-    recorded already, ``take`` is its index, and the payout is one share of it. If ``take`` is None,
-    the percentage is recorded now.
+    payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)). If the percentage was
+    recorded earlier, ``take`` is its index in the recorded percentages, and the payout is one share
+    of it. If ``take`` is None, the percentage is recorded now.
     """
     if not row.for_1 and not row.percent:
         turns.collect(box, wager, terms.rule, row.hand)

@@ -34,16 +34,16 @@ def check_wagers(
         positions: the positions of the round.
         rules: the rules of the casino table.
         terms: the terms of the table's meters.
-        decided: true if every player must have followed the Ante or folded. False if the round
-            ended before the players decided.
+        decided: true if every player must have folded or made the wager after the Ante. False if
+            the round ended before the players decided.
 
     Raises:
         RoundError: the code is ``bad_position``, ``position_twice``, ``unknown_wager``,
             ``not_offered``, ``bad_amount``, ``unknown_meter`` (the table has no meter for the
             wager), ``wrong_amount``, ``wager_missing`` (another wager that is needed is missing),
             ``after_fold``, ``undecided`` or ``nothing_folded``. ``wrong_amount`` has three reasons:
-            the meter has another amount (reading T22), a Play does not equal the Ante, or a wager
-            exceeds a limit of 649a.7(e).
+            the meter requires another wager amount (reading T22), a Play does not equal the Ante,
+            or a wager exceeds a limit of 649a.7(e).
     """
     seen: set[int] = set()
     positions_max = rules.chapter.deal.positions
@@ -135,7 +135,7 @@ def _wrong_follow(main: Main, cents: int) -> str:
 
 
 def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
-    """Check the wager limits of the version of the game that a table offers (649a.7(e)).
+    """Check the limits that a table's version of the game sets for wagers (649a.7(e)).
 
     Such a limit allows a wager only up to a multiple of another wager.
     """

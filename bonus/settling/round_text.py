@@ -176,7 +176,7 @@ def holdings_of(
 def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
     """Return the positions of a round with their wagers and without cards.
 
-    It is for a void round, which can have no cards.
+    This is for a void round, which does not need cards.
     """
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, box.wagers)

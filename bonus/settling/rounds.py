@@ -47,8 +47,8 @@ class RoundPosition:
             player.
         cards: the hand; None if the hand was folded and collected, if it was declared to win
             nothing, or if the round is void.
-        folded: true if the player folded. They did not follow the Ante, and so ended their
-            participation.
+        folded: true if the player folded: they did not make the wager after the Ante, and so ended
+            their participation.
         wagers: the amount of each wager, in cents.
         kept: true if the cards stayed on the table after a fold, because of a wager that is not in
             ``wagers``. An example is a Six Card Bonus.
@@ -99,7 +99,8 @@ class Round:
         pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)); None if it was not
             dealt.
         all_six_card: the All-Six Bonus card (682a.8(c)); None if it was not dealt.
-        dealer_exposed: true if a dealer's card was exposed. Then only some wagers are settled.
+        dealer_exposed: true if a dealer's card was exposed. In such a round, only some wagers are
+            settled.
     """
 
     positions: tuple[RoundPosition, ...]
@@ -118,8 +119,8 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
     the place of the names in the round.
 
     Raises:
-        RoundError: the code is ``wrong_cards`` if the number differs, or ``bad_card`` if a name is
-            not a card.
+        RoundError: the code is ``wrong_cards`` if the number of names is wrong, or ``bad_card`` if
+            a name is not a card.
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""

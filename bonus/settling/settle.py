@@ -121,7 +121,7 @@ def _is_void(text: RoundText, rules: TableRules) -> bool:
 def _lines(source: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a source; a line that is too long is cut.
 
-    The remaining part is still longer than ``LINE_BYTES_MAX``, so ``decode_round`` refuses it.
+    The cut line is still longer than ``LINE_BYTES_MAX``, so ``decode_round`` refuses it.
     """
     while line := source.readline(LINE_BYTES_MAX + 2):
         rest = line
@@ -138,7 +138,7 @@ def _without_contributions(
 ) -> dict[MeterKind, MeterHolding]:
     """Return the meter balances of a void round without the round's contributions (reading T28).
 
-    If the line of the round has no reserve for a meter, the reserve is unknown and does not change.
+    If the round does not name the reserve of a meter, nothing is subtracted from this reserve.
     """
     after = dict(holdings)
     for kind, added in contributions(positions, terms).items():

@@ -1,10 +1,10 @@
 """Settlement of a round, in the order that its chapter requires of the dealer.
 
 The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines
-all wins and needs no meter balance. If a win is a percentage of a meter, its amount depends on the
-balance at that moment. So ``settle_round`` only records the percentage. ``resolve`` subtracts the
-recorded percentages from the meters, in order. If the meters are those of the meter service, that
-service subtracts the percentages.
+all wins and needs no meter balance. If a win is a percentage of a meter, the amount depends on the
+balance when the percentage is subtracted. So ``settle_round`` only records the percentage.
+``resolve`` subtracts the recorded percentages from the meters, in paying order. The meter service
+does not use ``resolve``: it subtracts the percentages itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ def settle_round(
     """Settle a round that ``check_round`` has accepted.
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
-    are settled in turn (reading T13). After a progressive wager, the Envy Bonuses are paid that the
-    hand brings to other players.
+    are settled in turn (reading T13). Right after a progressive wager, the other players are paid
+    the Envy Bonuses that the hand brings.
 
     If a dealer's card was exposed, the wagers against the dealer's hand are returned. The other
     wagers are settled (readings P8, F10).
 
     Raises:
-        RoundError: cards are missing; ``check_round`` refuses such a round.
+        RoundError: cards are missing, because ``check_round`` did not check the round.
     """
     turns = Turns(played, rules.survivors, terms, rules.limit)
     irregular = rules.chapter.irregular

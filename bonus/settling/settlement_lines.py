@@ -64,7 +64,7 @@ class Line(
         paid: the amount won.
         returned: the amount of the wager that is returned.
         paid_from: the source of the payout; None if nothing is won.
-        percent: the percentage of the meter that is won; None if it is no percentage.
+        percent: the percentage of the meter that is won; None if no percentage is won.
         rule: the subsection that decides the item.
         envy_of: for an Envy Bonus, the position that has the hand.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on: the player's or the

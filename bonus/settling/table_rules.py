@@ -41,8 +41,8 @@ class Placing:
         cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
         meter: the kind of meter that the wager feeds; None if it feeds no meter.
         fourth_card: true if the wager depends on a fourth card.
-        choice: the choice that the Rules Submission lacks, if the table does not offer the wager.
-            Empty if the table offers the wager.
+        choice: if the table does not offer the wager, the choice that is missing from the Rules
+            Submission. Empty if the table offers the wager.
         choice_rule: the subsection with the paytables of ``choice``.
     """
 
@@ -84,9 +84,9 @@ class TableRules:
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
-        """Wager limits of the version of the game.
+        """Wager limits of the version of the game that this table plays (649a.7(e)).
 
-        Each limit allows a wager up to a multiple of another wager.
+        Each limit allows a wager only up to a multiple of another wager.
         """
         return self.version.bounds if self.version else ()
 

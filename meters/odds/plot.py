@@ -26,11 +26,11 @@ ENDINGS: Final = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Check that a plot can be written to a path, before its odds are counted.
+    """Check that a plot can be written to a path, before the odds for the plot are computed.
 
     Raises:
-        ValueError: the ending of the path is not that of a plot, the path is not a file, or its
-            directory does not exist.
+        ValueError: the path does not end in one of ``ENDINGS``, the path exists but is not a file,
+            or its directory does not exist.
     """
     if path.suffix not in ENDINGS:
         raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")

@@ -66,8 +66,8 @@ def show(entries: Iterable[OddsEntry], console: Console) -> None:
 def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
     """Return the heading of an entry, and the casino tables to which the heading belongs.
 
-    The tables are empty if the wager feeds no meter. So each meter of a floor file has a heading of
-    its own.
+    Only a wager that feeds a meter has casino tables in its heading. So each meter of a floor file
+    has a separate heading.
     """
     return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
 
@@ -187,7 +187,7 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
 
 
 def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
-    """Yield the best strategy by the rank of the hand alone, and its higher house edge."""
+    """Yield lines about the best strategy that uses only the rank of the player's hand."""
     if entries[0].mixed:
         several = len(entries[0].mixed)
         listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
