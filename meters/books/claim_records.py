@@ -15,6 +15,11 @@ from meters.wire.messages import Result, Wagers
 ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.FIVE_OF_SIX_ENVY})
 
 
+def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
+    """Return the name of the record of a hand that won, from the place and round of the hand."""
+    return f"{link}.{table}-{round_id}-p{position}"
+
+
 class AcceptedWagers(msgspec.Struct, frozen=True):
     """The wagers of a table position at lock-out, in cents by wager: evidence for a floorperson."""
 
@@ -67,6 +72,11 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     wagers: tuple[AcceptedWagers, ...]
     envy: tuple[OwedEnvy, ...]
     no_win: tuple[int, ...] = ()
+
+    @property
+    def hand_record(self) -> str:
+        """The name of the record of the hand. All claims of the hand have the same name."""
+        return hand_record_name(self.link, self.table, self.round, self.position)
 
     @property
     def only_envy(self) -> bool:

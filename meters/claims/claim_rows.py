@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.display import hand_words, item_words
+from bonus.display import hand_words, item_words, money
 from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, EnvyAct
 from meters.floor.floor_file import Floor
@@ -47,6 +47,23 @@ def record_of(fields: Mapping[str, str]) -> ClaimRecord:
     return _RECORD.decode(fields["record"])
 
 
+def claim_words(fields: Mapping[str, str]) -> str:
+    """Return the hand of a claim, its win with the amount, and each Envy Bonus, as one text."""
+    record = record_of(fields)
+    lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]))]
+    lines += [
+        f"{item_words(owed.item)} of position {owed.position}, {money(owed.amount)}"
+        for owed in record.envy
+    ]
+    place = f"round {record.round}, position {record.position}, {hand_words(record.hand)}"
+    return f"{place}: {'; '.join(lines)}"
+
+
+def _win_words(record: ClaimRecord, amount_cents: int) -> str:
+    share = f"{record.percent}% of the meter" if record.percent else "fixed amount"
+    return f"{item_words(record.item)}, {share}, {money(amount_cents)}"
+
+
 class ClaimRows:
     """Maker of rows that show claims to people, with the names in the floor file."""
 
@@ -66,6 +83,7 @@ class ClaimRows:
         amount_cents = int(fields["amount"])
         return ClaimRow(
             claim=record.claim,
+            hand_record=record.hand_record,
             order=fields["entry"],
             turn=record.turn,
             turns=record.turns,

@@ -112,6 +112,24 @@ class Claims:
             _, fields = await self._find(claim)
         return self._rows.row(fields)
 
+    async def hand(self, claim: str) -> Sequence[ClaimRow]:
+        """Return all claims of the hand to which a claim belongs, in paying order.
+
+        Claims that are only in the archive are not included.
+
+        Raises:
+            ActError: ``unknown_claim``, ``link_inoperable``.
+        """
+        with store_failure_as_inoperable():
+            store, fields = await self._find(claim)
+            record = record_of(fields)
+            stem = claim.rpartition("-")[0]
+            others = [f"{stem}-{turn}" for turn in range(1, record.turns + 1)]
+            if record.only_envy:
+                others = [claim]
+            rows = [self._rows.row(found) for found in await store.claims(others) if found]
+        return [row for row in rows if row.hand_record == record.hand_record]
+
     async def wins(self, search: WinSearch) -> WinPage:
         """Return decided and undecided wins, the latest first (duty D16).
 

@@ -45,6 +45,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
     Attributes:
         claim: the permanent id of the claim.
+        hand_record: the name of the hand's record; all claims of one hand have the same name.
         order: the number of the win's ledger entry. If wins were at nearly the same time, this
             number shows their order (duty D7).
         turn: the place of this win among the waiting wins of the round, from 1.
@@ -89,6 +90,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     """
 
     claim: str
+    hand_record: str = ""
     order: str
     turn: int = 1
     turns: int = 1
@@ -388,6 +390,10 @@ class ActRow(_Row, frozen=True, kw_only=True):
     or ``result`` if hands were entered differently before. For a decided correction request it is
     ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
     proposal, the round or the link.
+
+    `hand_record` is the name of the record of the hand, for a decision on a claim; all claims of
+    the hand have the same name. It is empty for other acts, and for claims that are only in the
+    archive.
     """
 
     entry: int
@@ -397,3 +403,4 @@ class ActRow(_Row, frozen=True, kw_only=True):
     of: str
     table: str
     told: str
+    hand_record: str = ""

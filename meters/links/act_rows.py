@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -16,7 +17,7 @@ from meters.books.money_terms import read_terms
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.upgrades import UPGRADE
-from meters.claims.claim_rows import DecisionRecord
+from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
 from meters.floor_api.types import ActRow
 from meters.links.proposals import Change
 from meters.wire.messages import DealtPosition, EnteredCards, Void
@@ -237,8 +238,21 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 }
 
 
-def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
-    """Make the row that shows the act in a ledger entry."""
+def claim_in(fields: Mapping[str, str]) -> str:
+    """Return the claim that the act of a ledger entry decides; empty if it decides no claim."""
+    if _DETAILS[fields["kind"]] is not _decision:
+        return ""
+    return msgspec.json.decode(fields["event"], type=DecisionRecord).claim
+
+
+def act_row(
+    entry: int, fields: Mapping[str, str], claim: Mapping[str, str] = MappingProxyType({})
+) -> ActRow:
+    """Make the row that shows the act of a ledger entry.
+
+    If the act decides a claim, `claim` has the fields of the claim in Redis. The row then names the
+    hand, the win with its amount, and each Envy Bonus.
+    """
     of, details = _DETAILS[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,
@@ -247,5 +261,6 @@ def act_row(entry: int, fields: Mapping[str, str]) -> ActRow:
         what=fields["kind"],
         of=of,
         table=fields["table"],
-        told=details,
+        told="; ".join(filter(None, (claim_words(claim) if claim else "", details))),
+        hand_record=record_of(claim).hand_record if claim else "",
     )

@@ -25,7 +25,7 @@ from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.floor.floor_file import Link, Meter, fewest_positions
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.links.act_rows import SwitchRecord, Withdrawn, act_row
+from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
 from meters.links.link_view import view_link
 from meters.links.parameters import with_parameter, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
@@ -249,10 +249,14 @@ class Links:
         """
         store = self._link(link).store
         with store_failure_as_inoperable():
-            return [
-                act_row(entry, fields)
-                for entry, fields in await ActIndex(store).page(before, limit)
-            ]
+            page = await ActIndex(store).page(before, limit)
+            ids = [claim_in(fields) for _, fields in page]
+            read = [*dict.fromkeys(filter(None, ids))]
+            claims = dict(zip(read, await store.claims(read), strict=True)) if read else {}
+        return [
+            act_row(entry, fields, claims.get(claim, {}))
+            for (entry, fields), claim in zip(page, ids, strict=True)
+        ]
 
     async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkView:
         running = self._running(link)

@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Final, Self, TypeVar
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.claim_records import hand_record_name
 from meters.books.outage_entries import Outage
 from meters.floor_api.types import ActRow
 from meters.reports.flows import AccountFlows, Flow
@@ -71,7 +72,7 @@ class Win:
         """
         if not self.round:
             return self.claim
-        return f"{self.link}.{self.table}-{self.round}-p{self.hand_position}"
+        return hand_record_name(self.link, self.table, self.round, self.hand_position)
 
     @property
     def payment(self) -> str:

@@ -83,6 +83,10 @@ class ClaimsInMemory(Claims):
     async def waiting(self) -> Sequence[ClaimRow]:
         return [row for row in self.claims.values() if not _decided(row)]
 
+    async def hand(self, claim: str) -> Sequence[ClaimRow]:
+        """Return the only claim of the hand."""
+        return [await self.find(claim)]
+
     async def find(self, claim: str) -> ClaimRow:
         if claim not in self.claims:
             raise ActError("unknown_claim", f"there is no claim {claim}")

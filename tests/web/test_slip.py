@@ -114,6 +114,23 @@ def test_a_hand_that_was_declared_to_win_nothing_is_named() -> None:
     assert told.count("declared to win nothing") == 1
 
 
+def test_all_payments_of_the_hand_are_on_each_of_its_slips() -> None:
+    first = changed(ROYAL, claim="pit.T-1-2-1", percent=100, amount=100_042, envy=(), envy_amount=0)
+    envy = [EnvyOwed(position=5, patron=None, item="five_card_envy", amount=30_000)]
+    second = changed(
+        first, claim="pit.T-1-2-2", item="five_card_progressive", item_name="Five-Card Progressive",
+        hand="straight_flush", hand_name="Straight flush", percent=None, amount=5_000,
+        state="pending", envy=msgspec.to_builtins(envy), envy_amount=30_000,
+    )  # fmt: skip
+    floor = parse_floor(FLOOR)
+    words = words_on(slip_pdf(floor, first, "Sue", NOW, (first, second)))
+    assert "All payments of this hand, without what was rejected: $1,350.42" in words
+    assert "100% of the meter: $1,000.42, pending, this slip" in words
+    assert "Five-Card Progressive, Straight flush, at odds: $50.00, pending" in words
+    assert "Position 5: Five-Card Envy Bonus $300.00" in words
+    assert "All payments" not in words_on(slip_pdf(floor, first, "Sue", NOW, (first,)))
+
+
 def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
     words = words_on(
         slip(changed(ROYAL, state="rejected", reason="Hand misread", envy_not_due=True, **DECIDED))

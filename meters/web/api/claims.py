@@ -110,9 +110,9 @@ def _reading_routes(
 
         The operators' log records who printed the slip (duty D17). So a lapsed session is refused.
         """
-        row = await claims.find(claim)
+        row, hand = await claims.find(claim), await claims.hand(claim)
         name = request.user.name
-        slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC))
+        slip = await asyncio.to_thread(slip_pdf, floor, row, name, datetime.now(UTC), hand)
         await user_directory.log.note(
             "slip_printed", by=name, about=claim, client=client_of(request)
         )

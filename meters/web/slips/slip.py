@@ -4,7 +4,7 @@ The slip has everything that duty D16 requires of a win: date, time, table, posi
 and order.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -43,7 +43,9 @@ _PAID_FROM: Final = {
 Fact = tuple[str, str]
 
 
-def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> bytes:
+def slip_pdf(
+    floor: Floor, row: ClaimRow, printed_by: str, at: datetime, hand: Sequence[ClaimRow] = ()
+) -> bytes:
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
     The slip shows the order of the win as duty D7 defines it. Long content is printed smaller until
@@ -54,6 +56,8 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
         row: the win, with amounts in cents.
         printed_by: the user who prints the slip.
         at: the time of printing, with a time zone.
+        hand: all claims of the hand that won. If there are several, the slip lists all payments of
+            the hand.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -75,21 +79,21 @@ def slip_pdf(floor: Floor, row: ClaimRow, printed_by: str, at: datetime) -> byte
     return pdf_file(
         layout,
         [
-            _fitting(floor, row, body[3]),
+            _fitting(floor, row, hand, body[3]),
             FrameBreak(),
             signature_lines(signers, _INNER, gap=_GAP, apart=_SIGNING_APART),
         ],
     )
 
 
-def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
+def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: float) -> object:
     """Return the content of a slip, laid out so that it fits on the page.
 
     The content is laid out wider than the page, then shrunk to the page's width.
     """
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
-        slip = _Slip(floor, row, width)
+        slip = _Slip(floor, row, hand, width)
         _, needed = KeepInFrame(0, 0, list(slip.contents())).wrapOn(None, width, 100 * height)
         if needed <= height * percent / 100:
             break
@@ -99,11 +103,12 @@ def _fitting(floor: Floor, row: ClaimRow, height: float) -> object:
 class _Slip:
     """Content of one win's slip, from top to bottom. Its width is in points."""
 
-    def __init__(self, floor: Floor, row: ClaimRow, width: float) -> None:
+    def __init__(self, floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], width: float) -> None:
         self._facility = floor.facility
         self._width = width
         self._zone = ZoneInfo(floor.facility.timezone)
         self._row = row
+        self._hand = hand
 
     def contents(self) -> Iterator[object]:
         yield from self._head()
@@ -113,6 +118,7 @@ class _Slip:
         halves = [_facts(self._where(), half), _facts(self._what(), half)]
         yield table([halves], (half + _GAP, half), gap=_GAP)
         yield from self._cards()
+        yield from self._record()
         yield from self._evidence()
         if decided := list(self._decided()):
             yield rule()
@@ -188,6 +194,22 @@ class _Slip:
             ]
             yield table([cells], [width] * len(groups), gap=_GAP)
 
+    def _record(self) -> Iterator[object]:
+        """Yield all payments of the hand, if the hand has several claims."""
+        if len(self._hand) < 2:
+            return
+        lines = [(_claim_line(one, self._row), *_due(one)) for one in self._hand]
+        total = money(sum(won + envy for _, won, envy in lines))
+        yield rule()
+        yield paragraph(
+            f"All payments of this hand, without what was rejected: {total}", 9, gray=HUSH
+        )
+        for one, (line, _, _) in zip(self._hand, lines, strict=True):
+            yield paragraph(line, 9)
+            if one.claim != self._row.claim:
+                for owed in one.envy:
+                    yield paragraph(_owed(owed), 9)
+
     def _evidence(self) -> Iterator[object]:
         row = self._row
         if row.wagers:
@@ -240,6 +262,19 @@ def _who(position: int, patron: str | None) -> str:
 def _wagered(one: Wagered) -> str:
     wagers = ", ".join(f"{item_words(item)} {money(cents)}" for item, cents in one.wagers.items())
     return f"{_who(one.position, one.patron)}: {wagers}"
+
+
+def _claim_line(one: ClaimRow, printed: ClaimRow) -> str:
+    share = "at odds" if one.percent is None else f"{one.percent}% of the meter"
+    name = f"{one.item_name or item_words(one.item)}, {one.hand_name or hand_words(one.hand)}"
+    this = ", this slip" if one.claim == printed.claim else ""
+    return f"{name}, {share}: {money(one.amount)}, {one.state}{this}"
+
+
+def _due(one: ClaimRow) -> tuple[int, int]:
+    """Return the cents of a claim's win and of its Envy Bonuses, each 0 if it was rejected."""
+    won = 0 if one.state == "rejected" or one.only_envy else one.amount
+    return won, 0 if one.envy_not_due else one.envy_amount
 
 
 def _owed(one: EnvyOwed) -> str:
