@@ -19,6 +19,9 @@ METERS: Final = (
 )
 """The four kinds of meter. Each kind is also the default id of its meter."""
 
+ONE_REJECTS: Final = 10**9
+"""A `two_people_reject_above` with which one person rejects every win."""
+
 
 def floor_text(
     *sections: str, service: Mapping[str, Value] | None = None, **facility: Value

@@ -204,12 +204,14 @@ class SettledRound(_Record, frozen=True):
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
         """Return the settlement with a decision on a claim.
 
-        A late or repeated decision changes nothing.
+        A late or repeated decision changes nothing. A rejected win can be reopened, and validated
+        after that.
         """
         known = self.decision_on(claim)
         if all(opened.claim != claim for opened in self.claims):
             return self
-        if known is not None and not (known == "validated" and event in FINAL):
+        follows = {"validated": FINAL, "rejected": frozenset({"validated", "paid"})}
+        if known is not None and event not in follows.get(known, ()):
             return self
         others = tuple(each for each in self.decided if each.claim != claim)
         return replace(self, decided=(*others, ClaimDecision(claim, event)))

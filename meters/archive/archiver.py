@@ -11,6 +11,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.books.act_history import ActIndex
 from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
+from meters.books.claim_evidence import CLAIM_ACTS
 from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
@@ -149,7 +150,7 @@ class Archiver:
                 for number, fields in await self._next(replay.entries):
                     writer.add((number, fields))
                     replay.apply_entry(number, fields)
-                    if fields["kind"] in _DECIDING:
+                    if fields["kind"] in CLAIM_ACTS:
                         decided.add(msgspec.json.decode(fields["event"], type=_Decided).claim)
                     if fields["kind"] == b"reading":
                         break
@@ -355,9 +356,6 @@ class Archiver:
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
             onward = min(page[0][0] + _CUT, last + 1)
             await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
-
-
-_DECIDING: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
 
 
 class _Decided(msgspec.Struct, frozen=True):

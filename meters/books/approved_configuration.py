@@ -10,7 +10,7 @@ the floor file or this text. So the parameters in the text can differ from the p
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Self
@@ -21,9 +21,14 @@ from meters.books.money_terms import terms_text
 from meters.floor.floor_file import Floor, Link, Meter
 
 _NONE: Final = "none"
-_IN_CENTS: Final = frozenset(
-    {"validate_from", "tax_documents_above", "wager", "limit", "contribution_max"}
-)
+_FACILITY_KEYS: Final = frozenset({
+    "validate_from", "tax_documents_above", "two_people_reject_above", "confirm_corrections",
+    "require_all_hands",
+})  # fmt: skip
+_IN_CENTS: Final = frozenset({
+    "validate_from", "tax_documents_above", "two_people_reject_above", "wager", "limit",
+    "contribution_max",
+})  # fmt: skip
 _Settings = dict[str, object]
 
 
@@ -33,6 +38,12 @@ class _Text(msgspec.Struct, frozen=True):
     facility: _Settings
     meters: dict[str, _Settings]
     tables: dict[str, _Settings]
+
+
+class _Approval(msgspec.Struct, frozen=True):
+    """The approved text in the ledger entry of an approval."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -49,15 +60,7 @@ class LinkConfiguration:
         """Make the configuration of a link from a floor file."""
         facility = floor.facility
         held = _Text(
-            facility=_given(
-                facility,
-                {
-                    "validate_from",
-                    "tax_documents_above",
-                    "confirm_corrections",
-                    "require_all_hands",
-                },
-            ),
+            facility=_given(facility, _FACILITY_KEYS),
             meters={
                 meter.meter_id: _given(meter, set(meter.__struct_fields__) - {"id", "name"})
                 for meter in link.meter
@@ -105,7 +108,21 @@ def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return meters, {table: str(said.get("asset", "")) for table, said in held.tables.items()}
 
 
-def _given(of: msgspec.Struct, names: set[str]) -> _Settings:
+def approved_two_people_amount(event: bytes | str) -> int | None:
+    """Return the amount in cents above which two people must reject a win, from an approval.
+
+    Return None if the approved floor file does not have the key, or if the event is not an
+    approval.
+    """
+    try:
+        text = msgspec.json.decode(event, type=_Approval).text
+        amount = msgspec.json.decode(text, type=_Text).facility.get("two_people_reject_above")
+    except msgspec.DecodeError:
+        return None
+    return amount if isinstance(amount, int) else None
+
+
+def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:
     """Return the named settings, without the settings that have their default value."""
     return {
         field.name: msgspec.to_builtins(value)

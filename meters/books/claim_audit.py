@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from meters.books.claim_evidence import (
+    CLAIM_ACTS,
     DECIDED,
     LedgerDecision,
     claim_differences,
@@ -26,9 +27,8 @@ log = structlog.get_logger()
 
 _AT_ONCE: Final = 100
 """Count of claims that one call reads. Such a call delays Redis by less than a millisecond."""
-_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"pay_envy", b"reject_envy"})
-_Later = tuple[LedgerDecision, str, Mapping[str, bytes]]
-"""A decision on a claim, the person who decided, and the fields of the decision's ledger entry."""
+_Later = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
+"""A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
 
 
 class ClaimAudit:
@@ -155,8 +155,8 @@ class ClaimAudit:
                 continue
             held_win, held_envy = books.claims.get(claim), books.envy.get(claim)
             due = evidence.claims.get(claim) or fields_of(held_win, held_envy)
-            for decided, by, entry in later.get(claim, ()):
-                due = decided_claim(due, decided, by, entry)
+            for decided, by, number, entry in later.get(claim, ()):
+                due = decided_claim(due, decided, by, number, entry)
             found += claim_differences(claim, due, held, evidence.assets_of(claim))
         return found
 
@@ -166,9 +166,9 @@ class ClaimAudit:
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
                 after = max(number, after + 1)
-                if fields.get("kind") in _DECISIONS:
+                if fields.get("kind") in CLAIM_ACTS:
                     decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
-                    found.setdefault(decided.claim, []).append((decided, by, fields))
+                    found.setdefault(decided.claim, []).append((decided, by, number, fields))
         return found
 
 

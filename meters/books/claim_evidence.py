@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import METER_OF_ITEM
+from meters.books.claim_changes import ReturnedAmounts
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
@@ -31,13 +32,16 @@ _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _GIVEN: Final = msgspec.json.Decoder(dict[str, object])
 _STATES: Final = {
     "validate": "validated", "reject": "rejected", "pay": "paid",
-    "pay_envy": "paid", "reject_envy": "rejected",
+    "pay_envy": "paid", "reject_envy": "rejected", "reopen": "pending",
 }  # fmt: skip
+_REQUESTS: Final = frozenset({"request_reject", "request_reopen"})
+_REQUEST_FIELDS: Final = ("request", "request_by", "request_at", "request_entry")
 _ENVY_ACTS: Final = frozenset({"pay_envy", "reject_envy"})
 _COMPARED: Final = (
     "amount", "after", "state", "entry", "at", "by", "decision",
     "envy", "envy_by", "envy_at", "envy_decision",
     *(f"{act}_{what}" for act in _STATES for what in ("by", "at")),
+    *_REQUEST_FIELDS, "returned", "slip_correction", "correct_slip_by", "correct_slip_at",
 )  # fmt: skip
 _SHOWN_MAX: Final = 80
 
@@ -50,6 +54,12 @@ class LedgerDecision(msgspec.Struct, frozen=True):
     slip: str | None = None
     envy_back: int = 0
     envy_paid: int = 0
+
+
+CLAIM_ACTS: Final = frozenset(
+    {act.encode() for act in _STATES} | {act.encode() for act in _REQUESTS} | {b"correct_slip"}
+)
+"""The kinds of the ledger entries that change a claim."""
 
 
 class _Restored(msgspec.Struct, frozen=True):
@@ -141,7 +151,7 @@ class Evidence:
                 reply = fields["reply"]
                 if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
                     self._open(number, fields, opened, books)
-            case b"validate" | b"reject" | b"pay" | b"pay_envy" | b"reject_envy":
+            case _ if kind in CLAIM_ACTS:
                 self._decide(number, fields, books)
             case b"approve":
                 self.add_approval(fields["event"])
@@ -241,10 +251,12 @@ class Evidence:
         claim = decided.claim
         if decided.slip:
             self.slips[fold_in_link(decided.slip)] = claim
-        if claim not in books.claims and claim not in books.envy:
+        if claim in books.waiting:
+            self.ended.pop(claim, None)
+        elif decided.act not in {"correct_slip", *_REQUESTS}:
             self.ended[claim] = number
         if claim in self.claims:
-            self.claims[claim] = decided_claim(self.claims[claim], decided, by, fields)
+            self.claims[claim] = decided_claim(self.claims[claim], decided, by, number, fields)
 
 
 def table_of(claim: str) -> str:
@@ -269,14 +281,23 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 
 
 def decided_claim(
-    due: Fields, decided: LedgerDecision, by: str, entry: Mapping[str, bytes]
-) -> dict[str, str]:  # fmt: skip
-    """Return the fields of a claim's Redis hash after a decision.
+    due: Fields, decided: LedgerDecision, by: str, number: int, entry: Mapping[str, bytes]
+) -> dict[str, str]:
+    """Return the fields of a claim's Redis hash after a decision, a request or a correction.
+
+    `number` is the number of the ledger entry `entry`.
 
     If the field `record` is missing, only fields that are in the hash are changed.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
-    found, envy = dict(due), _envy_after(due.get("envy"), decided)
+    found = dict(due)
+    if act in _REQUESTS:
+        found |= dict(zip(_REQUEST_FIELDS, (event, by, at, str(number)), strict=True))
+        return found if "record" in due else {name: found[name] for name in due}
+    if act == "correct_slip":
+        found |= {"slip_correction": event, "correct_slip_by": by, "correct_slip_at": at}
+        return found if "record" in due else {name: found[name] for name in due}
+    envy = _envy_after(due, decided)
     if envy is not None and envy != due.get("envy"):
         found |= {"envy": envy, "envy_by": by, "envy_at": at}
     alone = decided.claim.rpartition("-")[2].startswith("e")
@@ -285,13 +306,24 @@ def decided_claim(
     else:
         found |= {"state": _STATES[act], "by": by, "decision": event}
         found |= {f"{act}_by": by, f"{act}_at": at}
+    if act in {"validate", "reject", "pay", "reopen"}:
+        for name in (*_REQUEST_FIELDS, "returned"):
+            found.pop(name, None)
+    if act == "reject":
+        moved = msgspec.json.decode(entry["transfers"], type=list[tuple[str, str, int, int]])
+        found["returned"] = ReturnedAmounts.of(number, moved, decided.claim).text
     return found if "record" in due else {name: found[name] for name in due}
 
 
-def _envy_after(before: str | None, decided: LedgerDecision) -> str | None:
-    """Return the state of a claim's Envy Bonuses after a decision. None if none are owed."""
+def _envy_after(due: Fields, decided: LedgerDecision) -> str | None:
+    """Return the state of a claim's Envy Bonuses after a decision, or None if none are owed."""
+    before = due.get("envy")
     if before is None:
         return None
+    if decided.act == "reopen":
+        # The rejection took the Envy Bonuses back if its decision has their amount.
+        rejection = DECIDED.decode(due["decision"]) if "decision" in due else decided
+        return "pending" if rejection.envy_back else before
     if decided.act == "reject_envy" or decided.envy_back:
         return "rejected"
     if decided.act == "pay_envy" or decided.envy_paid:
@@ -319,6 +351,8 @@ def claim_differences(
         _difference(claim, name, held.get(name), due.get(name))
         for name in names
         if held.get(name) != due.get(name)
+        # An earlier release did not keep the amounts of a rejection.
+        and not (name == "returned" and name not in held)
     ]
     if "record" in due:
         found += _record_differences(claim, due["record"], held.get("record", ""), assets)

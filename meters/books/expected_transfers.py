@@ -115,6 +115,34 @@ class HeldEnvy:
         return [line for line in lines if (line.position, line.item, line.envy_of) in own]
 
 
+@dataclass(frozen=True, slots=True)
+class RejectedWin:
+    """A win that was rejected on the open gaming day, and can be reopened.
+
+    Attributes:
+        win: the win before its rejection.
+        envy: the Envy Bonuses that the rejection took back; None if it took none back.
+        meter_micros, overflow_micros: the micros that went back to the meter and its overflow.
+        envy_booked_cents: Envy Bonuses taken back that an earlier release had booked as paid.
+    """
+
+    win: HeldWin
+    envy: HeldEnvy | None
+    meter_micros: int
+    overflow_micros: int
+    cycle: int
+    envy_booked_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A request about a claim: its ledger entry, its act, and the person who made it."""
+
+    entry: int
+    act: str
+    by: str
+
+
 @dataclass
 class ExpectedBooks:
     """The balances, rounds and claims of a link, calculated from the ledger entries so far.
@@ -127,6 +155,9 @@ class ExpectedBooks:
         claims: the wins that are not finally decided.
         envy: the Envy Bonuses that are owed under each claim.
         tallies: the accounting meters: counts and sums that only rise (duty D2).
+        requests: by claim, the requests of the open gaming day that nobody has confirmed.
+        rejected: the wins that were rejected on the open gaming day.
+        two_people_reject_above_cents: the amount in the approved floor file, or None.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -136,6 +167,9 @@ class ExpectedBooks:
     claims: dict[str, HeldWin] = field(default_factory=dict)
     tallies: Counter[str] = field(default_factory=Counter)
     envy: dict[str, HeldEnvy] = field(default_factory=dict)
+    requests: dict[str, Requested] = field(default_factory=dict)
+    rejected: dict[str, RejectedWin] = field(default_factory=dict)
+    two_people_reject_above_cents: int | None = None
 
     @property
     def waiting(self) -> set[str]:
@@ -414,6 +448,8 @@ def decision_moved(
         draft.faults.append(f"claim {claim_id} was validated and paid by {by}")
     account, cycle = claim_account(claim_id), books.cycles[claim.meter]
     micros, tallies = claim.cents * MICROS_PER_CENT, books.tallies
+    taken_back = None
+    books.requests.pop(claim_id, None)
     if act == "reject":
         if claim.percent:
             draft.fill(account, claim.meter, micros, cycle)
@@ -421,6 +457,15 @@ def decision_moved(
             draft.move(account, HOUSE, micros, cycle)
         tallies[f"rejected:{claim.meter}"] += 1
         tallies[f"rejected_cents:{claim.meter}"] += claim.cents
+        taken_back = books.envy.get(claim_id) if envy_back_cents else None
+        moved = {one.target: one.micros for one in draft.transfers}
+        to_meter, to_overflow = (
+            moved.get(kind(claim.meter), 0) for kind in (meter_account, overflow_account)
+        )
+        booked_cents = 0 if taken_back else envy_back_cents
+        books.rejected[claim_id] = RejectedWin(
+            claim, taken_back, to_meter, to_overflow, cycle, booked_cents
+        )
     elif claim.hand_pay and act == "validate":
         books.claims[claim_id] = replace(claim, state="validated", by=by)
     else:

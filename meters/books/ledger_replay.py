@@ -8,6 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
+from meters.books.approved_configuration import approved_two_people_amount
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.books.checkpoint import (
     ARCHIVED,
@@ -16,7 +17,8 @@ from meters.books.checkpoint import (
     Checkpoint,
     NotedApproval,
 )
-from meters.books.claim_evidence import Evidence
+from meters.books.claim_evidence import CLAIM_ACTS, Evidence
+from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
 from meters.books.expected_transfers import (
@@ -54,6 +56,7 @@ class _Decided(msgspec.Struct, frozen=True):
     act: str
     envy_back: int = 0
     envy_paid: int = 0
+    request: int = 0
 
 
 class _Changed(msgspec.Struct, frozen=True):
@@ -122,6 +125,9 @@ class Replay:
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
             link.add_approval(approval.entry, approval.by, approval.event)
+        books = checkpoint.books()
+        if approval:
+            books.two_people_reject_above_cents = approved_two_people_amount(approval.event)
         return cls(
             begins_after=checkpoint.entries,
             evidence=evidence,
@@ -131,7 +137,7 @@ class Replay:
             seal=checkpoint.seal,
             variances=list(checkpoint.variances),
             closed_day=checkpoint.closed_day,
-            _books=checkpoint.books(),
+            _books=books,
             _contributed_micros=checkpoint.contributed_micros,
             _closed=checkpoint.closed,
             _approval=checkpoint.approval,
@@ -335,6 +341,7 @@ class Replay:
             case kind:
                 by = fields["by"].decode()
                 if kind == b"approve":
+                    books.two_people_reject_above_cents = approved_two_people_amount(event)
                     number = books.tallies["approvals"] + 1
                     self._approval = NotedApproval(self.entries, number, by, event.decode())
                 return self._act_due(kind, by, event, transfers)
@@ -347,7 +354,7 @@ class Replay:
         match kind:
             case b"seed":
                 return seed_moved(books, _seeded(transfers), read_terms(event))
-            case b"validate" | b"reject" | b"pay" | b"pay_envy" | b"reject_envy":
+            case _ if kind in CLAIM_ACTS:
                 return self._decision_due(kind.decode(), by, _DECIDED.decode(event))
             case b"adjust" | b"parameter":
                 return self._change_due(kind, by, _CHANGED.decode(event))
@@ -366,10 +373,20 @@ class Replay:
         return Draft(books)
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
-        """Return the transfers of a decision on a win or on owed Envy Bonuses."""
-        if kind in {"pay_envy", "reject_envy"}:
-            return envy_moved(self._books, kind, decided.claim)
-        return decision_moved(
+        """Return the transfers of an act on a win, or on Envy Bonuses that are owed."""
+        match kind:
+            case "pay_envy" | "reject_envy":
+                return envy_moved(self._books, kind, decided.claim)
+            case "request_reject" | "request_reopen":
+                return request_moved(self._books, kind, decided.claim, by, self.entries)
+            case "reopen":
+                return reopened_moved(self._books, decided.claim, by, decided.request)
+            case "correct_slip":
+                return Draft(self._books)
+        faults = []
+        if kind == "reject":
+            faults = reject_faults(self._books, decided.claim, by, decided.request)
+        due = decision_moved(
             self._books,
             decided.act,
             decided.claim,
@@ -377,6 +394,8 @@ class Replay:
             envy_back_cents=decided.envy_back,
             envy_paid_cents=decided.envy_paid,
         )
+        due.faults += faults
+        return due
 
     def _hold_reading(self, reading: CloseReading) -> None:
         """Compare the reading at the close of a gaming day with the replayed balances.
@@ -387,6 +406,8 @@ class Replay:
         problems = (f"at the close of {reading.day}: {one}" for one in found)
         self.variances += [*problems][: PROBLEMS_MAX - len(self.variances)]
         self.closed_day = reading.day.isoformat()
+        self._books.requests.clear()
+        self._books.rejected.clear()
 
     def _hold_archived(self, archived: Archived) -> None:
         """Compare an archived gaming day's checkpoint with the replayed balances at its close."""

@@ -6,6 +6,12 @@ from typing import Literal
 Act = Literal["validate", "reject", "pay"]
 """A floorperson's decision on a claim."""
 
+ClaimRequest = Literal["request_reject", "request_reopen"]
+"""A floorperson's request about a claim, which a second person must confirm."""
+
+ClaimChange = Literal["reopen", "correct_slip"]
+"""A change of a claim that was finally decided."""
+
 EnvyAct = Literal["pay_envy", "reject_envy"]
 """A floorperson's decision on the Envy Bonuses that are owed under a claim."""
 

@@ -21,6 +21,10 @@ unpayable:
   under two conditions. Claim A was finally decided, with another number or without a number. The
   data of A's link does not have the number. Only the data of an operable link is read for this,
   because damaged or lost data does not show what was paid.
+- A correction of a paid claim's number has the same two steps, and the claim keeps its old number
+  too. A paid claim can be corrected at any time. So no other claim replaces a number that a process
+  reserved for a correction before the process died. A rejected claim can be reopened until its
+  gaming day is closed. Only after that day, its reservation can be replaced.
 - After a restore, the data of a link can lack a payment that was made. So the restore looks for
   numbers that are reserved for claims of the link, but that no restored payment has. The restore
   stores each such number in the link's data, with the claim and the number of the restore's ledger
@@ -68,6 +72,8 @@ _ALIKE: Final = str.maketrans(
 _UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
 """Invisible characters and variation selectors that earlier releases accepted in a slip number."""
 _AT_ONCE: Final = 500
+_CORRECTS: Final = "!"
+"""The end of a reservation's text if the number is reserved for a correction."""
 
 
 def kept_for(claim: str, entry: int) -> str:
@@ -77,6 +83,15 @@ def kept_for(claim: str, entry: int) -> str:
     'main.TCP-01-42-1:7'
     """
     return f"{claim}:{entry}"
+
+
+def correction_of(claim: str) -> str:
+    """Return the text with which a number is reserved to correct a claim's slip number.
+
+    >>> correction_of("main.TCP-01-42-1")
+    'main.TCP-01-42-1!'
+    """
+    return claim + _CORRECTS
 
 
 def claim_of(noted: str) -> str:
@@ -168,7 +183,12 @@ class Reservation:
     def of(cls, text: str) -> Self:
         """Decode a reservation from its text in Redis."""
         tries, blank, claim = text.partition(" ")
-        return cls(claim if blank and tries.isdecimal() else text, text)
+        return cls((claim if blank and tries.isdecimal() else text).removesuffix(_CORRECTS), text)
+
+    @property
+    def corrects(self) -> bool:
+        """True if the number was reserved for a correction of the claim's slip number."""
+        return self.text.endswith(_CORRECTS)
 
     @property
     def link(self) -> str:

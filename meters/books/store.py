@@ -245,19 +245,20 @@ class LinkStore:
         slip: str = "",
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
+        request: int | None = None,
     ) -> DecisionResult:
         """Apply a floorperson's decision on a claim, exactly once.
 
         `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
         these bonuses in two cases: they are rejected with the win, or paid with the win. In all
-        other cases `envy_cents` is 0.
+        other cases `envy_cents` is 0. `request` is the ledger entry of the confirmed request.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the claim is not in the state that this decision needs.
-            BooksError: the script refused: ``same_person`` (with the validator and the person who
-                set a PIN), ``slip_used`` (with the claim), ``envy_decided``, ``books_differ`` or
-                ``books_full``.
+            BooksError: the script refused: ``no_request``, ``same_person`` (with the person who did
+                the first act and the person who set a PIN), ``slip_used`` (with the claim),
+                ``envy_decided``, ``books_differ`` or ``books_full``.
         """
         rows = await self._decide(
             keys=[
@@ -283,9 +284,10 @@ class LinkStore:
                 limit_cents * MICROS_PER_CENT,
                 setters.text,
                 msgspec.msgpack.encode(owed),
+                "" if request is None else request,
             ],
         )
-        state, amount, after, entry = _decided(rows)
+        state, amount, after, entry = answer_of(rows)
         return DecisionResult(state, int(amount), int(after), int(entry))
 
     async def decide_envy(
@@ -326,7 +328,7 @@ class LinkStore:
                 event,
             ],
         )
-        _, _, entry = _decided(rows)
+        _, _, entry = answer_of(rows)
         return int(entry)
 
     async def decide_ask(
@@ -357,7 +359,7 @@ class LinkStore:
                 event,
             ],
         )
-        (entry,) = _decided(rows)
+        (entry,) = answer_of(rows)
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
@@ -565,7 +567,7 @@ class LinkStore:
         return [claim.decode() for claim in rows]
 
 
-def _decided(rows: Sequence[bytes]) -> list[str]:
+def answer_of(rows: Sequence[bytes]) -> list[str]:
     """Return the part after ``done`` of a decision script's answer, or raise the refusal."""
     match texts(rows):
         case ["done", *result]:

@@ -7,36 +7,51 @@ import msgspec
 
 from bonus.display import hand_words, item_words, money
 from meters.books.claim_records import ClaimRecord
-from meters.books.link_state import Act, EnvyAct
+from meters.books.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import ClaimRow, ClaimState, EnvyOwed, Wagered
+from meters.floor_api.types import (
+    ClaimRequestRow,
+    ClaimRow,
+    ClaimState,
+    EnvyOwed,
+    Wagered,
+)
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A floorperson's decision on a claim, as the ledger stores it.
+    """A floorperson's act on a claim, as the ledger stores it.
+
+    The act is a decision, a request that a second person must confirm, or a change of a decided
+    claim.
 
     Attributes:
         claim: the claim.
-        act: the decision, such as to validate or to pay.
+        act: the act.
         by: the person who decided.
-        reason: the reason of a rejection, or None.
+        reason: the reason of a rejection, a request or a correction, or None.
         slip: the number of the payout slip, or None.
         envy_back: for a rejection: the sum in cents of the Envy Bonuses that are not due because of
             it.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
-        envy_paid: for a payment: the sum in cents of the Envy Bonuses that were paid with the win.
+        envy_paid: the sum in cents of the Envy Bonuses that were paid together with the win.
+        request: the ledger entry of the request that this act confirms; 0 for none.
+        requested_by: the person who made this request, or None.
+        old_slip: the number of the payout slip that a correction replaces, or None.
     """
 
     claim: str
-    act: Act | EnvyAct
+    act: Act | EnvyAct | ClaimRequest | ClaimChange
     by: str
     reason: str | None = None
     slip: str | None = None
     envy_back: int = 0
     pin_set_by: tuple[str, ...] = ()
     envy_paid: int = 0
+    request: int = 0
+    requested_by: str | None = None
+    old_slip: str | None = None
 
 
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
@@ -69,10 +84,17 @@ class ClaimRows:
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
+        self._reject_above_cents = floor.facility.two_people_reject_above
         self._links = {link.id: link.name for link in floor.link}
         self._meters = {
             (link.id, meter.meter_id): meter.title for link in floor.link for meter in link.meter
         }
+
+    def two_people_reject(self, record: ClaimRecord, amount_cents: int) -> bool:
+        """Return whether two people must reject a win."""
+        if self._reject_above_cents is None:
+            return record.paid_from == "hand_pay"
+        return amount_cents > self._reject_above_cents
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
         """Make the row that shows a claim with its present state."""
@@ -134,10 +156,40 @@ class ClaimRows:
             paid_by=fields.get("pay_by") or fields.get("pay_envy_by"),
             paid_at=fields.get("pay_at") or fields.get("pay_envy_at"),
             reason=decision.reason if decision else None,
-            slip=decision.slip if decision else None,
+            slip=present_slip(fields),
+            slip_corrected_by=fields.get("correct_slip_by"),
+            slip_corrected_at=fields.get("correct_slip_at"),
+            request=_request_row(fields),
+            two_people_reject=self.two_people_reject(record, amount_cents),
             tax_documents=self._tax_above_cents is not None
             and amount_cents > self._tax_above_cents,
         )
+
+
+def decision_of(text: str) -> DecisionRecord:
+    """Return a decision, decoded from its text in the books."""
+    return _DECISION.decode(text)
+
+
+def present_slip(fields: Mapping[str, str]) -> str | None:
+    """Return the present number of a claim's payout slip, or None if it has none."""
+    text = fields.get("slip_correction") or fields.get("decision")
+    return None if text is None else _DECISION.decode(text).slip
+
+
+def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
+    """Return the request about a claim that nobody has confirmed, or None if there is none."""
+    if "request" not in fields:
+        return None
+    request = _DECISION.decode(fields["request"])
+    return ClaimRequestRow(
+        entry=int(fields["request_entry"]),
+        act="reopen" if request.act == "request_reopen" else "reject",
+        by=fields["request_by"],
+        at=fields["request_at"],
+        reason=request.reason or "",
+        envy_not_due=bool(request.envy_back),
+    )
 
 
 def _envy_state(

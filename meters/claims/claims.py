@@ -6,32 +6,28 @@ from typing import Final, Literal
 import msgspec
 import structlog
 
+from meters.books.claim_changes import ClaimChanges
 from meters.books.claim_records import ClaimRecord, OwedEnvy
-from meters.books.link_state import Act, DecisionResult, EnvyAct
+from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
 from meters.books.script_steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
-from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
+from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.claims.claim_rows import ClaimRows, DecisionRecord, decision_of, record_of
+from meters.claims.refusals import REFUSED, refusals
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
-from meters.floor_api.types import ClaimRow, WinPage, WinSearch
+from meters.floor_api.types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
 from meters.intake.result_steps import OpenedClaim
 from meters.wire.clock import now_text
 from meters.wire.envy_decisions import envy_message_claim
-from meters.wire.messages import Jackpot
+from meters.wire.holds import holds_table
+from meters.wire.messages import ClaimOpened, Jackpot
 
 log = structlog.get_logger()
 
 LISTED_MAX: Final = 1_000
-_REFUSED: Final = {
-    "slip_used": "that slip number belongs to the payment of {detail} already",
-    "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
-    "books_differ": "the claim's account does not hold its amount: call the technician",
-    "books_full": "the ledger's accounts cannot hold more",
-}
-_VALIDATED: Final = "validated this win"
 _FINAL: Final = frozenset({"validated", "paid", "rejected"})
 _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
     "validated": "validated",
@@ -85,6 +81,7 @@ class Claims:
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
         self._slips = SlipNumbers(stores, problem)
+        self._changes = {id_: ClaimChanges(store) for id_, store in stores.items()}
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
@@ -150,6 +147,7 @@ class Claims:
         envy_not_due: bool = False,
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
+        confirms: ClaimRequestRow | None = None,
     ) -> ClaimRow:
         """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
@@ -159,23 +157,28 @@ class Claims:
             actor: the person who decides; the ledger stores the name.
             reason: the reason of a rejection.
             slip: the number of the payout slip.
-            envy_not_due: for a rejection: True if the entered hand was wrong, so the Envy Bonuses
-                of other players for this hand are not due.
-            envy_paid: for a payment: True if the Envy Bonuses for the hand were paid with the win.
-            setters: the people who set PINs in the last 24 hours, as far as this concerns the
-                actor.
+            envy_not_due: for a rejection: the entered hand was wrong. So the Envy Bonuses that this
+                hand brought to other players are not due.
+            envy_paid: for a payment: the Envy Bonuses of the hand were paid together with the win.
+            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
+                depend on it.
+            confirms: the request of another person that a rejection confirms.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
-                the person who decided earlier; ``same_person`` if the actor validated the win and
-                must not pay it, or could be the validator under another name; ``bad_value`` for an
-                invalid slip number; ``slip_used``; ``envy_decided``; ``books_differ``;
-                ``books_full``; ``link_inoperable``.
+                the person who decided earlier; ``two_people`` if the rejection of this win needs
+                the request of another person; ``no_request``; ``same_person`` if the person who
+                validated the win also pays it, or if the person who requested a rejection also
+                confirms it, or if both can be the same person; ``bad_value`` for an invalid slip
+                number; ``slip_used``; ``envy_decided``; ``books_differ``; ``books_full``;
+                ``link_inoperable``.
         """
         with store_failure_as_inoperable():
-            store, record = await self._decidable(claim)
-            if record.only_envy:
-                raise ActError("wrong_state", f"claim {claim} is of Envy Bonuses alone")
+            store, fields = await self._operable(claim)
+            record = _win_of(fields)
+            if act == "reject" and confirms is None and self._two_people(fields):
+                message = "two people reject this win: one requests it, another confirms it"
+                raise ActError("two_people", message)
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
             decision = DecisionRecord(
@@ -187,6 +190,8 @@ class Claims:
                 envy_back=envy_cents if act == "reject" and envy_not_due else 0,
                 pin_set_by=setters.own,
                 envy_paid=envy_cents if act == "pay" and envy_paid else 0,
+                request=confirms.entry if confirms else 0,
+                requested_by=confirms.by if confirms else None,
             )
             async with self._slips.reserved(store, claim, slip):
                 decided = await self._carry(store, record, act, decision, setters)
@@ -195,6 +200,161 @@ class Claims:
         _log_decision(record, act, actor, decided.amount_cents, decided.entry)
         self._on_decision(record, self._decision_of(record, decided))
         self._send_envy_decisions(record, after)
+        return self._rows.row(after)
+
+    async def reject(
+        self,
+        claim: str,
+        actor: str,
+        *,
+        reason: str,
+        envy_not_due: bool = False,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:
+        """Reject a win, or request it if two people must reject this win. Return the claim.
+
+        A request changes only the claim's `request`. It replaces the claim's request before it.
+
+        Raises:
+            ActError: the codes of `decide`.
+        """
+        with store_failure_as_inoperable():
+            _, fields = await self._operable(claim)
+            alone = not self._two_people(fields)
+        if alone:
+            return await self.decide(
+                claim, "reject", actor, reason=reason, envy_not_due=envy_not_due, setters=setters
+            )
+        envy_cents = sum(owed.amount for owed in _win_of(fields).envy)
+        return await self._request(
+            claim, "request_reject", actor, reason, setters, envy_cents if envy_not_due else 0
+        )
+
+    async def request_reopening(
+        self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        """Request to reopen a rejected win, which another person must confirm. Return the claim.
+
+        Raises:
+            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
+                win is not rejected; ``day_closed``; ``link_inoperable``.
+        """
+        return await self._request(claim, "request_reopen", actor, reason, setters)
+
+    async def confirm(
+        self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        """Confirm another person's request: reject the win, or reopen it. Return the claim.
+
+        `entry` is the number of the request's ledger entry, as the person saw it.
+
+        Raises:
+            ActError: nothing has changed. The codes are those of `decide`, and ``day_closed``.
+        """
+        with store_failure_as_inoperable():
+            _, fields = await self._operable(claim)
+            request = self._rows.row(fields).request
+        if request is None or request.entry != entry:
+            raise ActError("no_request", REFUSED["no_request"])
+        if request.act == "reject":
+            return await self.decide(
+                claim, "reject", actor, reason=request.reason, envy_not_due=request.envy_not_due,
+                setters=setters, confirms=request,
+            )  # fmt: skip
+        return await self._reopen(claim, actor, request, setters)
+
+    async def correct_slip(
+        self, claim: str, actor: str, *, slip: str, replaces: str, reason: str
+    ) -> ClaimRow:
+        """Correct the number of a paid win's payout slip. Return the claim.
+
+        The ledger keeps the old number, and no other claim can use it.
+
+        Args:
+            claim: the claim.
+            actor: the person who corrects the number.
+            slip: the right number.
+            replaces: the number that is replaced, as the person saw it.
+            reason: the reason of the correction.
+
+        Raises:
+            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
+                win is not paid; ``bad_value`` for an invalid slip number; ``no_change``;
+                ``slip_changed`` if the claim has another number now; ``slip_used``;
+                ``link_inoperable``.
+        """
+        number = slip_of(slip) or ""
+        if number == replaces:
+            raise ActError("no_change", "the claim has this slip number already")
+        with store_failure_as_inoperable():
+            store, fields = await self._operable(claim)
+            record = _win_of(fields)
+            correction = DecisionRecord(
+                claim, "correct_slip", actor, reason, number, old_slip=replaces
+            )
+            async with self._slips.reserved(store, claim, number, corrects=True):
+                with refusals(record, "correct_slip", actor):
+                    entry = await self._changes[store.link.id].correct_slip(
+                        claim, actor, msgspec.json.encode(correction), table=record.table,
+                        round_id=record.round, replaced=replaces, slip=number,
+                    )  # fmt: skip
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        _log_decision(record, "correct_slip", actor, int(after["amount"]), entry)
+        return self._rows.row(after)
+
+    async def _request(  # noqa: PLR0917
+        self,
+        claim: str,
+        act: ClaimRequest,
+        actor: str,
+        reason: str,
+        setters: PinSetters,
+        envy_back: int = 0,
+    ) -> ClaimRow:
+        with store_failure_as_inoperable():
+            store, fields = await self._operable(claim)
+            record = _win_of(fields)
+            request = DecisionRecord(
+                claim, act, actor, reason, envy_back=envy_back, pin_set_by=setters.own
+            )
+            with refusals(record, act, actor):
+                entry = await self._changes[store.link.id].request(
+                    claim, act, actor, msgspec.json.encode(request),
+                    table=record.table, round_id=record.round,
+                )  # fmt: skip
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        _log_decision(record, act, actor, int(after["amount"]), entry)
+        return self._rows.row(after)
+
+    async def _reopen(
+        self, claim: str, actor: str, request: ClaimRequestRow, setters: PinSetters
+    ) -> ClaimRow:
+        with store_failure_as_inoperable():
+            store, fields = await self._operable(claim)
+            record = _win_of(fields)
+            decision = DecisionRecord(
+                claim, "reopen", actor, request.reason, pin_set_by=setters.own,
+                request=request.entry, requested_by=request.by,
+            )  # fmt: skip
+            rejection = decision_of(fields["decision"])
+            opened = ClaimOpened(
+                claim=claim, position=record.position, item=record.item,
+                amount=int(fields["amount"]),
+            )  # fmt: skip
+            with refusals(record, "reopen", actor):
+                reopened = await self._changes[store.link.id].reopen(
+                    claim, actor, msgspec.json.encode(decision), table=record.table,
+                    round_id=record.round, meter=record.meter,
+                    percent=record.percent is not None, request=request.entry,
+                    owed=record.envy_by_meter() if rejection.envy_back else (),
+                    reseed_cents=_reseed_cents(store, record.meter),
+                    holds=opened if holds_table(record.paid_from) else None, setters=setters,
+                )  # fmt: skip
+            await self._keep_mark(store.link.id)
+            after = (await store.claims([claim]))[0]
+        _log_decision(record, "reopen", actor, reopened.amount_cents, reopened.entry)
         return self._rows.row(after)
 
     async def decide_envy(
@@ -222,7 +382,8 @@ class Claims:
                 ``link_inoperable``.
         """
         with store_failure_as_inoperable():
-            store, record = await self._decidable(claim)
+            store, fields = await self._operable(claim)
+            record = record_of(fields)
             try:
                 entry = await store.decide_envy(
                     claim,
@@ -240,19 +401,22 @@ class Claims:
             except WrongStateError as error:
                 raise ActError("wrong_state", _why_no_envy(record, error)) from None
             except BooksError as error:
-                raise ActError(error.status, _REFUSED[error.status]) from None
+                raise ActError(error.status, REFUSED[error.status]) from None
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         _log_decision(record, act, actor, sum(owed.amount for owed in record.envy), entry)
         self._send_envy_decisions(record, after)
         return self._rows.row(after)
 
-    async def _decidable(self, claim: str) -> tuple[LinkStore, ClaimRecord]:
-        """Return the `LinkStore` and the record of a claim. The claim's link must be operable."""
+    def _two_people(self, fields: Mapping[str, str]) -> bool:
+        return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
+
+    async def _operable(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
+        """Return the books and the fields of a claim. The claim's link must be operable."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
-        return store, record_of(fields)
+        return store, fields
 
     @staticmethod
     async def _carry(
@@ -262,7 +426,7 @@ class Claims:
         decision: DecisionRecord,
         setters: PinSetters,
     ) -> DecisionResult:
-        try:
+        with refusals(record, act, decision.by):
             return await store.decide(
                 decision.claim,
                 act,
@@ -278,17 +442,8 @@ class Claims:
                 slip=decision.slip or "",
                 limit_cents=_limit_cents(store, record.meter),
                 setters=setters,
+                request=decision.request or None,
             )
-        except WrongStateError as error:
-            raise ActError("wrong_state", _why_not(record, act, error)) from None
-        except BooksError as error:
-            if error.status == "same_person":
-                message = why_one_person(
-                    error.detail, decision.by, error.setter, did=_VALIDATED, does="pays it"
-                )
-                raise ActError(error.status, message) from None
-            message = _REFUSED[error.status].format(detail=error.detail)
-            raise ActError(error.status, message) from None
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
         """Send the decisions on claims once more, because the table can have missed them.
@@ -362,13 +517,34 @@ def _envy_decision(
     )
 
 
+def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
+    """Return the record of a claim for a win.
+
+    Raises:
+        ActError: ``wrong_state``: the claim is of Envy Bonuses alone.
+    """
+    record = record_of(fields)
+    if record.only_envy:
+        raise ActError("wrong_state", f"claim {record.claim} is of Envy Bonuses alone")
+    return record
+
+
+def _reseed_cents(store: LinkStore, meter_id: str) -> int:
+    """Return the reseed of a meter in cents; 0 if the floor file no longer names the meter."""
+    return next((one.terms.reseed_cents for one in store.link.meter if one.meter_id == meter_id), 0)
+
+
 def _limit_cents(store: LinkStore, meter_id: str) -> int:
     """Return the payout limit of a meter in cents; 0 for no limit."""
     return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
 
 
 def _log_decision(
-    record: ClaimRecord, act: Act | EnvyAct, actor: str, amount_cents: int, entry: int
+    record: ClaimRecord,
+    act: Act | EnvyAct | ClaimRequest | ClaimChange,
+    actor: str,
+    amount_cents: int,
+    entry: int,
 ) -> None:
     decision_log = log.bind(
         link=record.link,
@@ -384,15 +560,6 @@ def _log_decision(
         decision_log.info("envy decided")
     else:
         decision_log.info("claim decided")
-
-
-def _why_not(record: ClaimRecord, act: Act, error: WrongStateError) -> str:
-    by = f" by {error.by}" if error.by else ""
-    if act == "pay" and record.paid_from != "hand_pay":
-        return f"claim {record.claim} is paid at the table, not by hand"
-    if act == "pay" and error.state == "pending":
-        return f"claim {record.claim} has not been validated yet"
-    return f"claim {record.claim} is already {error.state}{by}"
 
 
 def _why_no_envy(record: ClaimRecord, error: WrongStateError) -> str:

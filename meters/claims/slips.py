@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.slip_numbers import Reservation, SlipError, clean_slip
+from meters.books.slip_numbers import Reservation, SlipError, clean_slip, correction_of
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
 from meters.floor_api.errors import ActError
@@ -45,10 +45,13 @@ class SlipNumbers:
         self._problem = problem
 
     @asynccontextmanager
-    async def reserved(self, store: LinkStore, claim: str, slip: str | None) -> AsyncIterator[None]:
-        """Reserve a slip number for a claim during its payment.
+    async def reserved(
+        self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
+    ) -> AsyncIterator[None]:
+        """Reserve a slip number for a claim during its payment, or during a correction.
 
-        If the payment is refused, the number is released.
+        If the payment or the correction is refused, the number is released. `corrects` is true for
+        a correction of a paid claim's slip number.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
@@ -57,44 +60,63 @@ class SlipNumbers:
         if slip is None:
             yield
             return
-        await self._reserve(store, claim, slip)
+        try_of = correction_of(claim) if corrects else claim
+        if not await self._reserve(store, claim, try_of, slip):
+            # The number is one that the claim had before.
+            yield
+            return
         try:
             yield
         except (ActError, TermsError):
-            # In these cases, the script answered that nothing was paid. After a failure of Redis,
-            # nobody knows if the script paid, so the number remains reserved.
-            await self._release(store, claim, slip)
+            # Here the script has answered that nothing was paid. After a failure of Redis, nobody
+            # knows if the script paid. So the number then stays reserved.
+            await self._release(store, try_of, slip)
             raise
 
-    async def _reserve(self, store: LinkStore, claim: str, slip: str) -> None:
+    async def _reserve(self, store: LinkStore, claim: str, try_of: str, slip: str) -> bool:
+        """Reserve a number. Return False if the claim has this number in the books already."""
         register, tries = store.slip_register, 1
-        other = await register.reserve(slip, claim)
+        other = await register.reserve(slip, try_of)
         while other is not None:
+            if other.claim == claim and await register.has_paid(slip, claim):
+                return False
             if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
-            other, tries = await register.reserve(slip, claim, other.text), tries + 1
-        # A claim can have been paid with this number without a present reservation: by a release
-        # without reservations, or before the hash of reservations was lost. From now on, the number
-        # is reserved, so no other payment can use it.
+            other, tries = await register.reserve(slip, try_of, other.text), tries + 1
+        # Possibly a claim was paid with this number by a release without reservations, or before
+        # the hash of the reservations was lost. The number is reserved now, so no other payment
+        # uses it.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
-            await self._release(store, claim, slip)
+            await self._release(store, try_of, slip)
             raise _used(str(paid))
+        return True
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
         """Check that the claim of another reservation can never be paid with the slip number."""
         theirs = self._stores.get(other.link)
-        if theirs is None or self._problem(other.link):
+        # A correction can still be carried out, because its claim stays paid.
+        if other.corrects or theirs is None or self._problem(other.link):
+            # If books are lost, or were replaced by an older copy, they do not show which slips
+            # have paid.
             # If the data of that link is lost, or was replaced by an older copy, it does not show
             # which slips have paid.
             return False
+        # The last closed day is read before the claim. So a claim that was rejected before that
+        # close cannot be reopened later.
+        reading = await theirs.redis.hget(theirs.keys.meters, "reading")
+        closed_to = int(cast("bytes | None", reading) or 0)
         entries, (fields,) = await theirs.claims_at([other.claim])
-        # The claim's state is read before its slips. If the state is final, no script can pay the
-        # claim later. If the ledger has entries but Redis does not have the claim, the claim was
-        # finally decided and is in the archive.
-        final = (not fields and entries > 0) or fields.get("state") in {"paid", "rejected"} or (
-            fields.get("state") == "validated" and record_of(fields).paid_from != "hand_pay"
-        )  # fmt: skip
+        # The claim's state is read first. If the state is final, no script can pay that claim
+        # later. A missing claim was finally decided and is in the archive, but only if the ledger
+        # has entries.
+        state = fields.get("state")
+        final = (
+            (not fields and entries > 0)
+            or state == "paid"
+            or (state == "rejected" and _rejected_at(fields) <= closed_to)
+            or (state == "validated" and record_of(fields).paid_from != "hand_pay")
+        )
         return final and not await store.slip_register.has_paid(slip, other.claim)
 
     @staticmethod
@@ -103,6 +125,11 @@ class SlipNumbers:
             await store.slip_register.release(slip, claim)
         except (RedisError, OSError) as error:
             log.warning("slip not released", claim=claim, slip=slip, reason=str(error))
+
+
+def _rejected_at(fields: Mapping[str, str]) -> int:
+    """Return the number of a rejection's ledger entry; 0 if the claim cannot be reopened."""
+    return int(fields.get("returned", "0").partition(" ")[0])
 
 
 def _used(claim: str) -> ActError:

@@ -9,7 +9,14 @@ from bonus.errors import nearest
 from meters.floor.source_lines import Path
 
 MONEY: Final = frozenset(
-    {"wager", "validate_from", "payout_limit", "tax_documents_above", "celebrate_from"}
+    {
+        "wager",
+        "validate_from",
+        "payout_limit",
+        "tax_documents_above",
+        "celebrate_from",
+        "two_people_reject_above",
+    }
 )
 """Keys whose values are amounts in cents."""
 

@@ -33,6 +33,8 @@ class Facility(Config, frozen=True, kw_only=True):
         validate_from: in cents. A payout at fixed odds below this amount needs no floorperson.
         tax_documents_above: in cents. For a larger win, the floor page says that tax documents are
             needed. None: it never says so.
+        two_people_reject_above: in cents. Two people must reject a larger win: one requests it,
+            another confirms it. None: two people must reject each hand pay.
         demonstration: whether every page says that it is a demonstration.
         day_starts: the local time at which a gaming day begins.
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
@@ -46,6 +48,7 @@ class Facility(Config, frozen=True, kw_only=True):
     timezone: str
     validate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
     tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    two_people_reject_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
     demonstration: bool = False
     day_starts: str = "06:00"
     confirm_corrections: bool = False

@@ -40,6 +40,25 @@ class EnvyOwed(_Row, frozen=True, kw_only=True):
     amount: int
 
 
+class ClaimRequestRow(_Row, frozen=True, kw_only=True):
+    """A request about a claim, which another person must confirm (duty D4).
+
+    Attributes:
+        entry: the number of the request's ledger entry. A confirmation names this number.
+        act: ``reject``, or ``reopen`` for a rejected win.
+        by: the user who made the request, at the time `at`.
+        reason: the reason.
+        envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
+    """
+
+    entry: int
+    act: Literal["reject", "reopen"]
+    by: str
+    at: str
+    reason: str
+    envy_not_due: bool
+
+
 class ClaimRow(_Row, frozen=True, kw_only=True):
     """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
 
@@ -85,7 +104,11 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         validated_by: the user who validated the win, at `validated_at`.
         paid_by: the user who recorded the payment, at `paid_at`.
         reason: the reason of a rejection.
-        slip: the number of the payout slip.
+        slip: the present number of the payout slip.
+        slip_corrected_by: the user who last corrected the number of the payout slip, at
+            `slip_corrected_at`; null if nobody did.
+        request: the request about the claim that another user must confirm; null if there is none.
+        two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
     """
 
@@ -136,6 +159,10 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     paid_at: str | None = None
     reason: str | None = None
     slip: str | None = None
+    slip_corrected_by: str | None = None
+    slip_corrected_at: str | None = None
+    request: ClaimRequestRow | None = None
+    two_people_reject: bool = False
     tax_documents: bool = False
 
 
@@ -385,7 +412,8 @@ class ActRow(_Row, frozen=True, kw_only=True):
     """An act of a person or of the service, from an entry of a link's ledger (duty D17).
 
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
-    ``reject``, ``pay``, ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
+    ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
+    ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
     ``inoperable``, ``approve`` or ``restore``. For a table it is ``void`` after cards were entered,
     or ``result`` if hands were entered differently before. For a decided correction request it is
     ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the

@@ -45,7 +45,12 @@ ActDetails = tuple[str, str]
 
 def _decision(event: str) -> ActDetails:
     decision = msgspec.json.decode(event, type=DecisionRecord)
-    words = [decision.reason, decision.slip and f"slip {decision.slip}"]
+    slip = decision.slip and f"slip {decision.slip}"
+    if decision.old_slip:
+        slip = f"slip {decision.old_slip} → {decision.slip}"
+    words = [decision.reason, slip]
+    if decision.requested_by:
+        words.append(f"requested by {decision.requested_by}")
     if decision.envy_back:
         words.append(f"Envy Bonuses of {money(decision.envy_back)} not due")
     if decision.envy_paid:
@@ -218,6 +223,10 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "pay": _decision,
     "pay_envy": _decision,
     "reject_envy": _decision,
+    "request_reject": _decision,
+    "request_reopen": _decision,
+    "reopen": _decision,
+    "correct_slip": _decision,
     "close": _switched,
     "open": _switched,
     "propose": _changed,

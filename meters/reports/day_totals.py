@@ -22,10 +22,13 @@ from meters.wire.messages import REPLY, Reply
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
-_DECIDING: Final = frozenset({"validate", "reject", "pay", "pay_envy", "reject_envy"})
+_DECIDING: Final = frozenset({
+    "validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip",
+})  # fmt: skip
 _ACT_KINDS: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
-    "confirm_correction", "refuse_correction",
+    "confirm_correction", "refuse_correction", "request_reject", "request_reopen", "reopen",
+    "correct_slip",
 })  # fmt: skip
 
 
@@ -95,7 +98,7 @@ class DayTotals:
             case "inoperable":
                 self.outages.append(OutageNoted(number, OUTAGE.decode(fields["event"])))
             case _ if kind in _DECIDING:
-                self._decision(fields)
+                self._decision(number, fields)
             case _ if kind in _ACT_KINDS:
                 self.acts.append(_row(number, fields))
                 if kind == "approve":
@@ -154,13 +157,19 @@ class DayTotals:
             number, fields, reply, meter_of=meter_of, asset=asset, envy=books.envy
         )
 
-    def _decision(self, fields: Mapping[str, bytes]) -> None:
+    def _decision(self, number: int, fields: Mapping[str, bytes]) -> None:
         decision = _DECISION.decode(fields["event"])
+        if decision.act in _ACT_KINDS:
+            self.acts.append(_row(number, fields))
         win = self._memory.wins.decide(decision, fields["by"].decode(), fields["at"].decode())
         if win is not None and decision.act == "reject":
             figures = self._figures(win.table, win.meter)
             figures.rejected += 1
             figures.rejected_cents += win.cents
+        elif win is not None and decision.act == "reopen":
+            figures = self._figures(win.table, win.meter)
+            figures.reopened += 1
+            figures.reopened_cents += win.cents
 
     def _approved(self, event: bytes) -> None:
         named = approved_assets(event).items()

@@ -43,6 +43,8 @@ class Flow(StrEnum):
     PAID = "paid_out"
     REJECTED = "rejected_wins"
     ENVY_BACK = "envy_taken_back"
+    REOPENED = "reopened_wins"
+    ENVY_REOPENED = "envy_reopened"
     ADJUSTED_UP = "adjusted_up"
     ADJUSTED_DOWN = "adjusted_down"
     OTHER = "other"
@@ -69,6 +71,11 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("reject_envy", "envy", "house"): Flow.ENVY_BACK,
     ("pay", "envy", "paid"): Flow.PAID,
     ("pay_envy", "envy", "paid"): Flow.PAID,
+    ("reopen", "meter", "claim"): Flow.REOPENED,
+    ("reopen", "overflow", "claim"): Flow.REOPENED,
+    ("reopen", "house", "claim"): Flow.REOPENED,
+    ("reopen", "house", "envy"): Flow.ENVY_REOPENED,
+    ("reopen", "house", "paid"): Flow.ENVY_REOPENED,
 }
 
 

@@ -24,6 +24,8 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
     Flow.PAID: "Paid",
     Flow.REJECTED: "Wins rejected",
     Flow.ENVY_BACK: "Envy Bonuses found not to be due",
+    Flow.REOPENED: "Wins reopened after their rejection",
+    Flow.ENVY_REOPENED: "Envy Bonuses reopened with their win",
     Flow.ADJUSTED_UP: "Adjustments, added",
     Flow.ADJUSTED_DOWN: "Adjustments, taken off",
     Flow.OTHER: "Without a known reason",

@@ -134,6 +134,8 @@ class TableFigures(Sums):
     won_cents: int = 0
     rejected: int = 0
     rejected_cents: int = 0
+    reopened: int = 0
+    reopened_cents: int = 0
 
 
 @dataclass(slots=True)

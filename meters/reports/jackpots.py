@@ -41,6 +41,8 @@ class WinBook:
         self._kept: dict[_Key, Win] = {}
         self._today: dict[_Key, Win] = {}
         self._decided: dict[_Key, Win] = {}
+        self._rejected: dict[str, tuple[Win, tuple[Win, ...]]] = {}
+        self._paid: dict[str, Win] = {}
 
     def won(
         self,
@@ -114,13 +116,19 @@ class WinBook:
                 self._envy[name] = (*self._envy.get(name, ()), win)
 
     def decide(self, decision: DecisionRecord, by: str, at: str) -> Win | None:
-        """Apply a floorperson's decision on a claim.
+        """Apply a floorperson's decision on a claim, or a change of a decided claim.
 
         Return the win in its new state, or None if the decision is only about Envy Bonuses.
 
         Raises:
-            KeyError: no win with this claim waits.
+            KeyError: no win with this claim waits. Or the win to reopen was not rejected on the
+                current gaming day.
         """
+        if decision.act == "reopen":
+            return self._reopen(decision.claim)
+        if decision.act == "correct_slip":
+            return self._correct_slip(decision)
+        envy = self._envy.get(decision.claim, ())
         self._decide_envy(decision, by, at)
         if decision.act in {"pay_envy", "reject_envy"}:
             return None
@@ -137,6 +145,36 @@ class WinBook:
                 )  # fmt: skip
         if not win.decided:
             self._waiting[win.claim] = win
+        elif decision.act == "reject":
+            self._rejected[win.claim] = win, envy if decision.envy_back else ()
+        elif decision.act == "pay":
+            self._paid[win.claim] = win
+        self._note(win)
+        return win
+
+    def _reopen(self, claim: str) -> Win:
+        """Return a rejected win, which waits again with the Envy Bonuses of its hand."""
+        rejected, envy = self._rejected.pop(claim)
+        win = replace(
+            rejected, state="pending", rejected_by="", rejected_at="", reason="",
+            envy_back_cents=0,
+        )  # fmt: skip
+        self._waiting[claim] = win
+        if envy:
+            self._envy[claim] = tuple(replace(one, state="pending") for one in envy)
+        for one in (win, *self._envy.get(claim, ())):
+            self._note(one)
+        return win
+
+    def _correct_slip(self, correction: DecisionRecord) -> Win | None:
+        """Return a paid win with the right slip number.
+
+        Return None if the win was paid before the replayed entries.
+        """
+        paid = self._paid.get(correction.claim)
+        if paid is None:
+            return None
+        win = self._paid[correction.claim] = replace(paid, slip=correction.slip or "")
         self._note(win)
         return win
 
@@ -175,8 +213,11 @@ class WinBook:
                 self._envy[win.claim] = tuple(
                     win if _key(one) == key else one for one in self._envy[win.claim]
                 )
+        for claim, win in self._paid.items():
+            self._paid[claim] = won.get(_key(win), win)
         if keep:
             self._kept |= won
+        self._rejected = {}
         self._today, self._decided = {}, {}
         return tuple(won.values()), decided
 

@@ -116,9 +116,12 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
          day.rose("won_cents", meter) - percentages_cents),
         ("Rejected by floorpersons", day.rose("rejected", meter),
          day.rose("rejected_cents", meter)),
+        ("Of these reopened on the same day", day.rose("reopened", meter),
+         day.rose("reopened_cents", meter)),
         ("Envy Bonuses of the day, owed until somebody has paid them", None,
          day.rose("envy_owed_cents", meter)),
         ("Envy Bonuses found not to be due", None, day.rose("envy_taken_back_cents", meter)),
+        ("Envy Bonuses reopened with their win", None, day.rose("envy_reopened_cents", meter)),
         ("Paid at the table", None, day.rose("table_paid_cents", meter)),
         ("Paid by hand", None, day.rose("hand_paid_cents", meter)),
         ("Waiting for a floorperson at the close", waiting.wins if waiting else 0,
@@ -171,7 +174,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
         moved_money(-figures.voided_micros),
         count(figures.wins),
         money(figures.won_cents),
-        money(figures.rejected_cents),
+        money(figures.rejected_cents - figures.reopened_cents),
     )
 
 

@@ -15,6 +15,8 @@ _COUNTED = {
     "won_cents": "won_cents",
     "rejected": "rejected",
     "rejected_cents": "rejected_cents",
+    "reopened": "reopened",
+    "reopened_cents": "reopened_cents",
 }
 """The names of a table's figures, each with the accounting meter that must be their sum."""
 

@@ -33,8 +33,10 @@ _COUNTED: Final = (
     ("wagers_voided", "voided_wagers", "voided_cents"),
     ("wins", "wins", "won_cents"),
     ("rejected", "rejected", "rejected_cents"),
+    ("reopened", "reopened", "reopened_cents"),
     ("envy_owed", "", "envy_owed_cents"),
     ("envy_taken_back", "", "envy_taken_back_cents"),
+    ("envy_reopened", "", "envy_reopened_cents"),
     ("paid_at_table", "", "table_paid_cents"),
     ("paid_by_hand", "", "hand_paid_cents"),
 )
@@ -146,6 +148,7 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
             ("table_contributions_voided", None, one.voided_micros),
             ("table_wins", one.wins, one.won_cents * MICROS_PER_CENT),
             ("table_rejected", one.rejected, one.rejected_cents * MICROS_PER_CENT),
+            ("table_reopened", one.reopened, one.reopened_cents * MICROS_PER_CENT),
         ):
             yield _figure(name, meter=meter, table=table, number=number, micros=micros)
     for table, rounds in sorted(day.rounds.items()):

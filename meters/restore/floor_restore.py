@@ -107,7 +107,7 @@ async def _reserve_removed(
     for link in sorted(archived_links(directory) - {link.id for link in floor.link}):
         paid = dict[str, str]()
         async for _, fields in ArchivedLedger(directory, link).entries():
-            if fields.get("kind") == b"pay":
+            if fields.get("kind") in {b"pay", b"correct_slip"}:
                 decided = DECIDED.decode(fields["event"])
                 if decided.slip:
                     paid[decided.slip] = decided.claim

@@ -201,11 +201,19 @@ class Rebuild:
             case b"result":
                 self._apply_result(number, table, fields, before)
             case b"validate" | b"reject" | b"pay":
-                self._apply_decision(table, fields, before)
+                self._apply_decision(number, table, fields, before)
             case b"pay_envy" | b"reject_envy":
                 decision = _DECISION.decode(fields["event"])
                 waits = decision.claim in self._replay.books.claims
                 self._claims.settle_envy(decision, waits=waits, entry=fields)
+                self._ring()
+            case b"request_reject" | b"request_reopen":
+                self._claims.request(number, _DECISION.decode(fields["event"]), fields)
+                self._ring()
+            case b"reopen":
+                self._apply_reopening(table, fields)
+            case b"correct_slip":
+                self._claims.correct_slip(_DECISION.decode(fields["event"]), fields)
                 self._ring()
             case _:
                 self._apply_act(kind, number, fields)
@@ -270,11 +278,24 @@ class Rebuild:
         self._claims.open_envy(number, record, envy.after_cents, at)
         self._ring()
 
-    def _apply_decision(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
+    def _apply_reopening(self, table: str, fields: Mapping[str, bytes]) -> None:
+        decision = _DECISION.decode(fields["event"])
+        held = self._replay.books.claims[decision.claim]
+        envy = self._replay.books.envy.get(decision.claim)
+        opened = self._claims.reopen(decision, held, envy, fields)
+        if opened is not None and held.hand_pay:
+            self._tables.hold(table, opened)
+        if held.percent:
+            self._touch(held.meter)
+        self._ring()
+
+    def _apply_decision(
+        self, number: int, table: str, fields: Mapping[str, bytes], before: _Before
+    ) -> None:
         decision = _DECISION.decode(fields["event"])
         held = before.claims[decision.claim]
         envy = before.envy.get(decision.claim), self._replay.books.envy.get(decision.claim)
-        self._claims.decide(decision, held, envy, fields)
+        self._claims.decide(number, decision, held, envy, fields)
         if decision.act != "validate" or not held.hand_pay:
             self._tables.release(table, decision.claim)
         self._tables.repeat_claims(table, (decision.claim,))

@@ -5,18 +5,22 @@ from typing import Final
 
 import msgspec
 
+from meters.books.claim_changes import ReturnedAmounts
 from meters.books.claim_records import ClaimRecord
 from meters.books.expected_transfers import HeldEnvy, HeldWin
 from meters.books.slip_numbers import fold_in_link
 from meters.claims.claim_rows import DecisionRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
+from meters.wire.messages import ClaimOpened
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _STATES: Final = {
     "validate": "validated", "reject": "rejected", "pay": "paid",
     "pay_envy": "paid", "reject_envy": "rejected",
 }  # fmt: skip
+_REQUEST: Final = ("request", "request_by", "request_at", "request_entry")
+_TRANSFERS: Final = msgspec.json.Decoder(list[tuple[str, str, int, int]])
 
 
 class ClaimSnapshot:
@@ -90,8 +94,56 @@ class ClaimSnapshot:
         elif decision.act == "reject_envy":
             image.put(claim, {"envy_decision": entry["event"]})
 
+    def request(self, number: int, request: DecisionRecord, entry: Mapping[str, bytes]) -> None:
+        """Store the request about a claim, which the ledger entry `number` records."""
+        claim = self._keys.claim(request.claim)
+        if self._snapshot.at(claim):
+            fields = (entry["event"], entry["by"], entry["at"], number)
+            self._snapshot.put(claim, dict(zip(_REQUEST, fields, strict=True)))
+
+    def reopen(
+        self,
+        decision: DecisionRecord,
+        held: HeldWin,
+        envy: HeldEnvy | None,
+        entry: Mapping[str, bytes],
+    ) -> ClaimOpened | None:
+        """Reopen a rejected win. Return how the claim is opened, None if its record is missing.
+
+        `held` is the win after the entry. `envy` are the claim's Envy Bonuses after the entry.
+        """
+        image, keys = self._snapshot, self._keys
+        if held.percent:
+            image.add(keys.meters, f"pending:{held.meter}", 1)
+        claim = keys.claim(decision.claim)
+        if not image.at(claim):
+            return None
+        by, at = entry["by"], entry["at"]
+        image.put(claim, {"state": "pending", "by": by, "decision": entry["event"]})
+        image.put(claim, {"reopen_by": by, "reopen_at": at})
+        image.drop(claim, "returned", *_REQUEST)
+        if envy is not None and envy.state == "pending":
+            image.put(claim, {"envy": "pending", "envy_by": by, "envy_at": at})
+        image.put(keys.waiting, {decision.claim: int(image.text(claim, "entry"))})
+        record = _RECORD.decode(image.at(claim)["record"])
+        return ClaimOpened(
+            claim=record.claim, position=record.position, item=record.item, amount=held.cents
+        )
+
+    def correct_slip(self, correction: DecisionRecord, entry: Mapping[str, bytes]) -> None:
+        """Replace the number of a paid claim's payout slip. The old number stays used."""
+        if correction.slip:
+            folded = fold_in_link(correction.slip)
+            self._snapshot.put(self._keys.slips, {folded: correction.claim})
+        claim = self._keys.claim(correction.claim)
+        if self._snapshot.at(claim):
+            self._snapshot.put(claim, {"slip_correction": entry["event"]})
+            by, at = entry["by"], entry["at"]
+            self._snapshot.put(claim, {"correct_slip_by": by, "correct_slip_at": at})
+
     def decide(
         self,
+        number: int,
         decision: DecisionRecord,
         held: HeldWin,
         envy: tuple[HeldEnvy | None, HeldEnvy | None],
@@ -99,8 +151,8 @@ class ClaimSnapshot:
     ) -> None:
         """Apply a floorperson's decision on a claim.
 
-        `held` is the win before the decision. `envy` has two values: the claim's Envy Bonuses
-        before the decision, and after the decision.
+        `number` is the number of the ledger entry. `held` is the win before the decision. `envy`
+        has two values: the claim's Envy Bonuses before the decision, and after the decision.
         """
         image, keys, act = self._snapshot, self._keys, decision.act
         if held.percent and act != "pay":
@@ -118,6 +170,11 @@ class ClaimSnapshot:
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})
         image.put(claim, {f"{act}_by": by, f"{act}_at": at})
+        image.drop(claim, "returned", *_REQUEST)
+        if act == "reject":
+            moved = _TRANSFERS.decode(entry["transfers"])
+            amounts = ReturnedAmounts.of(number, moved, decision.claim)
+            image.put(claim, {"returned": amounts.text})
         if before != after:
             decided = "rejected" if act == "reject" else "paid"
             image.put(claim, {"envy": after.state if after else decided})

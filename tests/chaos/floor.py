@@ -4,7 +4,15 @@ from pathlib import Path
 from typing import Final
 
 from tests.chaos.accounts import LinkTerms
-from tests.floor_text import METERS, Value, floor_text, link_text, meter_text, table_text
+from tests.floor_text import (
+    METERS,
+    ONE_REJECTS,
+    Value,
+    floor_text,
+    link_text,
+    meter_text,
+    table_text,
+)
 
 TERMS: Final = {"one": LinkTerms(100, 1_400), "five": LinkTerms(500, 2_000)}
 _PAYTABLES: Final = {"one": "A", "five": "B"}
@@ -33,5 +41,5 @@ def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) 
         )
         for link, terms in TERMS.items()
     )
-    path.write_text(floor_text(*links, service=service))
+    path.write_text(floor_text(*links, service=service, two_people_reject_above=ONE_REJECTS))
     return path

@@ -125,6 +125,7 @@ async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
         screens = Screens(browser, pit, "rejected")
         wall, dealer = await screens.wall(), await screens.panel()
         flo = await screens.floor("Flo", 800, 1280)
+        fred = await screens.floor("Fred", 390, 844)
         await deal_a_royal_flush(dealer)
         await dealer.touch("Settle the round")
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text(WON)
@@ -133,7 +134,14 @@ async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
         await flo.get_by_label("Hand misread").check()
         await flo.get_by_label("The hand was not as entered").check()
         await screens.take(flo, "floor-reject")
-        await flo.get_by_role("button", name=f"Reject {WON}").click()
+        await flo.get_by_role("button", name=f"Request {WON}").click()
+
+        # A second person confirms the rejection of a hand pay (duty D4).
+        await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()
+        his = fred.locator(".claim").filter(has_text=TABLE)
+        await his.get_by_role("button", name="Confirm rejection").click()
+        await screens.take(fred, "floor-confirm")
+        await fred.get_by_role("button", name=f"Reject {WON}").click()
         await expect(card).to_have_count(0)
 
         # The amount is back on the meter, in addition to the reseed, which stays.

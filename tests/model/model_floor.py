@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any, Final
 
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text
 from tests.model.second_books import SecondBooks, SecondMeter, SecondTable
 from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 
@@ -26,6 +26,7 @@ FLOOR: Final = floor_text(
     ),
     name="Keystone Casino",
     validate_from=700,
+    two_people_reject_above=ONE_REJECTS,
 )  # fmt: skip
 
 TABLES: Final = ("T-1", "T-2", "T-3")

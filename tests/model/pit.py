@@ -22,7 +22,7 @@ from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
-from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
+from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 PROGRESSIVE: Final = "progressive"
@@ -46,7 +46,11 @@ FLOOR: Final = floor_text(
         name="Three Card Poker Jackpot",
     ),
     name="Keystone Casino",
+    two_people_reject_above=ONE_REJECTS,
 )
+"""One person rejects every win on this floor. `STRICT` has the default of the floor file."""
+
+STRICT: Final = FLOOR.replace("two_people_reject_above = 1000000000\n", "")
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
+from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 
 TABLES: Final = 200
 
@@ -44,4 +44,5 @@ def many_tables_text(
         other,
         service={"broker": broker, "redis": redis, "http": http, "data": data},
         day_starts=f"{_DAY_STARTS:%H}:00",
+        two_people_reject_above=ONE_REJECTS,
     )

@@ -21,6 +21,7 @@ from meters.floor_api.types import (
     Adjustment,
     AskedCards,
     AskRow,
+    ClaimRequestRow,
     ClaimRow,
     ClaimState,
     EnvyOwed,
@@ -71,9 +72,7 @@ class ClaimsInMemory(Claims):
 
     bell: ChangeSignal
     claims: dict[str, ClaimRow] = field(default_factory=lambda: {"c1": CLAIM, "c2": SMALL})
-    acts: list[tuple[str, Act | EnvyAct, str, str | None, str | None, bool]] = field(
-        default_factory=list
-    )
+    acts: list[tuple[str, str, str, str | None, str | None, bool]] = field(default_factory=list)
 
     def put(self, row: ClaimRow) -> None:
         """Add a claim, or replace it."""
@@ -103,6 +102,7 @@ class ClaimsInMemory(Claims):
         envy_not_due: bool = False,
         envy_paid: bool = False,
         setters: PinSetters = NO_SETTERS,
+        confirms: ClaimRequestRow | None = None,
     ) -> ClaimRow:
         row = await self.find(claim)
         by_hand = row.paid_from == "hand_pay"
@@ -126,6 +126,65 @@ class ClaimsInMemory(Claims):
             state: ClaimState = "rejected" if envy_not_due else "paid" if envy_paid else "validated"
             row = replace(row, envy_state=state, envy_by=actor, envy_at=AT)
         self.put(replace(row, decided_by=actor, decided_at=AT))
+        return self.claims[claim]
+
+    async def reject(
+        self, claim: str, actor: str, *, reason: str, envy_not_due: bool = False,
+        setters: PinSetters = NO_SETTERS,
+    ) -> ClaimRow:  # fmt: skip
+        row = await self.find(claim)
+        if not row.two_people_reject or row.state != "pending":
+            return await self.decide(
+                claim, "reject", actor, reason=reason, envy_not_due=envy_not_due
+            )
+        self.acts.append((claim, "request_reject", actor, reason, None, envy_not_due))
+        request = ClaimRequestRow(
+            entry=7, act="reject", by=actor, at=AT, reason=reason, envy_not_due=envy_not_due
+        )
+        self.put(msgspec.structs.replace(row, request=request))
+        return self.claims[claim]
+
+    async def request_reopening(
+        self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        row = await self.find(claim)
+        if row.state != "rejected":
+            raise ActError("wrong_state", f"claim {claim} is not rejected: it is {row.state}")
+        self.acts.append((claim, "request_reopen", actor, reason, None, False))
+        request = ClaimRequestRow(
+            entry=9, act="reopen", by=actor, at=AT, reason=reason, envy_not_due=False
+        )
+        self.put(msgspec.structs.replace(row, request=request))
+        return self.claims[claim]
+
+    async def confirm(
+        self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        row = await self.find(claim)
+        request = row.request
+        if request is None or request.entry != entry:
+            raise ActError("no_request", "the request was replaced")
+        if request.by == actor:
+            raise ActError("same_person", "you requested it: another person confirms it")
+        self.put(msgspec.structs.replace(row, request=None))
+        if request.act == "reject":
+            return await self.decide(
+                claim, "reject", actor, reason=request.reason, envy_not_due=request.envy_not_due
+            )
+        self.acts.append((claim, "reopen", actor, request.reason, None, False))
+        self.put(msgspec.structs.replace(row, request=None, state="pending", decided_by=actor))
+        return self.claims[claim]
+
+    async def correct_slip(
+        self, claim: str, actor: str, *, slip: str, replaces: str, reason: str
+    ) -> ClaimRow:
+        row = await self.find(claim)
+        if row.slip != replaces:
+            raise ActError("slip_changed", f"its slip number is now {row.slip}")
+        self.acts.append((claim, "correct_slip", actor, reason, slip, False))
+        self.put(
+            msgspec.structs.replace(row, slip=slip, slip_corrected_by=actor, slip_corrected_at=AT)
+        )
         return self.claims[claim]
 
     async def decide_envy(

@@ -44,6 +44,20 @@ async def validated(stand: Stand) -> None:
     )
 
 
+async def rejected(stand: Stand) -> None:
+    stand.claims.put(msgspec.structs.replace(CLAIM, state="rejected"))
+
+
+async def requested(stand: Stand) -> None:
+    row = msgspec.structs.replace(CLAIM, two_people_reject=True)
+    stand.claims.put(row)
+    await stand.claims.reject(CLAIM.claim, "Nobody here", reason="misread")
+
+
+async def paid(stand: Stand) -> None:
+    stand.claims.put(msgspec.structs.replace(CLAIM, state="paid", slip="S-1"))
+
+
 async def asked(stand: Stand) -> None:
     stand.asks.put(ASK)
 
@@ -110,6 +124,16 @@ CASES: Final = {
     "POST /api/v1/claims/{claim}/validate": Case(Right.DECIDE, "/api/v1/claims/c1/validate", {}),
     "POST /api/v1/claims/{claim}/reject": Case(
         Right.DECIDE, "/api/v1/claims/c1/reject", {"reason": "misread", "envy_not_due": True}
+    ),
+    "POST /api/v1/claims/{claim}/reopen": Case(
+        Right.DECIDE, "/api/v1/claims/c1/reopen", {"reason": "misread"}, rejected
+    ),
+    "POST /api/v1/claims/{claim}/confirm": Case(
+        Right.DECIDE, "/api/v1/claims/c1/confirm", {"request": 7}, requested
+    ),
+    "POST /api/v1/claims/{claim}/correct-slip": Case(
+        Right.DECIDE, "/api/v1/claims/c1/correct-slip",
+        {"slip": "S-2", "replaces": "S-1", "reason": "digits swapped"}, paid,
     ),
     "POST /api/v1/claims/{claim}/pay-envy": Case(
         Right.DECIDE, "/api/v1/claims/c1/pay-envy", {}, validated

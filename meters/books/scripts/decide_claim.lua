@@ -11,12 +11,17 @@
 --       14 the meter's limit in micros, 0 for no limit
 --       15 as JSON: who set the actor's PIN, and who must not be the other person of the act
 --       16 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
+--       17 for a rejection that two people decide: the entry of the request that the actor confirms;
+--          empty if the actor decides alone
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, person }  the claim has another state, set by that person
---   { 'same_person', first, setter }  the payer is the validator, or can be the same person because
---                                     of PINs that `setter` set (duty D4)
+--   { 'no_request' }                  the claim has another request or none, or the gaming day of
+--                                     the request is closed
+--   { 'same_person', first, setter }  the payer is the validator, or the confirmer made the request,
+--                                     or both can be the same person because of PINs that `setter`
+--                                     set (duty D4)
 --   { 'slip_used', claim }            the slip's number paid another claim, or a restore
 --                                     keeps the number for another claim
 --   { 'envy_decided' }                the claim's Envy Bonuses are already paid or rejected
@@ -28,6 +33,7 @@ local CLAIM, SLIPS, TABLE = KEYS[8], KEYS[9], KEYS[10]
 local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
+local REQUEST = ARGV[17]
 
 --include books
 --include positions
@@ -35,6 +41,8 @@ local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[1
 --include repeated_claims
 --include present
 --include two_people
+--include requests
+--include used_slips
 
 if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local claim = read_hash(CLAIM)
@@ -46,19 +54,16 @@ if claim['state'] ~= needed or (ACT == 'pay' and not hand_pay) then
   return { 'wrong_state', claim['state'], claim['by'] or '' }
 end
 
-if ACT == 'pay' then
-  local who, setter = one_person(claim['validate_by'], claim['decision'] or '{}', BY, SETTERS)
-  if who then return { 'same_person', who, setter } end
+local who, setter
+if REQUEST ~= '' then
+  if not has_request(claim, REQUEST) then return { 'no_request' } end
+  who, setter = one_person(claim['request_by'], claim['request'], BY, SETTERS)
+elseif ACT == 'pay' then
+  who, setter = one_person(claim['validate_by'], claim['decision'] or '{}', BY, SETTERS)
 end
-local used = SLIP ~= '' and redis.call('HGET', SLIPS, SLIP)
-if used then
-  -- A claim that was opened after the restore is the claim of another win, even if it has the same
-  -- id (duty D11).
-  local kept_for, restored = string.match(used, '^(.+):(%d+)$')
-  if kept_for ~= ID or tonumber(claim['entry']) > tonumber(restored) then
-    return { 'slip_used', kept_for or used }
-  end
-end
+if who then return { 'same_person', who, setter } end
+local used = SLIP ~= '' and used_by_other(claim, ID, SLIP)
+if used then return { 'slip_used', used } end
 
 local envy, envy_cents, owed = claim['envy'], tonumber(ENVY_CENTS), cmsgpack.unpack(OWED)
 local envy_micros = envy_cents * MICROS_PER_CENT
@@ -75,14 +80,16 @@ if not transfer_fits(account, back, held + envy_micros)
   return { 'books_full' }
 end
 
-local state, final = 'validated', true
+local state, final, returned = 'validated', true, ''
 if ACT == 'reject' then
   state = 'rejected'
+  local over = 0
   if percent then
-    fill_meter(transfers, account, METER, held, cycle, tonumber(LIMIT_MICROS))
+    over = fill_meter(transfers, account, METER, held, cycle, tonumber(LIMIT_MICROS))
   else
     transfer(transfers, account, 'house', held, cycle)
   end
+  returned = string.format('%.0f %.0f %.0f', percent and held - over or 0, over, cycle)
   if envy then
     if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   else -- an earlier release booked these Envy Bonuses as paid
@@ -120,6 +127,8 @@ local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
 write_books()
 redis.call('HSET', CLAIM, 'state', state, 'by', BY, ACT .. '_by', BY, ACT .. '_at', AT, 'decision', DECISION)
+if ACT == 'reject' then redis.call('HSET', CLAIM, 'returned', exact(entry) .. ' ' .. returned) end
+drop_request(CLAIM)
 if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
 if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
 if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end

@@ -61,6 +61,32 @@ class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     envy_paid: bool = False
 
 
+class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The request body by which a floorperson requests to reopen a rejected win."""
+
+    reason: Words
+
+
+class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The request body that confirms another person's request about a win.
+
+    `request` is the `entry` of the claim's request, as the page showed it.
+    """
+
+    request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
+
+
+class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The request body that corrects the number of a paid win's payout slip.
+
+    `replaces` is the wrong number, as the page showed it. `reason` says why it is wrong.
+    """
+
+    slip: Words
+    replaces: Words
+    reason: Words
+
+
 class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that declares owed Envy Bonuses as not due, with the reason."""
 
@@ -74,6 +100,7 @@ def claim_routes(
     return [
         *_reading_routes(floor, claims, user_directory),
         *_deciding_routes(claims),
+        *_changing_routes(claims),
         *_envy_routes(claims),
     ]
 
@@ -159,13 +186,17 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_claim(
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject a win, with the reason.
+        """Reject a win, with the reason, or request its rejection.
+
+        If `two_people_reject` of the win is true, the act only stores a request. The claim stays
+        pending, and its `request` names the user. Another user must confirm the request with
+        `confirm` (duty D4).
 
         If the win was a percentage of the meter, its amount goes back to the meter. The amount of a
         win at odds goes back to the house account.
         """
-        return await claims.decide(
-            claim, "reject", request.user.name, reason=data.reason,
+        return await claims.reject(
+            claim, request.user.name, reason=data.reason,
             envy_not_due=data.envy_not_due, setters=request.user.setters,
         )  # fmt: skip
 
@@ -185,6 +216,44 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         )  # fmt: skip
 
     return [validate_claim, reject_claim, pay_claim]
+
+
+def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
+    @staff_act("/api/v1/claims/{claim:str}/reopen", Right.DECIDE)
+    async def reopen_claim(
+        claim: FromPath[str], data: JSONBody[Reopening], request: StaffRequest
+    ) -> ClaimRow:
+        """Request to reopen a rejected win, with the reason.
+
+        Another user must confirm the request with `confirm`, before the gaming day of the rejection
+        is closed. Then the win waits for a floorperson as it did before the rejection.
+        """
+        person = request.user
+        return await claims.request_reopening(
+            claim, person.name, reason=data.reason, setters=person.setters
+        )
+
+    @staff_act("/api/v1/claims/{claim:str}/confirm", Right.DECIDE)
+    async def confirm_claim(
+        claim: FromPath[str], data: JSONBody[Confirmation], request: StaffRequest
+    ) -> ClaimRow:
+        """Confirm another user's request to reject a win, or to reopen a rejected win (duty D4)."""
+        person = request.user
+        return await claims.confirm(claim, person.name, data.request, person.setters)
+
+    @staff_act("/api/v1/claims/{claim:str}/correct-slip", Right.DECIDE)
+    async def correct_slip(
+        claim: FromPath[str], data: JSONBody[SlipCorrection], request: StaffRequest
+    ) -> ClaimRow:
+        """Correct the number of a paid win's payout slip, with the reason.
+
+        The ledger keeps the old number. No other claim can use the old number.
+        """
+        return await claims.correct_slip(
+            claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason
+        )
+
+    return [reopen_claim, confirm_claim, correct_slip]
 
 
 def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
@@ -213,6 +282,7 @@ def without_names(row: ClaimRow) -> ClaimRow:
     """Return a claim for the public: without names, evidence, reasons and slip number."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
+        slip_corrected_by=None, slip_corrected_at=None, request=None,
         wagers=(), envy=(), envy_by=None, envy_reason=None,
     )  # fmt: skip
 

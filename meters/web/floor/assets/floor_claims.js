@@ -19,6 +19,7 @@ export const owesEnvy = (claim) => claim.envy_state === "validated";
 export const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
 export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
 const stateText = (claim) => {
+  if (claim.request?.act === "reject") return "Rejection to confirm";
   if (waitsForPay(claim)) return "To be paid";
   return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];
 };
@@ -93,6 +94,12 @@ export const TaxNotice = ({ claim }) =>
   claim.tax_documents && claim.state !== "rejected" && claim.state !== "paid"
     && html`<p class="notice wait tax">Tax documents are needed before this is paid</p>`;
 
+/* The request of one person that another person must confirm. */
+export const RequestNotice = ({ claim: { request } }) => request && html`
+  <p class="notice wait request">
+    ${`${request.by} requests to ${request.act} it, ${format.moment(request.at)}: ${request.reason}.`}
+    ${request.envy_not_due ? " The Envy Bonuses are not due either." : ""}</p>`;
+
 /* The print of a slip is recorded with the name of the user. So it needs the PIN if the session has
    lapsed. */
 export const SlipLink = ({ claim }) => {
@@ -110,6 +117,7 @@ export const SlipLink = ({ claim }) => {
 export const WholeClaim = ({ claim }) => html`
   <div class="whole">
     <${TaxNotice} claim=${claim} />
+    <${RequestNotice} claim=${claim} />
     <div class="sum-line"><p class="amount">${money(sum(claim))}</p><${Chip} claim=${claim} /></div>
     <p class="hand-name">${handName(claim)}</p>
     <${Hands} claim=${claim} />
@@ -132,6 +140,7 @@ export const WholeClaim = ({ claim }) => html`
       ["Validated by", by(claim.validated_by, claim.validated_at)],
       ["Paid by", by(claim.paid_by, claim.paid_at)],
       ["Slip number", claim.slip],
+      ["Slip number corrected by", by(claim.slip_corrected_by, claim.slip_corrected_at)],
       ["Rejected by", claim.state === "rejected" ? by(claim.decided_by, claim.decided_at) : ""],
       ["Reason", claim.reason],
     ]} />

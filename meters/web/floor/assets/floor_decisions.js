@@ -47,6 +47,7 @@ const Reasons = () => {
 };
 
 const rejectedText = (claim) => {
+  if (claim.two_people_reject) return "Another person must confirm this. Until then the win waits.";
   if (claim.percent === null) return "Nothing is paid for it.";
   const rest = claim.percent === 100
     ? " The reseed stays on the meter until two supervisors adjust it." : "";
@@ -54,7 +55,7 @@ const rejectedText = (claim) => {
 };
 
 const reject = (claim, done) => open({
-  title: "Reject this win?",
+  title: claim.two_people_reject ? "Request to reject this win?" : "Reject this win?",
   content: html`
     <${Again} claim=${claim} />
     <${Reasons} />
@@ -65,7 +66,7 @@ const reject = (claim, done) => open({
         ["due", "The hand is as entered: Envy Bonuses are due"],
       ]} />`}
     <p>${rejectedText(claim)}</p>`,
-  confirm: `Reject ${money(claim.amount)}`,
+  confirm: `${claim.two_people_reject ? "Request" : "Reject"} ${money(claim.amount)}`,
   kind: "stop",
   act: (form) => {
     const chosen = needed(form, "reason", "Say why.");
@@ -74,6 +75,54 @@ const reject = (claim, done) => open({
       ? { envy_not_due: needed(form, "envy", "Say whether the Envy Bonuses are due.") === "not_due" }
       : {};
     return api.post(path(claim, "reject"), { reason, ...envyNotDue });
+  },
+  done,
+});
+
+/* The second person sees the same facts and the request of the first person. */
+const confirmRequest = (claim, done) => {
+  const isReject = claim.request.act === "reject";
+  const rest = isReject
+    ? rejectedText({ ...claim, two_people_reject: false })
+    : "It waits for a floorperson again, as before its rejection.";
+  return open({
+    title: isReject ? "Reject this win?" : "Reopen this win?",
+    content: html`
+      <${Again} claim=${claim} />
+      <${claims.RequestNotice} claim=${claim} />
+      ${isReject && claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} />`}
+      <p>${rest}</p>`,
+    confirm: `${isReject ? "Reject" : "Reopen"} ${money(claim.amount)}`,
+    kind: isReject ? "stop" : "go",
+    act: () => api.post(path(claim, "confirm"), { request: claim.request.entry }),
+    done,
+  });
+};
+
+const reopen = (claim, done) => open({
+  title: "Request to reopen this win?",
+  content: html`
+    <${Again} claim=${claim} />
+    <p>${`Rejected by ${claim.decided_by}: ${claim.reason}.`}</p>
+    <${Field} label="Why was the rejection wrong?" name="reason" />
+    <p>Another person must confirm this before the gaming day is closed.</p>`,
+  confirm: `Request ${money(claim.amount)}`,
+  act: (form) => api.post(path(claim, "reopen"), { reason: needed(form, "reason", "Say why.") }),
+  done,
+});
+
+const correctSlip = (claim, done) => open({
+  title: "Correct the slip number?",
+  content: html`
+    <${Again} claim=${claim} />
+    <p>${`Slip number now: ${claim.slip}. It stays in the ledger, and no other win can use it.`}</p>
+    <${Field} label="Right number of the payout slip" name="slip" maxlength="100" autocapitalize="characters" />
+    <${Field} label="Why?" name="reason" enterkeyhint="done" />`,
+  confirm: "Correct the number",
+  act: (form) => {
+    const slip = needed(form, "slip", "The right number is needed.");
+    const reason = needed(form, "reason", "Say why.");
+    return api.post(path(claim, "correct-slip"), { slip, replaces: claim.slip, reason });
   },
   done,
 });
@@ -126,18 +175,39 @@ const rejectEnvy = (claim, done) => open({
   done,
 });
 
+const envyButtons = (claim) => (claims.owesEnvy(claim)
+  ? [["go", "Envy paid", payEnvy, claim.envy_amount], ["stop", "Envy not due", rejectEnvy, claim.envy_amount]]
+  : []);
+
+/* The buttons of a win that was paid or rejected. */
+const later = (claim) => {
+  if (claim.only_envy) return [];
+  if (claim.state === "rejected") return [[null, "Reopen", reopen, claim.amount]];
+  return claim.slip ? [[null, "Correct the slip number", correctSlip, claim.amount]] : [];
+};
+
 /* The buttons of a claim: kind, label, act, amount, and the reason why it cannot be pressed. */
 const buttons = (claim, me) => {
   if (!me.rights.includes("decide")) return [];
+  if (claim.request) {
+    const isReject = claim.request.act === "reject";
+    const own = claim.request.by === me.name ? "You requested it: another person must confirm it." : "";
+    const label = isReject ? "Confirm rejection" : "Confirm reopening";
+    return [
+      ...(isReject ? [["go", "Validate", validate, claim.amount]] : []),
+      [isReject ? "stop" : "go", label, confirmRequest, claim.amount, own],
+    ];
+  }
   if (claim.state === "pending") {
     return [["go", "Validate", validate, claim.amount], ["stop", "Reject", reject, claim.amount]];
+  }
+  if (claim.only_envy || claim.state === "paid" || claim.state === "rejected") {
+    return [...later(claim), ...envyButtons(claim)];
   }
   const own = claim.validated_by === me.name ? "You validated it: another person must pay it." : "";
   return [
     ...(claims.waitsForPay(claim) ? [["go", "Pay", pay, claim.amount, own]] : []),
-    ...(claims.owesEnvy(claim)
-      ? [["go", "Envy paid", payEnvy, claim.envy_amount], ["stop", "Envy not due", rejectEnvy, claim.envy_amount]]
-      : []),
+    ...envyButtons(claim),
   ];
 };
 

@@ -72,6 +72,7 @@ const WaitingClaim = ({ claim, me, now, isNew, done }) => html`
     <//>
     <div class="what">
       <${claims.TaxNotice} claim=${claim} />
+      <${claims.RequestNotice} claim=${claim} />
       <p class="amount">${money(claims.sum(claim))}</p>
       <p class="share">${`${claims.share(claim)} · ${format.paidFrom(claim.paid_from)}`}</p>
       ${claims.waitsForPay(claim)

@@ -2,6 +2,7 @@
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
+import { ClaimActs } from "./floor_decisions.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { useAnswer } from "./floor_reading.js";
@@ -88,7 +89,7 @@ const Row = ({ claim, openWin }) => html`
     </button>
   </li>`;
 
-export const Wins = () => {
+export const Wins = ({ me }) => {
   const form = useRef();
   const asked = useRef(0);
   const [found, setFound] = useState({ query: null, wins: [], next: null });
@@ -125,7 +126,7 @@ export const Wins = () => {
       dialogs.open({
         title: claims.place(claim), wide: true,
         content: html`<${claims.WholeClaim} claim=${claim} />`,
-        link: html`<${claims.SlipLink} claim=${claim} />`,
+        link: html`<${ClaimActs} claim=${claim} me=${me} done=${search} />`,
       });
     } catch (error) {
       setStatus(api.refusal(error).message);

@@ -1,0 +1,171 @@
+"""Requests about a link's claims, and changes of decided claims, in the link's books (duty D4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import msgspec
+
+from bonus.wagers import MICROS_PER_CENT
+from meters.books.link_state import ClaimRequest, DecisionResult
+from meters.books.script_loader import load_script
+from meters.books.script_steps import EnvyCents
+from meters.books.slip_numbers import fold_in_link
+from meters.books.store import LinkStore, answer_of
+from meters.books.two_people import PinSetters
+from meters.wire.clock import now_text
+from meters.wire.messages import ClaimOpened
+
+_ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedAmounts:
+    """The amounts that a rejection moved, as the claim keeps them until it is reopened.
+
+    Attributes:
+        entry: the number of the rejection's ledger entry.
+        meter_micros: the micros that went back to the meter.
+        overflow_micros: the micros that went to the meter's overflow, because of its limit.
+        cycle: the meter's cycle at the time of the rejection.
+    """
+
+    entry: int
+    meter_micros: int
+    overflow_micros: int
+    cycle: int
+
+    @classmethod
+    def of(cls, entry: int, moved: Sequence[tuple[str, str, int, int]], claim: str) -> Self:
+        """Return the amounts from the transfers of a rejection's ledger entry."""
+        own = [one for one in moved if one[0] == f"claim:{claim}"]
+        to_meter, to_overflow = (
+            sum(micros for _, target, micros, _ in own if target.startswith(kind))
+            for kind in _ACCOUNTS_KEPT
+        )
+        return cls(entry, to_meter, to_overflow, own[0][3] if own else 0)
+
+    @property
+    def text(self) -> str:
+        """The amounts as the scripts keep them in the claim's Redis hash."""
+        return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
+
+
+class ClaimChanges:
+    """The writer of requests about a link's claims, and of changes of decided claims."""
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        redis = store.redis
+        self._request = redis.register_script(load_script("request_claim"))
+        self._reopen = redis.register_script(load_script("reopen_claim"))
+        self._correct = redis.register_script(load_script("correct_slip"))
+
+    async def request(
+        self, claim: str, act: ClaimRequest, by: str, event: bytes, *, table: str, round_id: str
+    ) -> int:
+        """Store a request to reject a win, or to reopen a rejected win.
+
+        Return the number of the request's ledger entry. A new request replaces the claim's request
+        before it.
+
+        Raises:
+            TermsError: the meters' terms in Redis changed after the link was opened.
+            WrongStateError: the claim is not in the state that the request needs.
+            BooksError: ``day_closed``: the gaming day of the rejection is closed.
+        """
+        store = self._store
+        rows = await self._request(
+            keys=[*store.fixed_keys, store.keys.claim(claim)],
+            args=[now_text(), store.terms.digest, act, by, table, round_id, event],
+        )
+        (entry,) = answer_of(rows)
+        return int(entry)
+
+    async def reopen(
+        self,
+        claim: str,
+        by: str,
+        event: bytes,
+        *,
+        table: str,
+        round_id: str,
+        meter: str,
+        percent: bool,
+        request: int,
+        owed: Sequence[EnvyCents],
+        reseed_cents: int,
+        holds: ClaimOpened | None,
+        setters: PinSetters,
+    ) -> DecisionResult:
+        """Reopen a rejected win, as another person requested.
+
+        Args:
+            claim: the claim.
+            by: the person who confirms the request.
+            event: the act as text, for the ledger.
+            table: the claim's table.
+            round_id: the claim's round.
+            meter: the claim's meter.
+            percent: True if the win is a percentage of the meter.
+            request: the number of the request's ledger entry.
+            owed: the Envy Bonuses that the rejection took back.
+            reseed_cents: the meter's reseed. If the win took a percentage, the meter does not fall
+                below this amount, or below its balance after the win if that is less.
+            holds: how the claim holds its table; None if the win is no hand pay.
+            setters: the people who set the PIN of `by`.
+
+        Raises:
+            TermsError: the meters' terms in Redis changed after the link was opened.
+            WrongStateError: the claim is not rejected.
+            BooksError: the script refused: ``day_closed``, ``no_request``, ``same_person`` (with
+                the person who made the request and the person who set a PIN) or ``books_full``.
+        """
+        store = self._store
+        rows = await self._reopen(
+            keys=[*store.fixed_keys, store.keys.claim(claim), store.keys.table(table)],
+            args=[
+                now_text(),
+                store.terms.digest,
+                claim,
+                by,
+                table,
+                round_id,
+                meter,
+                "1" if percent else "",
+                event,
+                request,
+                setters.text,
+                msgspec.msgpack.encode(owed),
+                reseed_cents * MICROS_PER_CENT,
+                "" if holds is None else msgspec.json.encode(holds),
+            ],
+        )
+        state, amount, after, entry = answer_of(rows)
+        return DecisionResult(state, int(amount), int(after), int(entry))
+
+    async def correct_slip(
+        self, claim: str, by: str, event: bytes, *, table: str, round_id: str, replaced: str,
+        slip: str,
+    ) -> int:  # fmt: skip
+        """Replace the number of a paid claim's payout slip.
+
+        Return the number of the correction's ledger entry. `replaced` is the claim's present
+        number, as it was typed. No other claim can use this number later.
+
+        Raises:
+            TermsError: the meters' terms in Redis changed after the link was opened.
+            WrongStateError: the claim is not paid.
+            BooksError: the script refused: ``slip_changed`` (with the present number) or
+                ``slip_used`` (with the claim).
+        """
+        store = self._store
+        rows = await self._correct(
+            keys=[*store.fixed_keys, store.keys.claim(claim), store.keys.slips],
+            args=[
+                now_text(), store.terms.digest, claim, by, table, round_id, replaced,
+                fold_in_link(slip), event,
+            ],
+        )  # fmt: skip
+        (entry,) = answer_of(rows)
+        return int(entry)

@@ -1,0 +1,95 @@
+-- Reopens a rejected win, with a ledger entry. The actor confirms the request of another person (duty
+-- D4). The win waits for a floorperson as it did before the rejection.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 the claim  9 the claim's table
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
+--       4 the actor   5 table id   6 round id   7 meter id
+--       8 '1' for a percentage of the meter   9 the act as text, for the ledger
+--       10 the entry of the request that the actor confirms
+--       11 the people who set the actor's PIN, or who do not count as the actor's second person
+--       12 the Envy Bonuses that the rejection took back, msgpack: { meter, cents } each
+--       13 the meter's reseed in micros
+--       14 for a hand pay: how the claim holds its table, JSON; else empty
+-- Output, in order of precedence
+--   { 'terms' }                       the link's terms are not those of ARGV 2
+--   { 'unknown_claim' }
+--   { 'wrong_state', state, person }  the claim is not rejected: its state, who set it
+--   { 'day_closed' }                  the gaming day of the rejection is closed
+--   { 'no_request' }                  the claim has another request or none
+--   { 'same_person', first, setter }  the actor made the request, or can be the same person because
+--                                     of PINs that `setter` set (duty D4)
+--   { 'books_full' }                  an account cannot hold the amount that would move there
+--   { 'done', state, amount in cents, meter cents after, entry }
+
+local CLAIM, TABLE = KEYS[8], KEYS[9]
+local TERMS, ID, BY, TABLE_ID, ROUND = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local METER, PERCENT, DECISION, REQUEST, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
+
+--include books
+--include positions
+--include envy
+--include present
+--include two_people
+--include requests
+--include rejected
+
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+local claim = read_hash(CLAIM)
+if not claim['state'] then return { 'unknown_claim' } end
+if claim['state'] ~= 'rejected' then return { 'wrong_state', claim['state'], claim['by'] or '' } end
+
+local rejection, to_meter, to_overflow, cycle = returned_amounts(claim)
+if not rejection or not is_of_open_day(rejection) then return { 'day_closed' } end
+if not has_request(claim, REQUEST) then return { 'no_request' } end
+local who, setter = one_person(claim['request_by'], claim['request'], BY, SETTERS)
+if who then return { 'same_person', who, setter } end
+
+-- The amount comes back from where the rejection moved it. If all of the meter was won since, that
+-- amount was won with it, and the house pays. The meter does not fall below its reseed, or below its
+-- balance after the win if this is less: the house pays the rest.
+local percent, owed = PERCENT == '1', cmsgpack.unpack(OWED)
+local account, meter, overflow = 'claim:' .. ID, 'meter:' .. METER, 'overflow:' .. METER
+local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
+local off_meter, off_overflow = 0, 0
+if percent and cycle == now then
+  local least = math.min(tonumber(RESEED_MICROS), tonumber(claim['after']) * MICROS_PER_CENT)
+  off_meter = math.min(to_meter, math.max(0, balance(meter) - least))
+  off_overflow = math.min(to_overflow, balance(overflow))
+end
+local envy_micros = 0
+for _, one in ipairs(owed) do envy_micros = envy_micros + one[OWED_CENTS] * MICROS_PER_CENT end
+local of_house = micros - off_meter - off_overflow
+if not leaves('house', of_house + envy_micros) or not transfer_fits('house', 'paid', envy_micros) then
+  return { 'books_full' }
+end
+
+local transfers = {}
+transfer(transfers, meter, account, off_meter, now)
+transfer(transfers, overflow, account, off_overflow, now)
+transfer(transfers, 'house', account, of_house, now)
+for _, one in ipairs(owed) do
+  -- An earlier release booked Envy Bonuses as paid, and kept no state of them.
+  local to = claim['envy'] and 'envy:' .. ID or 'paid'
+  transfer(transfers, 'house', to, one[OWED_CENTS] * MICROS_PER_CENT, cycle_of(one[OWED_METER]))
+  tally('envy_reopened_cents:' .. one[OWED_METER], one[OWED_CENTS])
+end
+tally('reopened:' .. METER, 1)
+tally('reopened_cents:' .. METER, tonumber(claim['amount']))
+if percent then
+  set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) + 1)
+  touch_meter(METER)
+end
+local held = HOLD ~= '' and redis.call('HGET', TABLE, 'held') or ''
+touch_desk()
+local entry = note_entry('reopen', BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
+
+write_books()
+redis.call('HSET', CLAIM, 'state', 'pending', 'by', BY, 'reopen_by', BY, 'reopen_at', AT, 'decision', DECISION)
+redis.call('HDEL', CLAIM, 'returned')
+drop_request(CLAIM)
+if #owed > 0 and claim['envy'] then decide_envy(CLAIM, 'pending', BY) end
+redis.call('ZADD', WAITING, claim['entry'], ID)
+if HOLD ~= '' then redis.call('HSET', TABLE, 'held', (held == '' and '' or held .. '\n') .. HOLD) end
+return { 'done', 'pending', claim['amount'], exact(math.floor(balance(meter) / MICROS_PER_CENT)), exact(entry) }

@@ -1,0 +1,40 @@
+-- Notes the request of one person to reject a win, or to reopen a rejected win. A second person must
+-- confirm the request (duty D4). A new request replaces the request before it.
+--
+-- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
+--       8 the claim
+-- ARGV  1 the time, RFC 3339   2 the digest of the link's terms
+--       3 act: request_reject or request_reopen   4 the actor   5 table id   6 round id
+--       7 the request as text, for the ledger
+-- Output, in order of precedence
+--   { 'terms' }                       the link's terms are not those of ARGV 2
+--   { 'unknown_claim' }
+--   { 'wrong_state', state, person }  the claim has another state, set by that person
+--   { 'day_closed' }                  the gaming day of the rejection is closed
+--   { 'done', entry }
+
+local CLAIM = KEYS[8]
+local TERMS, ACT, BY, TABLE_ID, ROUND, REQUEST = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+
+--include books
+--include present
+--include requests
+--include rejected
+
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
+local claim = read_hash(CLAIM)
+if not claim['state'] then return { 'unknown_claim' } end
+
+if claim['state'] ~= (ACT == 'request_reject' and 'pending' or 'rejected') then
+  return { 'wrong_state', claim['state'], claim['by'] or '' }
+end
+if ACT == 'request_reopen' then
+  local rejection = returned_amounts(claim)
+  if not rejection or not is_of_open_day(rejection) then return { 'day_closed' } end
+end
+
+touch_desk()
+local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, {}, REQUEST, '')
+write_books()
+redis.call('HSET', CLAIM, 'request', REQUEST, 'request_by', BY, 'request_at', AT, 'request_entry', exact(entry))
+return { 'done', exact(entry) }

@@ -1,0 +1,61 @@
+"""Refusals of acts on claims, in words for the user."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from meters.books.claim_records import ClaimRecord
+from meters.books.link_state import Act, ClaimChange, ClaimRequest
+from meters.books.store import BooksError, WrongStateError
+from meters.books.two_people import why_one_person
+from meters.floor_api.errors import ActError
+
+REFUSED: Final = {
+    "slip_used": "that slip number belongs to the payment of {detail} already",
+    "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
+    "books_differ": "the claim's account does not hold its amount: call the technician",
+    "books_full": "the ledger's accounts cannot hold more",
+    "no_request": "the request was replaced, or lapsed when its gaming day was closed: look at the"
+    " claim again, and request it again if need be",
+    "day_closed": "the gaming day of the rejection is closed: a rejection can be reopened only"
+    " before that. Call the technician",
+    "slip_changed": "its slip number is now {detail}: look at the claim again",
+}
+_VALIDATED: Final = "validated this win"
+_REQUESTED: Final = {
+    "reject": ("requested this rejection", "confirms it"),
+    "reopen": ("requested to reopen this win", "confirms it"),
+}
+
+
+@contextmanager
+def refusals(
+    record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, actor: str
+) -> Iterator[None]:
+    """Raise the refusals of the scripts again as refusals in words for the user."""
+    try:
+        yield
+    except WrongStateError as error:
+        raise ActError("wrong_state", _why_not(record, act, error)) from None
+    except BooksError as error:
+        if error.status == "same_person":
+            did, does = _REQUESTED.get(act, (_VALIDATED, "pays it"))
+            message = why_one_person(error.detail, actor, error.setter, did=did, does=does)
+            raise ActError(error.status, message) from None
+        message = REFUSED[error.status].format(detail=error.detail)
+        raise ActError(error.status, message) from None
+
+
+def _why_not(
+    record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, error: WrongStateError
+) -> str:
+    by = f" by {error.by}" if error.by else ""
+    if act in {"reopen", "request_reopen"}:
+        return f"claim {record.claim} is not rejected: it is {error.state}{by}"
+    if act == "correct_slip":
+        return f"claim {record.claim} is not paid with a slip: it is {error.state}{by}"
+    if act == "pay" and record.paid_from != "hand_pay":
+        return f"claim {record.claim} is paid at the table, not by hand"
+    if act == "pay" and error.state == "pending":
+        return f"claim {record.claim} has not been validated yet"
+    return f"claim {record.claim} is already {error.state}{by}"

@@ -1,0 +1,312 @@
+"""Two people reject a large win, and reopen a rejected win; a wrong slip number is corrected."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.two_people import PinSetters
+from meters.floor_api.errors import ActError
+from meters.floor_api.types import ClaimRow
+from tests.model.kept import Kept
+from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, STRICT, Pit
+from tests.model.tampering import rewrite
+
+pytestmark = pytest.mark.duty("D4")
+
+CLAIM = "pit.T-1-2-1"
+ROYAL = "As Ks Qs"
+
+
+@pytest.fixture
+async def strict(redis: Redis) -> AsyncIterator[Pit]:
+    """Yield a link with the default floor file, which every test leaves balanced."""
+    pit = Pit(redis, STRICT)
+    await pit.open()
+    yield pit
+    assert (await pit.audit()).problems == ()
+
+
+async def _hand_pay(pit: Pit) -> ClaimRow:
+    """Win all of the meter of T-1; return the hand pay."""
+    await pit.round({1: PROGRESSIVE}, {1: ROYAL})
+    return await pit.claims.find(CLAIM)
+
+
+async def _reject(
+    pit: Pit, by: str = "amy", second: str = "ben", *, envy_not_due: bool = False
+) -> ClaimRow:
+    row = await pit.claims.reject(CLAIM, by, reason="fouled", envy_not_due=envy_not_due)
+    assert row.request is not None
+    return await pit.claims.confirm(CLAIM, second, row.request.entry)
+
+
+async def _reopen(pit: Pit) -> ClaimRow:
+    row = await pit.claims.request_reopening(CLAIM, "amy", reason="the camera shows the hand")
+    assert row.request is not None
+    return await pit.claims.confirm(CLAIM, "ben", row.request.entry)
+
+
+async def _refused(pit: Pit, by: str, entry: int, setters: PinSetters | None = None) -> str:
+    before = await pit.accounts(), await pit.entries()
+    with pytest.raises(ActError) as refused:
+        await pit.claims.confirm(CLAIM, by, entry, setters or PinSetters())
+    assert (await pit.accounts(), await pit.entries()) == before
+    return refused.value.code
+
+
+async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
+    row = await _hand_pay(strict)
+    assert row.two_people_reject
+    held = await strict.accounts()
+    row = await strict.claims.reject(CLAIM, "amy", reason="fouled")
+    assert (row.state, row.decided_by) == ("pending", None)
+    assert row.request is not None
+    assert (row.request.act, row.request.by, row.request.reason) == ("reject", "amy", "fouled")
+    assert await strict.accounts() == held
+    entry = row.request.entry
+    assert await _refused(strict, "amy", entry) == "same_person"
+    assert await _refused(strict, "ben", entry - 1) == "no_request"
+    assert await _refused(strict, "ben", entry, PinSetters(("amy",), {"amy": "amy"})) == (
+        "same_person"
+    )
+    row = await strict.claims.confirm(CLAIM, "ben", entry)
+    assert (row.state, row.decided_by, row.reason, row.request) == (
+        "rejected", "ben", "fouled", None,
+    )  # fmt: skip
+    assert (await strict.entries())[-1]["kind"] == "reject"
+
+
+async def test_one_person_can_request_and_another_validate(strict: Pit) -> None:
+    await _hand_pay(strict)
+    asked = await strict.claims.reject(CLAIM, "amy", reason="fouled")
+    row = await strict.claims.decide(CLAIM, "validate", "ben")
+    assert (row.state, row.request) == ("validated", None)
+    assert asked.request is not None
+    assert await _refused(strict, "cal", asked.request.entry) == "no_request"
+
+
+async def test_a_new_request_replaces_the_one_before_it(strict: Pit) -> None:
+    await _hand_pay(strict)
+    first = (await strict.claims.reject(CLAIM, "amy", reason="fouled")).request
+    second = (await strict.claims.reject(CLAIM, "cal", reason="misread")).request
+    assert first is not None
+    assert second is not None
+    assert await _refused(strict, "ben", first.entry) == "no_request"
+    assert (await strict.claims.confirm(CLAIM, "amy", second.entry)).reason == "misread"
+
+
+async def test_no_single_decision_rejects_a_hand_pay(strict: Pit) -> None:
+    await _hand_pay(strict)
+    with pytest.raises(ActError, match="one requests it, another confirms it") as refused:
+        await strict.decide(CLAIM, "reject")
+    assert refused.value.code == "two_people"
+
+
+@pytest.mark.parametrize("above", [0, 10**9])
+async def test_the_floor_file_sets_the_amount(redis: Redis, above: int) -> None:
+    key = f"[facility]\ntwo_people_reject_above = {above}\n"
+    pit = Pit(redis, STRICT.replace("[facility]\n", key))
+    await pit.open()
+    row = await _hand_pay(pit)
+    assert row.two_people_reject == (row.amount > above)
+    row = await pit.claims.reject(CLAIM, "amy", reason="fouled")
+    assert row.state == ("pending" if row.amount > above else "rejected")
+
+
+@pytest.mark.duty("D15")
+@pytest.mark.parametrize("not_due", [True, False])
+async def test_a_reopened_win_is_as_it_was(strict: Pit, *, not_due: bool) -> None:
+    """All money is where it was before the rejection, with the Envy Bonuses and the hold."""
+    await strict.round({1: PROGRESSIVE, 2: PROGRESSIVE}, {1: ROYAL, 2: "3h 6s Jc"})
+    row = await strict.claims.find(CLAIM)
+    assert row.envy_amount > 0
+    before = await strict.accounts()
+    await _reject(strict, envy_not_due=not_due)
+    assert await strict.accounts() != before
+    row = await _reopen(strict)
+    assert (row.state, row.decided_by, row.envy_state) == (
+        "pending", "ben", "pending" if not_due else "validated",
+    )  # fmt: skip
+    assert await strict.accounts() == before
+    assert [one.claim for one in await strict.claims.waiting()] == [CLAIM]
+    refused = await strict.wagers({1: PROGRESSIVE}, round_id="R9")
+    assert refused.error is not None
+    assert refused.error.code == "held"
+    tallies = (await strict.store.snapshot()).tallies
+    assert tallies[f"reopened_cents:{PROGRESSIVE}"] == row.amount
+    await strict.decide(CLAIM, "validate", by="amy")
+    paid = await strict.decide(CLAIM, "pay", by="cal")
+    assert paid.state == "paid"
+
+
+async def test_one_person_does_not_reopen(strict: Pit) -> None:
+    await _hand_pay(strict)
+    await _reject(strict)
+    row = await strict.claims.request_reopening(CLAIM, "cal", reason="wrong box")
+    assert row.state == "rejected"
+    assert row.request is not None
+    assert await _refused(strict, "cal", row.request.entry) == "same_person"
+    with pytest.raises(ActError, match="already rejected by ben"):
+        await strict.claims.decide(CLAIM, "validate", "cal")
+
+
+async def test_a_reopened_win_takes_no_more_than_the_meter_has(strict: Pit) -> None:
+    """The meter was won since by another table: the house pays the win, the meter stays."""
+    row = await _hand_pay(strict)
+    await _reject(strict)
+    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    held, house = await strict.meter(PROGRESSIVE), (await strict.accounts())["house"]
+    await _reopen(strict)
+    accounts = await strict.accounts()
+    assert accounts[f"meter:{PROGRESSIVE}"] == held
+    assert accounts["house"] == house - row.amount * CENT
+
+
+@pytest.mark.duty("D15")
+async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) -> None:
+    """A tenth of the meter was won since: so the meter no longer has all of the amount."""
+    await strict.round({1: FIVE_CARD}, {1: ROYAL}, community="Js Ts", dealer="2c 7d 9h")
+    row = await _reject(strict)
+    await strict.round(
+        {1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts", dealer="2c 7d 9h", table="T-2",
+        round_id="R2",
+    )  # fmt: skip
+    house = (await strict.accounts())["house"]
+    held = await strict.meter(FIVE_CARD)
+    await _reopen(strict)
+    reseed = next(one.terms.reseed_cents for one in strict.link.meter if one.meter_id == FIVE_CARD)
+    assert await strict.meter(FIVE_CARD) == reseed * CENT
+    rest = row.amount * CENT - (held - reseed * CENT)
+    assert rest > 0
+    assert (await strict.accounts())["house"] == house - rest
+
+
+async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
+    redis: Redis, tmp_path: Path
+) -> None:
+    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    pit = kept.pit
+    await _hand_pay(pit)
+    asked = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
+    await kept.days.keep(timedelta(days=1))
+    assert asked is not None
+    assert await _refused(pit, "ben", asked.entry) == "no_request"
+    await _reject(pit)
+    asked = (await pit.claims.request_reopening(CLAIM, "amy", reason="x")).request
+    await kept.days.keep(timedelta(days=1))
+    assert asked is not None
+    assert await _refused(pit, "ben", asked.entry) == "day_closed"
+    with pytest.raises(ActError, match="gaming day of the rejection is closed"):
+        await pit.claims.request_reopening(CLAIM, "amy", reason="x")
+    assert (await pit.audit()).problems == ()
+
+
+async def _forged(pit: Pit, kind: bytes, change: dict[bytes, bytes]) -> str:
+    """Write the ledger again with other fields in the last entry of a kind; return a problem."""
+    last = max(number for number, one in enumerate(await pit.entries()) if
+               one["kind"] == kind.decode()) + 1  # fmt: skip
+    await rewrite(pit, lambda number, fields: fields | change if number == last else fields)
+    problems = (await pit.audit()).problems
+    return next((one for one in problems if f"entry {last}:" in one), f"not found in {problems}")
+
+
+@pytest.mark.duty("D17")
+async def test_the_audit_finds_one_person_who_rejected_alone(redis: Redis) -> None:
+    pit = Pit(redis, STRICT)
+    await pit.open()
+    await _hand_pay(pit)
+    await _reject(pit)
+    assert "request_reject of claim pit.T-1-2-1 was made and confirmed by amy" in await _forged(
+        pit, b"reject", {b"by": b"amy"}
+    )
+
+
+@pytest.mark.duty("D17")
+async def test_the_audit_finds_one_person_who_reopened_alone(redis: Redis) -> None:
+    pit = Pit(redis, STRICT)
+    await pit.open()
+    await _hand_pay(pit)
+    await _reject(pit)
+    await _reopen(pit)
+    assert "request_reopen of claim pit.T-1-2-1 was made and confirmed by amy" in await _forged(
+        pit, b"reopen", {b"by": b"amy"}
+    )
+
+
+@pytest.mark.duty("D17")
+async def test_the_audit_knows_the_amount_of_the_approved_floor_file(
+    redis: Redis, tmp_path: Path
+) -> None:
+    floor = STRICT.replace("[facility]\n", "[facility]\ntwo_people_reject_above = 0\n")
+    kept = Kept(Pit(redis, floor), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    await _hand_pay(kept.pit)
+    await _reject(kept.pit)
+    (entry,) = [one for one in await kept.pit.entries() if one["kind"] == "reject"]
+    alone = b'{"claim":"pit.T-1-2-1","act":"reject","by":"ben","reason":"fouled"}'
+    assert entry["by"] == "ben"
+    assert "was rejected by ben alone" in await _forged(kept.pit, b"reject", {b"event": alone})
+
+
+async def _paid(pit: Pit, slip: str = "A-1001") -> ClaimRow:
+    await _hand_pay(pit)
+    await pit.decide(CLAIM, "validate", by="amy")
+    return await pit.claims.decide(CLAIM, "pay", "ben", slip=slip)
+
+
+@pytest.mark.duty("D17")
+async def test_a_slip_number_is_corrected_and_the_old_one_stays_used(strict: Pit) -> None:
+    await _paid(strict)
+    row = await strict.claims.correct_slip(
+        CLAIM, "cal", slip="A-1002", replaces="A-1001", reason="digits swapped"
+    )
+    assert (row.slip, row.slip_corrected_by, row.paid_by) == ("A-1002", "cal", "ben")
+    (act, *_) = await strict.link_acts.acts("pit", None, 1)
+    assert (act.what, act.by) == ("correct_slip", "cal")
+    assert act.told.endswith("digits swapped; slip A-1001 → A-1002")
+    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    await strict.decide("pit.T-2-2-1", "validate", by="amy")
+    for slip in ("A-1001", "a-1002"):
+        with pytest.raises(ActError) as refused:
+            await strict.claims.decide("pit.T-2-2-1", "pay", "ben", slip=slip)
+        assert refused.value.code == "slip_used"
+    # The claim itself can have its first number again.
+    row = await strict.claims.correct_slip(
+        CLAIM, "cal", slip="A-1001", replaces="A-1002", reason="it was right"
+    )
+    assert row.slip == "A-1001"
+
+
+@pytest.mark.parametrize(
+    ("slip", "replaces", "code"),
+    [
+        ("A-7", "A-1001", "slip_used"),
+        ("A-1001", "A-1001", "no_change"),
+        ("A-9", "A-1", "slip_changed"),
+        ("", "A-1001", "bad_value"),
+    ],
+)
+async def test_what_no_correction_does(strict: Pit, slip: str, replaces: str, code: str) -> None:
+    await _paid(strict)
+    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    await strict.decide("pit.T-2-2-1", "validate", by="amy")
+    await strict.claims.decide("pit.T-2-2-1", "pay", "ben", slip="A-7")
+    before = await strict.entries()
+    with pytest.raises(ActError) as refused:
+        await strict.claims.correct_slip(CLAIM, "cal", slip=slip, replaces=replaces, reason="x")
+    assert refused.value.code == code
+    assert await strict.entries() == before
+    # A number of a refused correction is free for another claim.
+    assert await strict.store.slip_register.held(["A-9"]) == {}
+
+
+async def test_only_a_paid_win_has_a_slip_to_correct(strict: Pit) -> None:
+    await _hand_pay(strict)
+    with pytest.raises(ActError, match="is not paid with a slip"):
+        await strict.claims.correct_slip(CLAIM, "cal", slip="A-1", replaces="A-2", reason="x")

@@ -1,0 +1,95 @@
+"""Rejections by two people, reopened wins and corrected slip numbers, in a real browser."""
+
+import msgspec
+import pytest
+from playwright.async_api import expect
+
+from tests.web.floor_hand import FloorRoom, answer, claim_card, dialog, go, press
+from tests.web.stand import CLAIM
+
+LARGE = msgspec.structs.replace(CLAIM, two_people_reject=True, envy=(), envy_state=None)
+
+
+def _acts(room: FloorRoom) -> list[tuple[str, str]]:
+    return [(act, actor) for _, act, actor, *_ in room.stand.claims.acts]
+
+
+@pytest.mark.duty("D4")
+async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
+    room.stand.claims.put(LARGE)
+    flo = await room.signed_in("Flo", size="phone")
+    await press(claim_card(flo, CLAIM), "Reject")
+    await expect(dialog(flo)).to_contain_text("Another person must confirm this")
+    await dialog(flo).get_by_text("Hand misread").click()
+    await answer(flo, "Request $1,510.00")
+    own = claim_card(flo, CLAIM)
+    await expect(own).to_contain_text("Flo requests to reject it")
+    await expect(own.get_by_role("button", name="Confirm rejection")).to_be_disabled()
+    await expect(own).to_contain_text("You requested it: another person must confirm it.")
+    assert _acts(room) == [("request_reject", "Flo")]
+
+    finn = await room.signed_in("Finn", size="phone")
+    await press(claim_card(finn, CLAIM), "Confirm rejection")
+    await expect(dialog(finn)).to_contain_text("Hand misread")
+    await answer(finn, "Reject $1,510.00")
+    await expect(claim_card(finn, CLAIM)).to_have_count(0)
+    assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
+
+
+async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
+    room.stand.claims.put(LARGE)
+    await room.stand.claims.reject(CLAIM.claim, "Flo", reason="Card fouled")
+    finn = await room.signed_in("Finn")
+    await press(claim_card(finn, CLAIM), "Validate")
+    await answer(finn, "Validate $1,510.00")
+    await expect(dialog(finn)).to_have_count(0)
+    assert _acts(room)[-1] == ("validate", "Finn")
+
+
+@pytest.mark.duty("D4")
+async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
+    claims = room.stand.claims
+    claims.put(
+        msgspec.structs.replace(LARGE, state="rejected", decided_by="Finn", reason="Card fouled")
+    )
+    flo = await room.signed_in("Flo")
+    await go(flo, "Wins")
+    await flo.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await press(dialog(flo), "Reopen")
+    await expect(dialog(flo)).to_contain_text("Rejected by Finn: Card fouled.")
+    await answer(flo, "Request $1,510.00")
+    await expect(dialog(flo).get_by_role("alert")).to_have_text("Say why.")
+    await dialog(flo).get_by_label("Why was the rejection wrong?").fill("The camera shows it")
+    await answer(flo, "Request $1,510.00")
+    await expect(dialog(flo)).to_have_count(0)
+
+    finn = await room.signed_in("Finn")
+    await go(finn, "Wins")
+    await finn.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await expect(dialog(finn)).to_contain_text("Flo requests to reopen it")
+    await press(dialog(finn), "Confirm reopening")
+    await answer(finn, "Reopen $1,510.00")
+    await expect(dialog(finn)).to_have_count(0)
+    await go(finn, "Waiting")
+    await expect(claim_card(finn, CLAIM)).to_be_visible()
+    assert _acts(room) == [("request_reopen", "Flo"), ("reopen", "Finn")]
+
+
+async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
+    claims = room.stand.claims
+    claims.put(msgspec.structs.replace(LARGE, state="paid", paid_by="Finn", slip="A-1001"))
+    flo = await room.signed_in("Flo")
+    await go(flo, "Wins")
+    await flo.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await press(dialog(flo), "Correct the slip number")
+    await expect(dialog(flo)).to_contain_text("Slip number now: A-1001.")
+    await answer(flo, "Correct the number")
+    await expect(dialog(flo).get_by_role("alert")).to_have_text("The right number is needed.")
+    await dialog(flo).get_by_label("Right number of the payout slip").fill("A-1010")
+    await dialog(flo).get_by_label("Why?").fill("Digits swapped")
+    await answer(flo, "Correct the number")
+    await expect(dialog(flo)).to_have_count(0)
+    await flo.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await expect(dialog(flo)).to_contain_text("A-1010")
+    await expect(dialog(flo)).to_contain_text("Slip number corrected by")
+    assert claims.acts == [("c1", "correct_slip", "Flo", "Digits swapped", "A-1010", False)]
