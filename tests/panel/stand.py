@@ -20,7 +20,7 @@ from tests.servers import free_port
 
 KEY: Final = "key-of-the-test"
 STANDS: Final = ":not([data-fresh])"
-"""Milliseconds for which a button must stay in its place before a touch on it counts."""
+"""Selector of a button that has not just appeared: a second touch on it counts too."""
 
 
 @dataclass(slots=True)

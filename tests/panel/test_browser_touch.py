@@ -64,22 +64,22 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await hand.lock(1)
     await hand.type("Dealer's hand", "2c 3c 4c")
     await hand.type("Hand of position 3", "As Kd Qh")
-    await hand.touch("Settle the round")
-    await expect(hand.button("Next round")).to_be_visible()
+    settle = hand.standing("Settle the round").and_(page.locator(":enabled"))
+    await settle.wait_for()
     await stop_with_all_standing(page)
-    box = await hand.standing("Next round").bounding_box()
+    box = await settle.bounding_box()
     assert box is not None
     at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     await page.mouse.click(*at)
-    await expect(hand.button("Next round")).to_have_count(0)
-    under = await page.evaluate(
-        "([x, y]) => document.elementFromPoint(x, y).closest('.light')?.id", at
-    )
-    assert under is not None, "nothing came under the finger, so that nothing is tried"
+    await expect(hand.button("Next round")).to_be_visible()
+    under = await page.evaluate("([x, y]) => document.elementFromPoint(x, y).id", at)
+    assert under == "next-round", "nothing came under the finger, so that nothing is tried"
     await page.mouse.click(*at)
+    await hand.says("That touch was not used")
     await page.clock.run_for(700)
-    await hand.wager("Position 1 Progressive")
-    assert [placed.position for placed in panel.agent.table_state.wagers] == [1]
+    assert panel.agent.table_state.settled is not None
+    await page.mouse.click(*at)
+    await expect(hand.button("Lock-out: no more bets")).to_be_visible()
 
 
 async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:

@@ -1,8 +1,50 @@
-/* The panel of one table: it shows each view that the table's agent sends. */
+/* The panel of one table: the page as a function of its state. */
 
-import { start } from "./panel_connection.js";
-import { drawDesk } from "./panel_desk.js";
-import { drawOwed } from "./panel_settled.js";
-import { drawTable } from "./panel_table.js";
+import { html, render } from "./preact.js";
+import { connect } from "./panel_connection.js";
+import { Desk } from "./panel_desk.js";
+import { EarlierRounds, Notices } from "./panel_owed.js";
+import { Reason } from "./panel_reasons.js";
+import { onUpdate, update } from "./panel_state.js";
+import { Meters, Positions, Shut, standing } from "./panel_table.js";
 
-start([drawTable, drawOwed, drawDesk]);
+const { mark, table } = document.documentElement.dataset;
+
+const Page = (state) => html`
+  <header>
+    ${state.view?.demonstration && html`<p class="demonstration" id="demonstration">${mark}</p>`}
+    <div class="head">
+      <h1 id="table">${table}</h1>
+      <p class="of" id="of">${state.view && [state.view.linked && state.view.link, state.view.game]
+        .filter(Boolean).join(" · ")}</p>
+      <p class="standing" id="standing" role="status" data-ok=${standing(state).ok}>${standing(state).text}</p>
+    </div>
+    ${state.lost && html`<p class="lost notice bad" id="lost" role="alert">This tablet has lost its
+      connection to the table. Nothing on this page is current. It reconnects automatically.</p>`}
+    ${state.toast && html`<p class="toast bad" id="toast" role="alert"
+      onclick=${() => update({ toast: "" })}>${state.toast}</p>`}
+  </header>
+  <main id="main" inert=${state.lost} data-lost=${state.lost} data-mode=${state.mode}
+    data-links=${String(state.links || state.view?.phase !== "dealt")}>
+    ${state.view && html`
+      <${Meters} ...${state} /><${Shut} ...${state} />
+      <${Notices} ...${state} /><${EarlierRounds} ...${state} />
+      <${Positions} ...${state} /><${Desk} ...${state} />`}
+  </main>
+  ${state.asks && html`<${Reason} ...${state.asks} />`}`;
+
+/* Who uses a keyboard goes on with the next action if the focused element is gone. Only from a
+   field the focus moves to a field, because a field opens the tablet's keyboard. */
+const focusNext = (gone) => {
+  const find = (what) => document.querySelector(what);
+  const next = (gone.matches("input") && find("#desk input")) || find("#desk [data-next]:enabled") || find("#task");
+  next?.focus({ preventScroll: true });
+};
+
+onUpdate((state) => {
+  const focused = document.activeElement;
+  render(html`<${Page} ...${state} />`, document.body);
+  if (!focused.isConnected) focusNext(focused);
+});
+update();
+connect();

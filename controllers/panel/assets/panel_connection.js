@@ -2,10 +2,8 @@
    device events are sent to one URL. If the agent sends nothing, the page says so and shows no
    value as current. */
 
-import { afterPress } from "./after_press.js";
 import { EventStream } from "./event_stream.js";
-import { byId } from "./panel_drawing.js";
-import { guarded } from "./panel_guard.js";
+import { current, receive, update } from "./panel_state.js";
 import { fetchText, reload } from "./requests.js";
 
 const SILENT_MS = 3500;
@@ -16,44 +14,21 @@ const TOAST_MS = 9000;
 
 const pageVersion = document.documentElement.dataset.version;
 const pressed = new Set();
-let drawers = [];
-let view = null;
-let lost = true;
 let lastAnswer = Promise.resolve();
 let hangUp = null;
 let toastTimer = 0;
 
-export const draw = () => {
-  if (view === null) return;
-  guarded(() => { for (const each of drawers) each(view, lost); });
-};
-
-const setLost = (is) => {
-  byId("lost").hidden = !is;
-  if (is === lost) return;
-  lost = is;
-  document.body.dataset.lost = String(is);
-  byId("main").inert = is;
-  if (is) hangUp?.abort();
-  draw();
-};
-
 export const toast = (text) => {
-  const where = byId("toast");
   clearTimeout(toastTimer);
-  where.textContent = text;
-  where.hidden = !text;
-  if (text) toastTimer = setTimeout(() => { where.hidden = true; }, TOAST_MS);
+  update({ toast: text });
+  if (text) toastTimer = setTimeout(toast, TOAST_MS, "");
 };
-
-/* Remove a toast if the page itself now shows the same text. */
-export const untoast = (text) => { if (byId("toast").textContent === text) toast(""); };
 
 const failed = (code, message) => ({ ok: false, error: { code, message } });
 
 /* An event that waited too long is not sent, because the table can have changed since the touch. */
 const ask = async (body, pressedAt) => {
-  if (lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
+  if (current().lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
     return failed("not_sent", "Not sent: the table did not answer in time. "
       + "Look at what the panel shows, and press again.");
   }
@@ -78,31 +53,29 @@ export const press = (event, { quiet = [] } = {}) => {
   return lastAnswer.then((answer) => {
     pressed.delete(body);
     const refused = !answer.ok && !answer.waiting;
-    const shown = refused && !quiet.includes(answer.error.code)
-      && answer.error.message !== view?.refusal?.message;
-    toast(shown ? answer.error.message : "");
+    toast(refused && !quiet.includes(answer.error.code) ? answer.error.message : "");
     return answer;
   });
 };
 
-/* Connect, and draw each received view with the functions in `parts`. */
-export const start = (parts) => {
-  drawers = parts;
-  byId("toast").addEventListener("click", () => toast(""));
-  return new EventStream("/api/v1/table/stream", {
-    silentMs: SILENT_MS,
-    retryMaxMs: RETRY_MAX_MS,
-    events: {
-      page: ({ version }) => {
-        if (version !== pageVersion) reload();
-      },
-      view: (found) => {
-        view = found;
-        setLost(false);
-        afterPress(draw);
-      },
-      heartbeat: () => setLost(false),
+const reached = () => { if (current().lost) update({ lost: false }); };
+
+/* Connect, and keep the state of the page current. */
+export const connect = () => new EventStream("/api/v1/table/stream", {
+  silentMs: SILENT_MS,
+  retryMaxMs: RETRY_MAX_MS,
+  events: {
+    page: ({ version }) => {
+      if (version !== pageVersion) reload();
     },
-    lost: () => setLost(true),
-  });
-};
+    view: (view) => {
+      reached();
+      receive(view);
+    },
+    heartbeat: reached,
+  },
+  lost: () => {
+    hangUp?.abort();
+    update({ lost: true });
+  },
+});

@@ -1,9 +1,9 @@
 /* Dialogs that ask the dealer for a reason: to void a round, or to take entered cards back. */
 
-import { make, select } from "./elements.js";
+import { html } from "./preact.js";
 import { press } from "./panel_connection.js";
-import { button, byId } from "./panel_drawing.js";
-import { guarded } from "./panel_guard.js";
+import { button } from "./panel_elements.js";
+import { update } from "./panel_state.js";
 
 const REASONS = [
   "Misdeal", "Chip count differs", "Wrong number of cards in the deck", "Card exposed",
@@ -11,35 +11,43 @@ const REASONS = [
 ];
 const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
 
-/* Ask for the reason in a dialog; the ledger records it. */
-const askWhy = (name, { title, message, reasons, keep, confirm }, act) => {
-  const dialog = byId(name);
-  const why = select({ id: `${name}-why` }, reasons.map((reason) => [reason, reason]));
-  const words = make("input", { id: `${name}-words`, type: "text", maxlength: "120", autocomplete: "off" });
-  const confirmed = async () => {
-    const reason = [why.value, words.value.trim()].filter(Boolean).join(": ");
-    dialog.close();
-    await press({ ...act, reason }, { quiet: ["unconfirmed"] });
+const show = (dialog) => dialog?.showModal();
+const closed = () => update({ asks: null });
+
+/* The dialog in which the dealer gives the reason of an event; the ledger records it. */
+export const Reason = ({ name, title, message, reasons, keep, confirm, act }) => {
+  const close = () => document.getElementById(name).close();
+  const confirmed = () => {
+    const [why, words] = [`${name}-why`, `${name}-words`].map((id) => document.getElementById(id).value.trim());
+    close();
+    press({ ...act, reason: [why, words].filter(Boolean).join(": ") }, { quiet: ["unconfirmed"] });
   };
-  dialog.replaceChildren(
-    make("h2", { id: `${name}-title` }, title),
-    make("p", {}, message),
-    make("label", { for: `${name}-why` }, "Reason"), why,
-    make("label", { for: `${name}-words` }, "In your own words"), words,
-    make("div.bar", {},
-      button(`${name}-keep`, "", keep, () => dialog.close()),
-      button(`${name}-confirm`, ".stop.big", confirm, confirmed)));
-  guarded(() => dialog.showModal());
+  return html`<dialog id=${name} aria-labelledby="${name}-title" ref=${show} onclose=${closed}>
+    <h2 id="${name}-title">${title}</h2>
+    <p>${message}</p>
+    <label for="${name}-why">Reason</label>
+    <select id="${name}-why">${reasons.map((reason) => html`<option key=${reason} value=${reason}>${reason}</option>`)}</select>
+    <label for="${name}-words">In your own words</label>
+    <input id="${name}-words" type="text" maxlength="120" autocomplete="off" />
+    <div class="bar">
+      ${button(`${name}-keep`, keep, close)}
+      ${button(`${name}-confirm`, confirm, confirmed, { class: "stop big" })}
+    </div>
+  </dialog>`;
 };
 
-export const askVoid = () => askWhy("void", {
+export const askVoid = () => update({ asks: {
+  name: "void",
   title: "Void this round?",
   message: "All its wagers go back to the players. This cannot be undone.",
   reasons: REASONS, keep: "Keep the round", confirm: "Void the round",
-}, { event: "void" });
+  act: { event: "void" },
+} });
 
-export const askUndo = (act, whose) => askWhy("undo", {
+export const askUndo = (act, whose) => update({ asks: {
+  name: "undo",
   title: `Take back ${whose}?`,
   message: "If you enter different cards, the ledger records both entries and the reason.",
   reasons: MISTAKES, keep: "Keep the cards", confirm: "Take back",
-}, act);
+  act,
+} });

@@ -1,230 +1,139 @@
-/* The table from the dealer's side: its heading, its meters, and the positions in an arc. */
+/* The table from the dealer's side: its meters, and the positions in an arc. */
 
-import { cards, make } from "./elements.js";
 import { money } from "./money.js";
-import { draw, press } from "./panel_connection.js";
-import { button, byId, drawFrom } from "./panel_drawing.js";
-import { choose, targetOf } from "./panel_pad.js";
+import { press } from "./panel_connection.js";
+import { button } from "./panel_elements.js";
+import { choose } from "./panel_pad.js";
 import { askUndo } from "./panel_reasons.js";
-import { isBetting, showsSettled } from "./panel_settled.js";
+import { Cards } from "./playing_cards.js";
+import { html } from "./preact.js";
 
-const seats = [];
-const chains = [];
-let asked = false;
 const WORDS = {
   open: "Betting open", locked: "No more bets: count the chips", dealt: "Hands",
   settling: "Settling", held: "Held", locked_out: "Locked out",
 };
 
-const head = (view) => {
-  byId("demonstration").hidden = !view.demonstration;
-  byId("table").textContent = view.table;
-  byId("of").textContent = view.linked ? `${view.link} · ${view.game}` : view.game;
+/* The state of the link and of the round, in words. */
+export const standing = ({ view, lost }) => {
+  if (!view) return { ok: false, text: "Connecting" };
+  if (lost) return { ok: false, text: "Connection lost" };
+  const ok = view.controller === "operable";
+  if (!view.linked) return { ok, text: "" };
+  const parts = [ok ? "Link operable" : `Link ${view.controller}`, WORDS[view.phase],
+    view.round && `Round ${view.round}`];
+  return { ok, text: parts.filter(Boolean).join(" · ") };
 };
 
-const standing = (view, lost) => {
-  const parts = [];
-  if (lost) parts.push("Connection lost");
-  else if (view.linked) {
-    const ok = view.controller === "operable";
-    parts.push(ok ? "Link operable" : `Link ${view.controller}`);
-    parts.push(WORDS[view.phase]);
-    if (view.round) parts.push(`Round ${view.round}`);
-  }
-  const text = parts.join(" · ");
-  if (byId("standing").textContent !== text) byId("standing").textContent = text;
-  byId("standing").dataset.ok = String(!lost && view.controller === "operable");
-};
+const meterOf = (meter, current) => html`<div class="meter" key=${meter.meter} data-meter=${meter.meter}
+  data-current=${String(current)}>
+  <p class="name">${meter.name}<span> ${meter.wager}</span></p>
+  <p class="amount">${current ? money(meter.amount) : "Not available"}</p>
+  ${current && meter.pending && html`<p class="pending">A win is pending</p>`}
+</div>`;
 
-const meters = (view, lost) => {
-  const shown = view.meters.map((each) => (lost ? { ...each, amount: null } : each));
-  drawFrom(shown, byId("meters"), () => shown.map((meter) =>
-    make("div.meter", { "data-meter": meter.meter, "data-current": String(meter.amount !== null) },
-      make("p.name", {}, meter.name, make("span", {}, ` ${meter.wager}`)),
-      make("p.amount", {}, meter.amount === null ? "Not available" : money(meter.amount)),
-      meter.amount !== null && meter.pending ? make("p.pending", {}, "A win is pending") : null)));
-};
+export const Meters = ({ view, lost }) => html`<section class="meters" id="meters" aria-label="Meters">
+  ${view.meters.map((meter) => meterOf(meter, !lost && meter.amount !== null))}</section>`;
 
-const shut = (view) => {
-  byId("shut").hidden = view.shut === null;
-  drawFrom(view.shut, byId("shut"), () => view.shut === null ? [] : [
-    make("h2", {}, `SHUT: ${view.shut.title}`),
-    make("p.what", {}, "No progressive wager is accepted."),
-    make("p", {}, `${view.shut.reason}. ${view.shut.then}`),
-  ]);
-};
+export const Shut = ({ view: { shut } }) => shut && html`<section class="shut bad" id="shut" role="alert">
+  <h2>SHUT: ${shut.title}</h2>
+  <p class="what">No progressive wager is accepted.</p>
+  <p>${shut.reason}. ${shut.then}</p>
+</section>`;
 
-const lightOf = (position, wager) => {
-  const id = `light-${position}-${wager.wager}`;
-  const event = () => {
-    const lit = byId(id).getAttribute("aria-pressed") === "true";
-    if (lit) return { event: "withdraw", position, wager: wager.wager };
-    return { event: "wager", position, wager: wager.wager, amount: wager.amount };
-  };
-  const content = [make("i.lamp", { "aria-hidden": "true" }), make("span", {}, wager.short)];
-  return button(id, ".light", content, () => press(event()),
-    { "aria-pressed": "false", "aria-label": `Position ${position} ${wager.name}` });
+const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amount }) => {
+  const isLit = lit.includes(wager);
+  return button(`light-${position}-${wager}`,
+    html`<i class="lamp" aria-hidden="true"></i><span>${short}</span>`,
+    () => press(isLit ? { event: "withdraw", position, wager } : { event: "wager", position, wager, amount }), {
+      class: "light", "aria-pressed": isLit, "aria-label": `Position ${position} ${name}`,
+      disabled: phase !== "open" || (!isLit && shut !== null),
+    });
 };
 
 /* A link marks two positions of one player. A player is paid no Envy Bonus for their own hand. */
-const chainOf = (position) => {
-  const chain = button(`chain-${position}`, ".small.chain",
-    [make("i", { "aria-hidden": "true" }), `${position}–${position + 1}`],
-    () => {
-      const same = chain.getAttribute("aria-pressed") !== "true";
-      press({ event: "same_player", position, same });
-    },
-    { "aria-pressed": "false", "aria-label": `Positions ${position} and ${position + 1}: same player` });
-  return chain;
-};
-
-/* While hands are entered, the links are hidden, so the pad has more space. The dealer can open the
-   links. */
-export const linkBoxes = () => {
-  asked = !asked;
-  draw();
-};
-
-const links = (view) => {
-  if (view.phase !== "dealt") asked = false;
-  byId("main").dataset.links = String(asked || view.phase !== "dealt");
-  for (const [at, chain] of chains.entries()) {
-    const place = view.positions[at];
-    const joined = String(place.joined_next);
-    if (chain.getAttribute("aria-pressed") !== joined) chain.setAttribute("aria-pressed", joined);
-    chain.disabled = !place.can.includes(place.joined_next ? "part" : "join");
-  }
-};
-
-/* Seats are created once. A light that changes must not move another light under a finger. */
-const makeSeats = (view) => {
-  const middle = (view.positions.length - 1) / 2;
-  seats.length = 0;
-  for (const [at, { position }] of view.positions.entries()) {
-    const seat = {
-      marks: make("div.marks"),
-      lights: make("div.lights", {}, view.wagers.map((wager) => lightOf(position, wager))),
-      deal: make("div.deal"),
-    };
-    seat.root = make("div.seat", {
-      role: "group", "aria-label": `Position ${position}`, "data-position": position,
-    }, make("p.number", { "aria-hidden": "true" }, String(position)),
-    seat.marks, seat.lights, seat.deal);
-    const away = middle ? Math.abs(at - middle) / middle : 0;
-    seat.root.style.setProperty("--lift", (away * away).toFixed(3));
-    seats.push(seat);
-  }
-  chains.length = 0;
-  for (let position = 1; position < view.positions.length; position += 1) {
-    chains.push(chainOf(position));
-  }
-  const group = { role: "group", "aria-label": "One player at two positions" };
-  return [
-    ...seats.map((seat) => seat.root),
-    make("div.chains", group, make("p", { "aria-hidden": "true" }, "Same player"), chains),
-  ];
-};
-
-const mark = (text, kind) => make(`span.mark.${kind}`, {}, text);
+const chainOf = ({ position, joined_next: joined, can }) => button(`chain-${position}`,
+  html`<i aria-hidden="true"></i>${position}–${position + 1}`,
+  () => press({ event: "same_player", position, same: !joined }), {
+    class: "small chain", "aria-pressed": joined, disabled: !can.includes(joined ? "part" : "join"),
+    "aria-label": `Positions ${position} and ${position + 1}: same player`,
+  });
 
 /* Return a text that names all positions of this position's player. The text is empty if the player
    has only one position. */
-const oneOf = (view, position) => {
+const oneOf = ({ positions }, position) => {
   let first = position;
   let last = position;
-  while (first > 1 && view.positions[first - 2].joined_next) first -= 1;
-  while (view.positions[last - 1].joined_next) last += 1;
+  while (first > 1 && positions[first - 2].joined_next) first -= 1;
+  while (positions[last - 1].joined_next) last += 1;
   return last > first ? `Player of ${first}–${last}` : "";
 };
 
-const marks = (place, due, back, player) => {
-  const found = [];
-  if (player) found.push(mark(player, "player"));
-  if (back?.chips === 1) found.push(mark("Back: 1 chip", "wait"));
-  if (back?.chips > 1) found.push(mark(`Back: ${back.chips} chips`, "wait"));
-  if (back?.credit_cents) found.push(mark(`Credit ${money(back.credit_cents)}`, "wait"));
-  if (place.lucky) found.push(mark("★ Lucky", "lucky"));
-  if (place.folded) found.push(mark("Folded", "folded"));
-  if (due?.pay) found.push(mark(`Pay ${money(due.pay)}`, "good"));
-  if (due?.credit) found.push(mark(`Credit ${money(due.credit)}`, "good"));
-  if (due?.wait) found.push(mark(`Wait ${money(due.wait)}`, "wait"));
-  if (due?.ask) found.push(mark(`Ask floor ${money(due.ask)}`, "wait"));
-  if (due?.hand_pay) found.push(mark(`Hand pay ${money(due.hand_pay)}`, "bad"));
-  return found;
-};
-
-const does = (place, what, label, event, kind = "", shown = label.split(" ")[0]) =>
-  button(`seat-${place.position}-${what.replace(" ", "-")}`, `.small${kind}`, shown, event,
-    { "aria-label": `Position ${place.position} ${label.toLowerCase()}` });
-
-const FOLDS = [
-  ["fold", "Fold", "collected", "collected"],
-  ["fold stay", "Fold, cards stay", "stay", "stay"],
+const DUE = [
+  ["pay", "Pay", "good"], ["credit", "Credit", "good"], ["wait", "Wait", "wait"],
+  ["ask", "Ask floor", "wait"], ["hand_pay", "Hand pay", "bad"],
 ];
 
-const deal = (view, place, target) => {
-  const lit = view.wagers.filter((wager) => place.lit.includes(wager.wager));
-  const { position } = place;
-  const found = [make("ul.lit", { "aria-label": "Lights lit" },
-    lit.map((wager) => make("li", {}, make("i.lamp", { "aria-hidden": "true" }), wager.short)))];
-  if (place.cards) found.push(cards(place.cards));
-  const acts = [];
-  if (place.can.includes("hand")) {
-    const kind = target === String(position) ? ".chosen" : place.needs ? ".needs" : "";
-    acts.push(does(place, "hand", "Hand", () => choose(String(position)), kind));
-  }
-  for (const [what, label, kept, detail] of FOLDS) {
-    if (!place.can.includes(what)) continue;
-    acts.push(does(place, what, label, () => press({ event: "fold", position, cards: kept }),
-      ".fold", ["Fold ", make("small", {}, detail)]));
-  }
-  for (const what of ["fold", "hand"]) {
-    if (!place.can.includes(`retract ${what}`)) continue;
-    const event = { event: "retract", what, position };
-    const undo = () => (what === "hand" ? askUndo(event, `the hand of position ${position}`) : press(event));
-    acts.push(does(place, `undo ${what}`, `Undo ${what}`, undo, ".undo"));
-  }
-  found.push(make("div.acts", {}, acts));
-  if (place.stays && place.needs && !place.can.includes("fold stay")) found.push(make("p.hint", {}, "To fold, enter its hand first"));
-  return found;
+const marksOf = (view, place, mode) => {
+  const at = ({ position }) => position === place.position;
+  const back = view.returned?.positions.find(at);
+  const due = mode === "settled" && view.settled.due.find(at);
+  const marks = [
+    [oneOf(view, place.position), "player"],
+    [back?.chips > 0 && `Back: ${back.chips} chip${back.chips > 1 ? "s" : ""}`, "wait"],
+    [back?.credit_cents > 0 && `Credit ${money(back.credit_cents)}`, "wait"],
+    [place.lucky && "★ Lucky", "lucky"],
+    [place.folded && "Folded", "folded"],
+    ...DUE.map(([sum, name, kind]) => [due && due[sum] > 0 && `${name} ${money(due[sum])}`, kind]),
+  ];
+  return marks.map(([text, kind]) => text && html`<span class="mark ${kind}">${text}</span>`);
 };
 
-const positions = (view) => {
-  const layout = [view.table, view.positions.length, view.wagers, view.linked];
-  byId("positions").hidden = !view.linked;
-  byId("positions").style.setProperty("--seats", String(view.positions.length));
-  drawFrom(layout, byId("positions"), () => makeSeats(view));
-  if (!view.linked) return;
-  const betting = isBetting(view);
-  const settled = showsSettled(view);
-  byId("main").dataset.mode = betting ? "betting" : settled ? "settled" : "deal";
-  links(view);
-  const backs = new Map((view.returned?.positions ?? []).map((each) => [each.position, each]));
-  const dues = new Map(settled ? view.settled.due.map((due) => [due.position, due]) : []);
-  const target = targetOf(view);
-  for (const [at, seat] of seats.entries()) {
-    const place = view.positions[at];
-    seat.lights.hidden = !betting;
-    seat.deal.hidden = betting || settled;
-    for (const [index, wager] of view.wagers.entries()) {
-      const light = seat.lights.children[index];
-      const lit = String(place.lit.includes(wager.wager));
-      if (light.getAttribute("aria-pressed") !== lit) light.setAttribute("aria-pressed", lit);
-      light.disabled = view.phase !== "open" || (lit === "false" && view.shut !== null);
-    }
-    const player = oneOf(view, place.position);
-    const parts = [place, dues.get(place.position), backs.get(place.position), player];
-    seat.root.dataset.lit = String(place.lit.length > 0);
-    drawFrom(parts, seat.marks, () => marks(...parts));
-    drawFrom([place, seat.deal.hidden, target === String(place.position)], seat.deal,
-      () => (seat.deal.hidden ? [] : deal(view, place, target)));
-  }
+const act = (position, what, label, onclick, kind = "", shown = label.split(" ")[0]) =>
+  button(`seat-${position}-${what.replace(" ", "-")}`, shown, onclick,
+    { class: `small ${kind}`, "aria-label": `Position ${position} ${label.toLowerCase()}` });
+
+const fold = (position, what, label, cards) => act(position, what, label,
+  () => press({ event: "fold", position, cards }), "fold", html`Fold <small>${cards}</small>`);
+
+const dealOf = ({ wagers }, place, target) => {
+  const { position, can } = place;
+  const kind = target === String(position) ? "chosen" : place.needs ? "needs" : "";
+  const take = (what) => ({ event: "retract", what, position });
+  const acts = {
+    hand: () => act(position, "hand", "Hand", () => choose(String(position)), kind),
+    fold: () => fold(position, "fold", "Fold", "collected"),
+    "fold stay": () => fold(position, "fold stay", "Fold, cards stay", "stay"),
+    "retract fold": () => act(position, "undo fold", "Undo fold", () => press(take("fold")), "undo"),
+    "retract hand": () => act(position, "undo hand", "Undo hand",
+      () => askUndo(take("hand"), `the hand of position ${position}`), "undo"),
+  };
+  return html`<div class="deal">
+    <ul class="lit" aria-label="Lights lit">${wagers.filter(({ wager }) => place.lit.includes(wager)).map((each) =>
+      html`<li key=${each.wager}><i class="lamp" aria-hidden="true"></i>${each.short}</li>`)}</ul>
+    ${place.cards && html`<${Cards} names=${place.cards} />`}
+    <div class="acts">${Object.keys(acts).map((what) => can.includes(what) && acts[what]())}</div>
+    ${place.stays && place.needs && html`<p class="hint">To fold, enter its hand first</p>`}
+  </div>`;
 };
 
-export const drawTable = (view, lost) => {
-  head(view);
-  standing(view, lost);
-  meters(view, lost);
-  shut(view);
-  positions(view);
+const seatOf = ({ view, mode, target }, place, at) => {
+  const middle = (view.positions.length - 1) / 2;
+  const away = middle && Math.abs(at - middle) / middle;
+  return html`<div class="seat" key=${place.position} role="group" aria-label="Position ${place.position}"
+    data-position=${place.position} data-lit=${place.lit.length > 0} style=${{ "--lift": (away * away).toFixed(3) }}>
+    <p class="number" aria-hidden="true">${place.position}</p>
+    <div class="marks">${marksOf(view, place, mode)}</div>
+    ${mode === "betting" && html`<div class="lights">${view.wagers.map((wager) => lightOf(view, place, wager))}</div>`}
+    ${mode === "deal" && dealOf(view, place, target)}
+  </div>`;
 };
+
+/* While hands are entered, the links are hidden until the dealer opens them, so the pad has more
+   space. */
+export const Positions = (state) => state.view.linked && html`<section class="positions" id="positions"
+  aria-label="Positions" style=${{ "--seats": state.view.positions.length }}>
+  ${state.view.positions.map((place, at) => seatOf(state, place, at))}
+  <div class="chains" role="group" aria-label="One player at two positions">
+    <p aria-hidden="true">Same player</p>${state.view.positions.slice(0, -1).map(chainOf)}
+  </div>
+</section>`;

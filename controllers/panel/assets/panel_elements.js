@@ -1,0 +1,37 @@
+/* Elements that all parts of the panel use. */
+
+import { html } from "./preact.js";
+import { toast } from "./panel_connection.js";
+
+const FRESH_MS = 500;
+const NEAR_PX = 40;
+let last = { x: Infinity, y: Infinity };
+
+const freshen = (node) => {
+  if (node === null) return;
+  node.dataset.fresh = "";
+  setTimeout(() => delete node.dataset.fresh, FRESH_MS);
+};
+
+/* A button is the same node as long as it has the same id. */
+export const button = (id, text, onclick, attributes = {}) =>
+  html`<button key=${id} id=${id} type="button" onclick=${onclick} ref=${freshen} ...${attributes}>${text}</button>`;
+
+/* The second touch of a finger does not press a button that the first touch brought under it. */
+const stopSecondTouch = (event) => {
+  const near = Math.hypot(event.clientX - last.x, event.clientY - last.y) < NEAR_PX;
+  const byKey = event.detail === 0;
+  if (!byKey) last = { x: event.clientX, y: event.clientY };
+  if (byKey || !near || !event.target.closest("button[data-fresh]")) return;
+  event.stopPropagation();
+  event.preventDefault();
+  toast("That touch was not used, because the button had just appeared under your finger. Press it again.");
+};
+
+/* A key that is held down counts as one press. */
+const stopRepeat = (event) => {
+  if (event.repeat && /^(Enter| )$/.test(event.key) && event.target.closest("button")) event.preventDefault();
+};
+
+document.addEventListener("click", stopSecondTouch, { capture: true });
+document.addEventListener("keydown", stopRepeat, { capture: true });

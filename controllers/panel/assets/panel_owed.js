@@ -1,0 +1,73 @@
+/* What stays visible in every phase: refusals, returned wagers, and earlier rounds. */
+
+import { money } from "./money.js";
+import { html } from "./preact.js";
+import { press } from "./panel_connection.js";
+import { button } from "./panel_elements.js";
+
+const STATE_TEXTS = {
+  pay: (amount) => `PAY ${amount}`,
+  credit: (amount) => `CREDIT ${amount}`,
+  wait: (amount) => `wait for floorperson, ${amount}`,
+  hand_pay: (amount) => `do not pay: hand pay, ${amount}`,
+  paid: (amount) => `paid by hand, ${amount}`,
+  rejected: () => "DO NOT PAY: rejected",
+  ask: (amount) => `ask the floorperson: the win was rejected, ${amount}`,
+  done: (amount) => `paid, ${amount}`,
+  nothing: () => "nothing",
+};
+/* Names of the buttons with which the dealer completes a line. The dealer has paid the line, or
+   knows that it must not be paid. */
+const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Done" };
+const REFUSED = { lockout: "the wagers", settle: "the result", void: "the void" };
+
+/* Complete lines. The event has the states that the page showed at the press. If a state has
+   changed since then, the agent completes none of these lines. */
+const done = (round, lines) => () => press({
+  event: "done", round, lines: Object.fromEntries(lines.map((line) => [line.line, line.state])),
+});
+
+const payerOf = (line) => line.state !== "rejected" && line.payer
+  && html`<span class="payer">: ${line.state === "wait" && "then "}${line.payer}</span>`;
+
+const owed = (round) => (line) => html`<li key=${line.line} data-state=${line.state} data-line=${line.line}>
+  <p>Position ${line.position}: <b>${STATE_TEXTS[line.state](money(line.amount))}</b>
+    <span class="item"> ${line.item}</span>${payerOf(line)}</p>
+  ${TICKS[line.state] && button(`done-${round}-${line.line}`, TICKS[line.state], done(round, [line]), {
+    class: "small",
+    "aria-label": `Round ${round}, position ${line.position}, ${line.item}${
+      line.envy_of ? ` for position ${line.envy_of}` : ""}: ${TICKS[line.state].toLowerCase()}`,
+  })}
+</li>`;
+
+const earlier = ({ round, open, undecided }) => html`<li class="earlier" key=${round} data-round=${round}>
+  <h2>${round}</h2>
+  <ul>${open.map(owed(round))}</ul>
+  ${!undecided && open.length > 1 && button(`done-${round}`, "Done", done(round, open),
+    { class: "small", "aria-label": `Round ${round} done` })}
+</li>`;
+
+export const EarlierRounds = ({ view }) => view.waiting.length > 0 && html`
+  <section id="earlier" role="status" aria-label="Earlier rounds">
+    <ul class="rounds">${view.waiting.map(earlier)}</ul>
+  </section>`;
+
+const refusal = (found) => html`<div class="notice bad" role="alert" id="refusal">
+  <h2>The service refused ${REFUSED[found.event] ?? found.event}</h2>
+  <p>${found.message}.</p>
+</div>`;
+
+const returned = (found) => html`<div class="notice wait" role="status" id="returned">
+  <h2>Give back <span>${found.reason}.</span></h2>
+  ${found.others && html`<p>${found.others}</p>`}
+  <ul>${found.positions.map((place) => html`<li key=${place.position}>
+    <b>Position ${place.position}: </b>${place.items.join(", ")}</li>`)}</ul>
+</div>`;
+
+export const Notices = ({ view }) => {
+  /* While hands are entered, the positions show the returned wagers, so the pad has more space. */
+  const back = view.phase !== "dealt" && view.returned;
+  const refused = !(view.refusal?.event === "lockout" && view.returned) && view.refusal;
+  return (back || refused) && html`<section id="notices" aria-label="Refusals and returned wagers">
+    ${refused && refusal(refused)}${back && returned(back)}</section>`;
+};
