@@ -1,4 +1,5 @@
 """Agent of a table: the program between the table's devices and the service.
 
-It has an outbox, delivers the table's events, checks the heartbeat, and reads the devices.
+The agent reads the devices, keeps the table's events in an outbox, delivers them to the service,
+and checks the service's heartbeat.
 """

@@ -38,15 +38,16 @@ from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""Number of signs in a row after which the agent reports that the service lost events.
+"""Number of consecutive signs after which the agent reports that the service lost events.
 
-A single sign proves nothing: a delayed hello reply can arrive after a newer reply.
+A sign is a reply in which the service expects an event to which it already replied. A single sign
+proves nothing: a delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""Factor by which hellos are less frequent while the agent waits only for decisions.
+"""Factor by which hellos are less frequent while the agent needs them only for decisions.
 
-These are decisions about Envy Bonuses, or about claims that do not hold the table.
+These are decisions on Envy Bonuses, and on claims that do not hold the table.
 """
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
@@ -59,7 +60,8 @@ _WITHDRAWN: Final = DeviceAnswer(
 class _DeviceLine:
     """A line of JSON from a device, and the future that receives the answer to the line.
 
-    `patient` is true if the answer to a correction comes only after a floorperson's decision.
+    `patient` is true if the device waits for the answer to a correction until a floorperson has
+    decided.
     """
 
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
@@ -69,14 +71,14 @@ class _DeviceLine:
 
 
 class Agent:
-    """The agent of one table; it runs while its context is open.
+    """The agent of one table; it runs while its `async with` block runs.
 
-    The agent has three tasks. The first task handles device lines and messages, one after the
-    other. Only this task changes the state of the table, except that `RoundDone` events are handled
-    outside it. The second task keeps the connection to the broker. The third task checks the
-    heartbeat, publishes the table's status and sends hellos.
-
-    A hello is a message that asks the service what it knows about the table.
+    The agent has three tasks. The first task handles lines from devices and messages from the
+    service, one after the other. Only this task changes the state of the table, with one exception:
+    a `RoundDone` event is handled immediately, outside this task. The second task keeps the
+    connection to the broker. The third task checks the service's heartbeat, publishes the table's
+    status and sends hellos. A hello is a message that asks the service which events and which open
+    round of this table it has.
 
     `broker` is the broker's address, or a function that returns the address before each connection.
     `require_all_hands` is true if the floor file requires the cards of every hand.
@@ -106,13 +108,13 @@ class Agent:
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
-        # None means that a hello reply was received.
+        # In this queue, None means that a hello reply was received.
         self._inbox: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
-        # Messages that are handled while the table is held; None means a hello reply.
+        # Messages that are handled while a hand pay holds the table. None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
-        # Device lines to handle after the correction request, and the line that waits for the
-        # floorperson's decision on that request.
+        # Device lines that wait until the correction request has ended, and the line that made this
+        # request and waits for the floorperson's decision.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
         self._try_due_s = 0.0
@@ -156,10 +158,11 @@ class Agent:
             await self._writer.close()
 
     async def _end_tasks(self) -> None:
-        """Cancel the tasks repeatedly until they end.
+        """Cancel the agent's tasks repeatedly until they end.
 
-        The MQTT client uses `asyncio.wait_for`. Before Python 3.12, `wait_for` can lose a
-        cancellation that arrives at the same moment as the awaited result.
+        One cancellation is not enough, because the MQTT client uses `asyncio.wait_for`. Before
+        Python 3.12, `wait_for` can lose a cancellation that arrives at the same moment as the
+        awaited result.
         """
         while alive := [task for task in self._tasks if not task.done()]:
             for task in alive:
@@ -177,7 +180,7 @@ class Agent:
 
         An open table is shown as ``locked_out`` while it cannot accept progressive wagers, for
         example because the link is down. ``events_lost`` means that the service has lost events to
-        which it had replied. The published status of the table has this state.
+        which it had replied. The agent publishes this state in the table's status.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -236,12 +239,12 @@ class Agent:
         service's reply, without a time limit. While a hand pay holds the table, all events wait. If
         the caller stops waiting, the agent still completes the event.
 
-        A floorperson must confirm some corrections. The answer to such a correction comes after the
-        correction was applied, refused or withdrawn. Until then, all other events wait.
+        A floorperson must confirm some corrections. Such a correction is answered after it was
+        applied, refused or withdrawn. All other events wait for this answer.
 
-        After a restart of the agent, a device repeats its last line if it received no answer. So
+        When the agent was restarted, a device repeats its last line if it received no answer. So
         the agent compares the first line after the restart with the last line before the restart.
-        If both lines are equal, the device receives the stored answer.
+        If the two lines are equal, the device receives the stored answer.
         """
         return await self._put(_DeviceLine(line))
 
@@ -253,13 +256,13 @@ class Agent:
     async def handle_at_once(self, line: bytes) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        A touch on the panel must not take effect later, when the person no longer watches. So an
-        event that cannot be handled now is refused; in `handle`, such an event waits.
+        A touch on the panel must not take effect later, when the dealer no longer watches. So an
+        event that cannot be handled now is refused. `handle` lets such an event wait.
 
         A correction that a floorperson must confirm is answered ``unconfirmed``. Until the
-        floorperson's decision, the table accepts only the withdrawal of this correction. A
-        `RoundDone` event is always handled immediately. So the dealer is not asked again for a
-        payment that they made.
+        floorperson decides, the table accepts only the withdrawal of this correction, and
+        `RoundDone` events. A `RoundDone` event reports payments of an earlier round. It is handled
+        immediately, so the panel does not ask the dealer to pay twice.
         """
         event = _read(line)
         if isinstance(event, RoundDone):
@@ -267,8 +270,8 @@ class Agent:
         if self._writer.state.phase is Phase.HELD:
             return refused(line, DeviceRefusal(HELD, HELD_MESSAGE))
         if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
-            # A withdrawal is also accepted while a repeated request waits for the service's reply.
-            # The withdrawal is handled after that reply.
+            # While a repeated correction request waits for the service's reply, its withdrawal is
+            # accepted, and is handled after the reply.
             return await self._put(_DeviceLine(line, patient=False))
         if self._writer.state.asking is not None:
             return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
@@ -279,7 +282,7 @@ class Agent:
         return await self._put(_DeviceLine(line, patient=False))
 
     async def wait_for_status(self, within_s: float) -> None:
-        """Wait at most `within_s` seconds until the controller has sent the link's state.
+        """Wait at most `within_s` seconds until the service has sent the state of the link.
 
         The wait also ends if the link is closed or inoperable, because an open round must continue.
         """
@@ -297,7 +300,7 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply, in which the service says what it knows about the table."""
+        """Handle a hello reply: the last event number and the open round that the service has."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
@@ -333,13 +336,13 @@ class Agent:
         """Observe the answer to a device event; subclasses can override this method.
 
         A correction that a floorperson must confirm is first answered ``unconfirmed``, one or more
-        times. The last answer is the result.
+        times. Its last answer is the final result.
         """
 
     async def _work(self) -> None:
         """Handle device lines and messages, one at a time.
 
-        While a hand pay holds the table, only messages are handled.
+        While a hand pay holds the table, only messages from the service are handled.
         """
         if self._writer.pending is not None:
             await self._writer.finish()
@@ -398,7 +401,7 @@ class Agent:
     def _end_waiting(self, answer: DeviceAnswer) -> None:
         """Answer the device line that waited for a floorperson's decision.
 
-        Do nothing if a correction request still waits.
+        Do nothing while a floorperson has not decided the correction request.
         """
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
@@ -424,7 +427,7 @@ class Agent:
             self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
-        """Check the heartbeat, publish the table's status after changes, and send hellos."""
+        """Check the service's heartbeat, publish changes of the table's status, and send hellos."""
         loop = asyncio.get_running_loop()
         reported: tuple[int, str] | None = None
         lived = False
@@ -432,8 +435,8 @@ class Agent:
             fault = self.fault()
             lives = self._delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
-                # While the service was down, Redis can have lost events, and the service received
-                # no hellos.
+                # The service was down until now. In this time, Redis can have lost events, and the
+                # service received no hellos.
                 self._hello_due_s = 0.0
             lived = lives
             if fault is None:
@@ -442,8 +445,8 @@ class Agent:
                 self._live.clear()
             if fault is None or fault.code != "link_down":
                 self._status_known.set()
-            # When a connection is lost, the broker publishes the last will ("offline"). So the
-            # status must be published again after each new connection.
+            # When the agent loses its connection, the broker publishes that the table is offline
+            # (the last will). So the agent publishes the status again after each new connection.
             now = (self._delivery.connections, self.state)
             if reported != now and await self._delivery.publish_status(now[1]):
                 reported = now
@@ -456,9 +459,9 @@ class Agent:
     def _wants_hello(self) -> bool:
         """Return whether to send hellos to the service.
 
-        After a hello, the service sends the floorpersons' decisions again. So a decision arrives
-        even if its message was lost or the agent was killed. The table needs hellos while a claim
-        is undecided or holds the table, and while an Envy Bonus is unpaid.
+        After a hello, the service repeats the floorpersons' decisions for this table. So a decision
+        arrives even if its first message was lost or the agent was killed. The table needs hellos
+        while a claim is undecided or holds the table, and while an Envy Bonus is unpaid.
         """
         return self._delivery.connected and (
             not self._acquainted

@@ -9,17 +9,17 @@ _LOSSES_MAX: Final = 5
 class ConnectionLosses:
     """Counter of an agent's lost broker connections within a minute.
 
-    The broker ends the older of two connections with the same client name. So two agents of one
-    table repeatedly disconnect each other.
+    If two connections have the same client name, the broker ends the older one. So two agents of
+    one table repeatedly disconnect each other.
     """
 
     def __init__(self) -> None:
         self._at_s: list[float] = []
 
     def count_loss(self, now_s: float) -> bool:
-        """Count a lost connection; return whether there were too many within a minute.
+        """Count a lost connection; return whether too many connections were lost within a minute.
 
-        If there were too many, the count starts from 0.
+        If too many were lost, the count restarts from 0.
         """
         recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
         self._at_s = [*recent, now_s]

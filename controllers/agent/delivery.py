@@ -55,22 +55,22 @@ Connect = Callable[..., aiomqtt.Client]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Time limits and intervals, all in seconds.
+    """Time limits and intervals of an agent, all in seconds.
 
     Attributes:
-        silence_s: time without a heartbeat after which no new progressive wager is accepted (duty
-            D13).
-        retry_first_s: first wait for a reply before an event is repeated; each next wait is twice
-            as long.
+        silence_s: time without a heartbeat of the service after which the table accepts no new
+            progressive wager (duty D13).
+        retry_first_s: first wait for a reply before an event is repeated; each later wait is twice
+            as long as the wait before it.
         retry_cap_s: longest wait for a reply before an event is repeated.
-        reconnect_first_s: first pause between two attempts to connect; each next pause is twice as
-            long.
+        reconnect_first_s: first pause between two attempts to connect; each later pause is twice as
+            long as the pause before it.
         reconnect_cap_s: longest pause between two attempts to connect.
         hello_every_s: interval of hellos to the service, while hellos are needed.
         watch_every_s: interval of heartbeat checks.
         ask_every_s: interval at which a correction request to a floorperson is repeated.
         call_s: longest wait for the broker to accept a connection or a message.
-        keepalive_s: MQTT keep-alive interval, after which a dead connection is detected.
+        keepalive_s: MQTT keep-alive interval, with which a dead connection is detected.
     """
 
     silence_s: float = SILENCE_S
@@ -92,7 +92,7 @@ class Listener(Protocol):
     """
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply, in which the service says what it knows about the table."""
+        """Handle a hello reply: the last event number and the open round that the service has."""
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
         """Handle a message about a win at this table."""
@@ -125,13 +125,13 @@ class EventDelivery:
     A lost connection is opened again.
 
     Attributes:
-        heartbeat: the controller's heartbeat.
+        heartbeat: the service's heartbeat.
         meter_values: last values of the table's meters.
         connected: true while the broker is connected.
         deliveries: counts of events and replies.
-        connections: number of connections so far. After each new connection, the table's status
-            must be published again, because the broker publishes the last will ("offline") when a
-            connection is lost.
+        connections: number of connections so far. When a connection is lost, the broker publishes
+            that the table is offline (the last will). So the table's status must be published after
+            each new connection.
     """
 
     def __init__(
@@ -196,9 +196,9 @@ class EventDelivery:
     def _new_client(self) -> aiomqtt.Client:
         place = self._broker
         address = parse_broker_url(place) if isinstance(place, str) else place()
-        # The client name is always the same. So the broker first ends an old dead connection of
-        # this table, if it still has one, and publishes "offline". After that, this connection
-        # publishes that the table is online.
+        # The client name is always the same. So if the broker still has an old connection of this
+        # table, the broker first ends this old connection and publishes that the table is offline.
+        # After that, the new connection publishes that the table is online.
         return self._connect(
             address.host,
             address.port,
@@ -241,9 +241,9 @@ class EventDelivery:
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
         """Publish an event repeatedly until the service's reply to this event arrives.
 
-        There is no time limit. The pauses between two publications grow. Messages that were sent
-        during a failure are lost. So when the connection or the controller's heartbeat returns, the
-        pauses start again from the first one.
+        There is no time limit. The pauses between two publications grow. Events that were published
+        during a failure are lost. So when the connection or the service's heartbeat returns, the
+        event is published immediately, and the pauses restart from the shortest.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -276,7 +276,7 @@ class EventDelivery:
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        """Send a hello, which asks the service what it knows about the table."""
+        """Send a hello, which asks the service which events and open round it has of the table."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def publish_status(self, state: str) -> bool:
@@ -340,8 +340,8 @@ class EventDelivery:
             return
         self.deliveries.count_reply(reply.status)
         if reply.error is not None and reply.error.code == "unknown_table":
-            # The event's number is still unused. A service whose floor file has this table can
-            # accept the event later.
+            # The service has not used the event's number. If the table is added to the service's
+            # floor file, the service can accept the event later.
             self._log.warning("table unknown", seq=reply.seq)
             return
         if reply.status == "out_of_order":

@@ -21,7 +21,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
     """Yield the lines that are read from a file descriptor, without their line ends.
 
     The last line is also yielded if it has no line end. A line that is too long is cut just after
-    the limit, so the caller can detect it. The rest of that line is skipped.
+    the length limit, so the caller can detect the excess. The rest of this line is skipped.
     """
     held = b""
     passing = False
@@ -65,7 +65,7 @@ async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
         return all_taken
 
     def work() -> None:
-        # After this, a cancellation of the waiting task does not stop this thread.
+        # From here on, a cancellation of the waiting task does not stop this thread.
         ended.set_running_or_notify_cancel()
         try:
             ended.set_result(converse())

@@ -1,4 +1,4 @@
-"""Heartbeat of the controller; without a heartbeat, a table accepts no progressive wager (D13)."""
+"""Heartbeat of the service; without a heartbeat, a table accepts no progressive wager (D13)."""
 
 import math
 from typing import Final
@@ -7,18 +7,18 @@ from controllers.table.device_events import DeviceRefusal
 from meters.wire.messages import ControllerBeat
 
 SILENCE_S: Final = 3.0
-"""Seconds without a heartbeat after which no new progressive wager is accepted."""
+"""Seconds without a heartbeat after which the table accepts no new progressive wager."""
 
 _DUE_EVERY_S: Final = 1.0
 
 
 class Heartbeat:
-    """Record of the heartbeats that a table received from the controller.
+    """Record of the heartbeats that a table received from the service.
 
-    Times are measured with the receiver's clock. The broker keeps a copy of the last heartbeat (an
-    MQTT retained message). The copy has the controller's state. But it does not prove that the
-    service is alive, because the service may have stopped long ago. Only another heartbeat, with
-    another number, proves that the service is alive.
+    Times are measured with the clock of the table's agent. The broker keeps a copy of the last
+    heartbeat (an MQTT retained message). The copy has the state of the link. But the copy does not
+    prove that the service is alive, because the service can have stopped long ago. Only a heartbeat
+    with a different number proves that the service is alive.
 
     Attributes:
         missed: number of heartbeats that did not arrive when they were due.
@@ -35,7 +35,7 @@ class Heartbeat:
 
         Args:
             beat: the heartbeat.
-            retained: true if the heartbeat is the broker's retained copy.
+            retained: true if the heartbeat is the copy that the broker kept.
             now_s: time of a monotonic clock, in seconds.
         """
         known = self._last is not None and self._last.beat == beat.beat

@@ -9,17 +9,18 @@ from meters.wire.messages import MeterValue
 DOUBT_AFTER_S: Final = 5.0
 """Seconds for which a meter's last value stays valid after a lower version number arrived.
 
-Until then, the value with the lower version number can simply be late. After that, the last value
-is in doubt.
+Within this time, the value with the lower version number can simply be late. After this time, the
+last value is in doubt.
 """
 
 
 class MeterValues:
     """Last received value of each meter that a table feeds.
 
-    Each value has a version number. A value with a lower version number than the last value is
-    never shown. If only such values arrive, the service's Redis has lost the last value. The
-    meter's value is then unknown until a value arrives whose version number is not lower (duty D1).
+    Each change of a meter raises the version number of its value. A value with a lower version
+    number than the last value is never shown. If only such values arrive, the service's Redis has
+    lost the last value. In this case, the meter's value is unknown until a value arrives whose
+    version number is not lower than that of the last value (duty D1).
 
     `clock_s` must be a monotonic clock.
 
@@ -55,9 +56,9 @@ class MeterValues:
             self._doubted_at_s.setdefault(value.meter, self._clock_s())
             return False
         self._doubted_at_s.pop(value.meter, None)
-        # A link that closes publishes another state with the same version number, and with the same
-        # or a later time. If a message with an earlier time arrives long afterwards, the message is
-        # not late: the service's clock was set back.
+        # When a link closes, the service publishes another state of its meters, with the same
+        # version number and with the same or a later time. If a message with an earlier time
+        # arrives long afterwards, the message is not late: the service's clock was set back.
         now_s = self._clock_s()
         recent = now_s - self._heard_at_s.get(value.meter, now_s) < DOUBT_AFTER_S
         if last is not None and recent and (value.version, value.at) < (last.version, last.at):

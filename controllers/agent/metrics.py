@@ -3,7 +3,7 @@
 ``deploy/docs/reference/metrics.md`` describes each metric.
 
 The agent's modules keep plain counts. The counts are converted to Prometheus metrics only when
-Prometheus reads them. Counters start from 0 each time the agent starts. They are not accounting
+Prometheus reads them. All counts start from 0 when the agent starts. They are not accounting
 records.
 """
 

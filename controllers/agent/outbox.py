@@ -1,10 +1,10 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
 The outbox is an SQLite file with a write-ahead log. An event for the service is synced to the disk
-before the writing call returns (``synchronous = FULL``). Changes of the table's state between these
-events are not synced (``NORMAL``). These changes survive if the agent is killed, but a power
-failure can lose the latest changes. The SQLite connection locks the file exclusively, so a second
-agent cannot use the same outbox.
+before the writing call returns (``synchronous = FULL``). Between such events, changes of the
+table's state are not synced (``NORMAL``). The unsynced changes survive if the agent is killed, but
+a power failure can lose the latest of them. The SQLite connection locks the file exclusively, so a
+second agent cannot use the same outbox.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class Sent:
 class SavedTable:
     """Saved data of a table: its state, the last accepted device event, and the event's answer.
 
-    A field is None if it has no value yet. `answer` is also None while the table waits for the
+    A field is None if nothing was saved for it. `answer` is also None while the table waits for the
     service's reply.
     """
 
@@ -68,10 +68,11 @@ class SavedTable:
 class Outbox:
     """Open outbox of a table.
 
-    Calls block while the disk works, and they must not overlap.
+    Calls block until the disk has finished, and they must not overlap.
 
     Attributes:
-        last_seq: highest event number that this table has used, in this outbox or in a lost one.
+        last_seq: highest event number that this table has used, in this outbox or in an earlier
+            outbox that was lost.
         pending: the event that the service has not answered, or None.
     """
 
@@ -112,11 +113,11 @@ class Outbox:
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `payload` has the bytes that are published. `line` is the device event that led to this
-        event. `state` is the state of the table while the table waits for the reply.
+        `payload` has the bytes that are published. `line` is the device event that caused the event
+        for the service. `state` is the state of the table while the table waits for the reply.
 
         Raises:
-            ValueError: the number is not the next one, or another event is unanswered.
+            ValueError: the event's number is not the next number, or another event is unanswered.
             sqlite3.Error: the event could not be written, so it must not be published.
         """
         if seq != self.last_seq + 1 or self.pending is not None:
@@ -160,8 +161,8 @@ class Outbox:
     def go_on_from(self, known_seq: int) -> None:
         """Continue the event numbers after `known_seq`, the last number that the service has.
 
-        An earlier outbox of this table was lost, so this outbox does not have the event with that
-        number.
+        This is necessary if an earlier outbox of this table was lost: this outbox does not have the
+        event with the number `known_seq`.
 
         Raises:
             sqlite3.Error: the number could not be written.

@@ -1,4 +1,4 @@
-"""Address of the broker and path of the outbox of a table's agent, from the floor file.
+"""Address of the broker and path of the outbox, for a table's agent, from the floor file.
 
 This module also finds user errors in exception groups.
 """
@@ -21,7 +21,8 @@ def outbox_path(floor: Floor, table_id: str) -> Path:
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
     """Return a function that returns the broker's address with the table's credentials.
 
-    The agent calls this function before each connection, so the agent uses renewed keys.
+    The agent calls the returned function before each connection, so a renewed key or password is
+    used from the next connection on.
 
     Raises:
         UserError: the address, the table's keys or the table's password cannot be used, or no

@@ -67,7 +67,7 @@ class AgentStats:
         connected: true while the broker is connected.
         connections: number of connections so far.
         playable: true if progressive wagers can be accepted (duty D13).
-        beat_age_s: seconds since the controller's last heartbeat; infinite if there was none.
+        beat_age_s: seconds since the service's last heartbeat; infinite if there was none.
         beats_missed: number of heartbeats that did not arrive when they were due.
         state: state of the table, as in its published status.
         unanswered: number of events without a reply: 0 or 1, because a table sends one event at a
@@ -96,6 +96,6 @@ class AgentStats:
 
     @property
     def waits(self) -> Mapping[float, int]:
-        """Number of replies that arrived within each bound of `REPLY_SECONDS`, by bound."""
+        """Number of replies that arrived within each time in `REPLY_SECONDS`, by this time."""
         counts = self.deliveries.waits
         return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

@@ -55,8 +55,8 @@ _DISK_RETRY_S: Final = 1.0
 _PAID: Final = frozenset({"next", "done"})
 """Device events that are synced to the disk before they are answered.
 
-They report payments. So after a power failure, the dealer is not asked again for a payment that
-they made.
+These events report payments. After a power failure, the dealer must not be asked to make the same
+payment twice.
 """
 _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
@@ -79,8 +79,8 @@ Its arguments are the event's number and the event's bytes.
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap. Only `tick_off` can be called at any time. A lock ensures that the state
-    is changed by one call at a time.
+    Calls must not overlap, except that `tick_off` can be called at any time. A lock ensures that
+    only one call at a time changes the state.
 
     Attributes:
         state: current state of the table.
@@ -170,7 +170,8 @@ class TableWriter:
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
-            # A refused result or void did not change the table, so the event is handled again.
+            # If the service refused a result or a void, the table did not change. So the repeated
+            # event is handled as a new event.
             if answer.ok or answer.event == "lockout":
                 return answer
         try:
@@ -192,8 +193,8 @@ class TableWriter:
     async def tick_off(self, event: RoundDone) -> DeviceAnswer:
         """Handle a `RoundDone` event, even while another event waits for the service's reply.
 
-        The outbox keeps the line of the waiting event, so the answer to that line can be stored
-        later.
+        The outbox keeps the line of the waiting device event, so the answer to this line can be
+        stored later.
         """
         async with self._turn:
             step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
@@ -213,7 +214,7 @@ class TableWriter:
         return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
-        """Repeat the correction request to a floorperson and return the answer.
+        """Repeat the correction request to a floorperson, and return the answer for the device.
 
         Return None if the disk fails.
         """
@@ -226,7 +227,8 @@ class TableWriter:
                     event = self.state.asking.event if self.state.asking else None
                     await self._write_state(msgspec.structs.replace(self.state, asking=None))
                     return DeviceAnswer(event=event, ok=False, error=refusal.detail)
-                # The stored device event does not change, because the device can repeat it.
+                # The stored device event stays the one that the device sent, because the device can
+                # repeat this event.
                 await self._write_step(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
@@ -271,7 +273,7 @@ class TableWriter:
         about = self._log.bind(round=sent.round, seq=pending.seq)
         error = step.answer.error
         if step.state.asking is not None:
-            # The request is repeated every few seconds but logged only once.
+            # The correction request is repeated every few seconds, but it is logged only once.
             if self.state.asking is None:
                 about.info("confirmation awaited", event_asked=step.state.asking.event)
         elif isinstance(error, ErrorDetail):
@@ -304,7 +306,7 @@ class TableWriter:
                 return
 
     async def reconcile(self, hello: HelloReply) -> bool:
-        """Compare the table with a hello reply, while no event waits for a reply.
+        """Compare the table with a hello reply, at a time when no event waits for a reply.
 
         If the table's outbox was lost, the event numbers continue from the service's last number.
         If the table and the service have different open rounds, the table is locked out.
@@ -354,16 +356,16 @@ class TableWriter:
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:
-        """Write a new state; the stored device event and its answer do not change."""
+        """Write a new state of the table; the stored device event and its answer do not change."""
         before = await self._on_disk(lambda: self._open_outbox.place)
         saved = SavedTable(_encoder.encode(state), before.line, before.answer)
         await self._on_disk(self._open_outbox.write_place, saved, synced=True)
         self.state = state
 
     async def _write_state(self, state: TableState) -> None:
-        """Write a new state, and delete the stored device event.
+        """Write a new state of the table, and delete the stored device event.
 
-        If the device repeats that event, the event is handled as a new one.
+        If the device repeats the deleted event, it is handled as a new event.
         """
         saved = SavedTable(_encoder.encode(state), None, None)
         await self._on_disk(self._open_outbox.write_place, saved)

@@ -41,10 +41,10 @@ ROUND_S: Final = 40.0
 """Approximate duration of a round at a real table, in seconds."""
 
 STACK_EVERY: Final = 40
-"""Number of decks of which one is stacked; by chance alone, a jackpot would take days."""
+"""One of this number of decks is stacked, because a jackpot by chance alone would take days."""
 
 STACK_OFTEN: Final = 4
-"""Number of decks of which one is stacked, if jackpots must be frequent."""
+"""One of this number of decks is stacked, if jackpots must be frequent."""
 
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
@@ -85,8 +85,8 @@ class RoundPlayed:
         wins: number of settlement lines with a payout.
         won_cents: sum of those payouts.
         void: true if the round was void.
-        record: the round for `pitlink settle`; None if the round was not settled or cannot be
-            settled again.
+        record: the round in the form for `pitlink settle`; None if the round was not settled or
+            `pitlink settle` cannot settle it.
     """
 
     wagers: int
@@ -107,7 +107,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 class DealerBot:
     """Dealer of a simulated table with simulated players.
 
-    `stack_every` is the number of rounds of which one has a stacked deck; 0 means no stacked deck.
+    One of `stack_every` rounds has a stacked deck; 0 means no stacked deck.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
@@ -153,7 +153,7 @@ class DealerBot:
         )
 
     def _change_seats(self) -> None:
-        """Change players at random; sometimes one player has two adjacent positions."""
+        """Let random players leave and join; sometimes one player has two adjacent positions."""
         for position in range(1, self._layout.positions + 1):
             if self._rng.random() < 0.1:
                 self._seats.pop(position, None)
@@ -306,7 +306,7 @@ async def run_bot(
         rng: random source of the simulation.
         round_s: approximate duration of a round in seconds; 0 for no pauses.
         rounds: number of rounds to deal; None for no limit.
-        stack_every: number of rounds of which one has a stacked deck; 0 for no stacked deck.
+        stack_every: one of this number of rounds has a stacked deck; 0 for no stacked deck.
         stopping: when this event is set, the current round ends without pauses and no other round
             begins.
         on_round: function that is called after each round with the round's result.
@@ -333,8 +333,8 @@ async def end_rounds(
 ) -> None:
     """Wait until the bots have ended their current rounds.
 
-    There is no wait for tables that are held for a hand pay. The wait has a time limit. The wait
-    also ends when the task `ended` is done.
+    A table that is held for a hand pay does not delay the end. The wait has a time limit. It also
+    ends when the task `ended` is done.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

@@ -1,8 +1,9 @@
 """Second settlement of a simulated table's round, to check the settlement of the service.
 
 The round is written in the form that `pitlink settle` reads. A table knows the payouts from its
-meters, but not the balances of the meters. So this module calculates balances that explain the
-payouts. Both settlements must have the same lines.
+meters, but it does not know from which balances they were paid. So this module calculates balances
+that explain the payouts. The service's settlement and the second settlement must have the same
+lines.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,9 +45,9 @@ class SettledRecord:
 
     Attributes:
         round: the round as a line of JSON for `pitlink settle`.
-        settlement: the payouts of the table's players as a line of JSON. For progressive wagers,
-            this settlement has the service's own lines.
-        same: true if `pitlink settle` produces the same lines.
+        settlement: the second settlement as a line of JSON. Its lines for progressive wagers are
+            those of the service.
+        same: true if `pitlink settle` produces the service's lines for progressive wagers.
     """
 
     round: bytes
@@ -55,14 +56,14 @@ class SettledRecord:
 
 
 def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> SettledRecord:
-    """Settle the round of a record again.
+    """Settle a recorded round a second time, to check it.
 
-    The result has the service's lines for progressive wagers.
+    In the result, the lines for progressive wagers are those of the service.
 
     Args:
         record: the record of the round.
-        shown_cents: meter values that were displayed at about the time of the round, in cents. They
-            are used for meters that paid no percentage.
+        shown_cents: meter values, in cents, that were displayed at about the time of the round.
+            They are used as the balances of meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
@@ -90,7 +91,9 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 
 
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
-    """Return the lowest balances, in whole cents, that explain the payouts of a meter in a round.
+    """Return the lowest balances of a meter and its reserve that explain a round's payouts.
+
+    The balances are whole cents.
 
     The result is None if the meter paid no percentage, or if no balance explains the payouts.
     """
@@ -100,8 +103,8 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
     reserves = range(1)
     if terms.reserve_bps and takes[whole + 1 :]:
-        # After a win of the whole meter, the meter's reserve is the balance from which later wins
-        # are paid.
+        # After a win of the whole meter, the meter restarts from its reseed amount and its reserve.
+        # So the reserve decides from which balance later wins of the round are paid.
         reserves = _amounts(*takes[whole + 1])
     for amount_cents in _amounts(*takes[0]):
         for reserve_cents in reserves:
@@ -128,7 +131,7 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield each percentage that a meter paid, in order, and the amount of one share in cents."""
+    """Yield each percentage that a meter paid, in paying order, and one share of it in cents."""
     divided = [
         line
         for line in lines

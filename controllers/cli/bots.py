@@ -1,4 +1,4 @@
-"""The `bots` command: simulated tables for a floor that is already running."""
+"""The `bots` command: simulated tables for a floor whose broker and service are already running."""
 
 from typing import Annotated
 

@@ -21,7 +21,7 @@ from meters.process.stop_signals import on_stop
 LIVE_WITHIN_S: Final = 30.0
 """Seconds that the first device event waits for the link's state.
 
-If the state has not arrived by then, wagers are refused.
+If the state does not arrive within this time, wagers are refused.
 """
 
 

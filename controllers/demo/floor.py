@@ -4,8 +4,8 @@ At one table, a person deals with a panel. Of every four other tables, two play 
 feed the meters. One table plays Three Card Prime and one plays Four Card Prime. These two games
 have no progressive wagers.
 
-A table stays on its link in every later run with the same data directory, because the ledger keeps
-the table's entries.
+In later runs with the same data directory, every table stays on its link, because the ledger of the
+link has entries of the table.
 """
 
 from pathlib import Path
@@ -88,7 +88,7 @@ paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
 """
 
 _GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
-"""Games of the tables; the table's number modulo four is the index."""
+"""Games of the tables; the index is the number of the table modulo four."""
 
 _PANEL_ASSET: Final = 104_200
 

@@ -1,4 +1,4 @@
-"""Panel of the demonstration's table at which a person deals."""
+"""Panel of the table at which a person deals in the demonstration."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ ROUNDS_FILE: Final = "rounds.jsonl"
 """File of the rounds, one line each, in the form that `pitlink settle` reads."""
 
 SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""File of the players' payouts at the tables, one line for each round."""
+"""File of the second settlements of these rounds, one line for each round."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
 """Maximum number of rounds in the files, because a demonstration can run for days.
@@ -23,10 +23,12 @@ Later rounds are compared but not written.
 
 
 class RoundFiles:
-    """Writer of rounds and settlements; it also counts rounds whose two settlements differ.
+    """Writer of rounds and settlements, which also counts rounds whose two settlements differ.
+
+    The first settlement of a round is that of the service. The second is computed from the round.
 
     Attributes:
-        settled: number of rounds that were settled again.
+        settled: number of rounds that were settled a second time.
         different: number of rounds whose two settlements have different lines.
     """
 
@@ -53,9 +55,9 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> None:
-        """Settle a round again and compare both settlements.
+        """Settle a round a second time and compare the result with the service's settlement.
 
-        The round and its new settlement are written to the files.
+        The round and its second settlement are written to the files.
         """
         again = settle_again(record, shown_cents)
         self.settled += 1

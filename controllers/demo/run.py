@@ -53,7 +53,7 @@ class DemoOptions:
         data: the data directory, which keeps the meters between runs.
         for_s: seconds after which the demonstration ends; None for no limit.
         auto_floor: true if a simulated floorperson validates the wins.
-        stack_every: number of decks of which one is stacked.
+        stack_every: one of this number of decks is stacked.
         panel_port: port of the panel, on loopback; None for the port after `port`.
     """
 
@@ -85,7 +85,7 @@ def run_demo(options: DemoOptions) -> bool:
     """Run a demonstration to its end, and print the results.
 
     Returns:
-        True if the ledger balances and both settlements of each round are the same.
+        True if the ledger balances, and a second settlement of each round agrees with the service.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -112,7 +112,8 @@ class _Demo:
     async def run(self) -> bool:
         """Run the demonstration to its end.
 
-        Return whether the ledger balances and both settlements of each round are the same.
+        Return whether the ledger balances, and a second settlement of each round agrees with the
+        service.
         """
         on_stop(self._stop)
         options = self._options
@@ -135,7 +136,7 @@ class _Demo:
         return report.balanced and not rounds.different
 
     def _stop(self) -> None:
-        """Stop after the current rounds; a second call stops immediately."""
+        """Stop after the current rounds; if called a second time, stop immediately."""
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
@@ -263,7 +264,7 @@ async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
 
 @contextmanager
 def _alone_in(data: Path) -> Iterator[None]:
-    """Lock a data directory against other demonstrations."""
+    """Lock a data directory while the block runs, so no other demonstration can use it."""
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / "demo.lock").open("ab")

@@ -41,7 +41,7 @@ class MeterShown(msgspec.Struct, frozen=True):
 
 
 class LedgerTotals(msgspec.Struct, frozen=True):
-    """Totals of the ledger since it was opened, without voided rounds."""
+    """Totals of the ledger since its first entry, without voided rounds."""
 
     rounds: int
     wagers: int
@@ -127,7 +127,7 @@ async def demo_service(
     """Run `pitlink serve` until the context closes; then stop it and wait for its end.
 
     The log file is replaced, and the port must be free. A win waits `auto_floor_after_s` seconds
-    for the simulated floorperson. With None, people validate the wins.
+    for the simulated floorperson. If `auto_floor_after_s` is None, people validate the wins.
 
     Raises:
         UserError: the port is in use.

@@ -1,7 +1,7 @@
 """Totals of a demonstration's tables, from the device events of this run.
 
-The totals are independent of the service's ledger. They are calculated from only two sources: the
-answers that the tables received, and the rates of the meters.
+The totals do not depend on the service's ledger. They are calculated from only two sources: the
+answers to the device events, and the rates of the meters.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class BookedAgent(Agent):
         self._counted: tuple[PlacedWager, ...] = ()
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Add the device event of an answer to the totals, if the event was accepted."""
+        """Add an answered device event to the totals, if the event was accepted."""
         if not answer.ok:
             return
         match answer.event:

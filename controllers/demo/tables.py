@@ -31,7 +31,7 @@ class BotOptions:
         tables: ids of the tables; empty for all tables of the floor file.
         speed: speed relative to a real table.
         for_s: seconds after which the bots stop; None for no limit.
-        stack_every: number of decks of which one is stacked.
+        stack_every: one of this number of decks is stacked.
         metrics: address of the agents' metrics; None if no metrics are served.
     """
 

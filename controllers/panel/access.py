@@ -98,7 +98,8 @@ class PanelAccess:
     has a start time and a digest that was made with the key. So a session survives a restart of the
     agent, and it ends when the key is replaced.
 
-    Browsers send a cookie to all ports of a host, so the name of the cookie contains the table.
+    Browsers send a cookie to all ports of a host, and a host can serve several panels. So the name
+    of the cookie contains the id of the table.
 
     Raises:
         ValueError: the key is empty, so everybody would have access.

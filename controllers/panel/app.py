@@ -43,8 +43,8 @@ async def serve_panel(
 ) -> None:
     """Serve the panel of one table until canceled.
 
-    Without `metrics`, the metrics of this agent are used. Without `settings`, the panel is served
-    with plain HTTP and the default host names.
+    Without `metrics`, the panel serves the metrics of the table's own agent only. Without
+    `settings`, the panel is served with plain HTTP and the default host names.
 
     Raises:
         UserError: the address or the certificate cannot be used.

@@ -64,7 +64,8 @@ def view_table(
     wagers = list(_wagers(layout))
     asking = state.asking
     if asking is not None:
-        # Each repeated correction request is unanswered for a moment. The page must not flicker.
+        # Each repeated correction request waits a moment for the service's reply. The page would
+        # flicker if it showed this.
         unanswered = None
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
@@ -142,7 +143,7 @@ def _closed_view(
 ) -> ClosedView | None:
     """Return the notice that a fault stops progressive wagers, or None (duties D13 and D14).
 
-    Betting can also be closed in a normal phase of a round; then there is no notice.
+    If betting is closed only because of the phase of the round, there is no notice.
     """
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
@@ -174,7 +175,7 @@ def _closed_view(
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
-    """Return the meters; a meter that is not open, or not current, has no amount (duty D1)."""
+    """Return the meters; a meter has an amount only while its value is surely current (duty D1)."""
     views: list[MeterView] = []
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None

@@ -23,7 +23,7 @@ from controllers.table.device_events import (
 ANSWER_WITHIN_S: Final = 4.0
 """Seconds after which the tablet is informed that the service has not answered yet.
 
-The event remains valid.
+The event of the touch remains valid.
 """
 
 
@@ -82,11 +82,11 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Return the refusal of a lock-out that the dealer touched too late, or None.
+        """Return a refusal if the dealer touched lock-out before they saw a settlement, or None.
 
-        A page that shows a settlement has no lock-out button. So the dealer had not seen this
-        settlement when they touched the button. The lock-out would mark the payouts of this
-        settlement as paid.
+        A page that shows a settlement has no lock-out button. So if a lock-out arrives while a
+        settlement is open, the dealer had not seen this settlement. The lock-out would mark the
+        payouts of the settlement as paid.
         """
         settled = self._agent.table_state.settled
         if settled is None or not isinstance(_read(line), BettingLocked):
@@ -122,7 +122,7 @@ def _read(line: bytes) -> DeviceEvent | None:
 
 
 def _asking(line: bytes) -> bytes:
-    """Return the line of a touch; `settle` and `void` also ask for a floorperson's confirmation."""
+    """Return the line of a touch; in `settle` and `void`, `confirm` is set to true."""
     event = _read(line)
     if isinstance(event, VoidPressed | SettlePressed):
         return encode_event(replace(event, confirm=True))

@@ -94,8 +94,8 @@ class ViewStream:
     """Stream of server-sent events for one tablet.
 
     The first event is `page`. A `view` event follows each change of the view. If there is no
-    change, a `heartbeat` event is sent every second. Only the last view is sent, so views for a
-    slow tablet do not accumulate in memory.
+    change, a `heartbeat` event is sent every second. A slow tablet receives only the latest view,
+    so views do not accumulate in memory.
     """
 
     def __init__(self, feed: PanelUpdates, page_version: str) -> None:

@@ -144,7 +144,8 @@ class DueView(_View, frozen=True):
         credit: amount to credit now to the game account.
         wait: amount to pay after a floorperson has validated the win.
         hand_pay: amount of hand pays, which are never paid at the table.
-        ask: amount of Envy Bonuses of a rejected win; the dealer must ask the floorperson.
+        ask: amount of Envy Bonuses whose win was rejected. The dealer must ask the floorperson
+            about these Envy Bonuses.
     """
 
     position: int
@@ -167,10 +168,10 @@ class SettledView(_View, frozen=True):
         draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
         claimed: the lines whose payment needs, or needed, a floorperson's decision.
-        open: the lines in `claimed` that are not paid or acknowledged.
+        open: the lines in `claimed` that are neither paid nor acknowledged.
         seen: the lines that the dealer must complete before the next round: the index of each line,
-            from 0, and its state. The page sends `seen` back. So only lines that the dealer saw in
-            this state are completed.
+            from 0, and its state. The page sends `seen` back when the dealer continues. So only
+            lines that the dealer saw in their present state are completed.
         told: the dealer's next task for the round, in a sentence.
     """
 
@@ -208,7 +209,7 @@ class ReturnedView(_View, frozen=True):
 
     Attributes:
         reason: the reason in words.
-        others: text about other returned wagers, or empty.
+        others: text about returned wagers that are not in `positions`, or empty.
         positions: the positions, 1 first.
     """
 
@@ -261,13 +262,14 @@ class View(_View, frozen=True):
         demonstration: true for a demonstration; every page then says so.
         phase: phase of the round.
         round: name of the round, if the round's wagers were sent to the service.
-        controller: state of the controller, in a word.
+        controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
+            ``not reached``.
         shut: reason why no progressive wager is accepted, or None.
         unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
             None.
-        waiting: earlier rounds, the oldest first. Each has a win that is not decided, or a decision
-            that the dealer has not acknowledged (``done``).
-        reason: reason of a table lock-out.
+        waiting: earlier rounds, the oldest first. Each of these rounds has a win that is not
+            decided, or a decision that the dealer has not acknowledged with the button Done.
+        reason: the reason why the table is locked out.
         meters: the meters that the table feeds.
         wagers: the wagers that can be placed.
         positions: the positions, 1 first.

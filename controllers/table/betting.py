@@ -93,8 +93,8 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
 
     Raises:
         DeviceRefusal: ``patron_differs`` if the positions have different patrons; ``same_patron``
-            if one patron wagered at both positions; another code if the result was sent, or if
-            there is no next position.
+            if the positions cannot be separated, because one patron wagered at both; another code
+            if the result was sent, or if there is no next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)

@@ -1,7 +1,7 @@
 """Entry and correction of the cards of a round (pure functions).
 
-The cards are the players' hands, the dealer's hand and the community cards. Folds are entered here
-too. For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
+The cards are the players' hands, the dealer's hand and the community cards. The dealer also enters
+folds. For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
 """
 
 from collections.abc import Sequence
@@ -121,8 +121,9 @@ def declare(
     Return the new state and the positions that were declared.
 
     Raises:
-        DeviceRefusal: ``all_hands`` if the house requires all hands; ``cards_needed`` if the cards
-            of the position are evidence; another code if the declaration is not possible.
+        DeviceRefusal: ``all_hands`` if the floor file requires the cards of every hand;
+            ``cards_needed`` if the cards of the position are evidence; another code if the
+            declaration is not possible.
     """
     check_dealt(state)
     if layout.require_all_hands:
@@ -224,8 +225,8 @@ def _noted(
 def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """Retract the declaration of one position, or all declarations.
 
-    Each is recorded once, so the ledger shows a hand that was first declared to win nothing and
-    then entered with cards.
+    Each retracted declaration is recorded once. So the ledger shows if a hand was first declared to
+    win nothing, and its cards were entered later.
     """
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):
@@ -238,7 +239,7 @@ def _retract_no_win(state: TableState, event: Retracted) -> TableState:
 
 
 def _retract_fold(state: TableState, position: int) -> TableState:
-    """Retract a fold and restore the hand, even if the hand was collected."""
+    """Retract a fold; if the cards of the hand were entered before the fold, restore them."""
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)

@@ -136,8 +136,8 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     Attributes:
         what: the entry that is retracted. `chips` is possible only until the first card or fold is
             entered.
-        position: the position of the hand, the fold or the declaration; None for other entries.
-            None for `no_win` takes back all declarations.
+        position: the position of the hand, the fold or the declaration; None for other entries. If
+            `what` is `no_win`, None retracts all declarations.
         reason: reason of the retraction; a panel must send a reason when cards are retracted.
     """
 

@@ -88,8 +88,9 @@ def envy_waits(state: TableState) -> bool:
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
     """Return the settlement after the dealer has completed `lines`.
 
-    A line is marked as completed only if the dealer can complete it now. `lines` can also have the
-    state of each line that the dealer saw. A line whose state has changed since then is not marked.
+    A line is marked as completed only if the dealer can complete it now. For each line, `lines` can
+    also have the state that the dealer saw. A line whose state has changed since then is not
+    marked.
     """
     shown = lines if isinstance(lines, Mapping) else {}
     done = {
@@ -109,8 +110,8 @@ def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> in
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue
         under = claim_under(settled, line)
-        # Only the end of the claim's name is compared. The message already has the right link and
-        # table.
+        # Only the end of the claim's name is compared, because the message is always for the link
+        # and table of this agent.
         alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
         if alone if under is None else under.claim == claim:
             return number

@@ -87,7 +87,8 @@ def end(
     Args:
         state: the state of the table.
         settled: the settlement of the ended round; None if nothing was settled.
-        returned: the wagers that are returned now; None if there are no new ones.
+        returned: the wagers that are returned now. If it is None, the wagers that were returned
+            last stay visible.
     """
     pending = _as_pending(state)
     return TableState(
@@ -164,10 +165,10 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 
 
 def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply the service's message about an Envy Bonus; `claim` is the win that caused it.
+    """Apply the service's message about an Envy Bonus; `claim` names the claim that caused it.
 
-    If the Envy Bonus is recorded as paid, or is not due, it must not be paid at this table. A round
-    without open lines is removed from the panel.
+    If the message says that the Envy Bonus is paid or is not due, the dealer must not pay it. A
+    round without open lines is removed from the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:

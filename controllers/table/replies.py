@@ -81,7 +81,7 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
 def _held_elsewhere(
     state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
 ) -> Transition:
-    """Hold the table for wins that only the service knows, because the table's outbox was lost.
+    """Hold the table for wins that the service knows, but the table does not: its outbox was lost.
 
     No card was dealt in the new round. The wagers of the new round are returned, and the table
     waits until the documents of the wins are complete.
@@ -140,8 +140,8 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
-    # The answer names the round. So an answer that is stored for a repeated event cannot match
-    # another round.
+    # The answer names the round. So a stored answer to a repeated event cannot be mistaken for the
+    # answer about another round.
     answer = DeviceAnswer(
         event="settle", ok=True, round=state.round or "", lines=lines, claims=claims
     )
@@ -233,7 +233,7 @@ def events_lost() -> DeviceRefusal:
 
 
 def reconcile(state: TableState, open_round: str | None) -> TableState:
-    """Compare the table's round with the round that is open for this table at the service.
+    """Compare the table's round with the open round that the service has for this table.
 
     If the rounds differ, the wagers and cards of the round are uncertain. So the table is locked
     out until a floorperson voids the round. If the service has an open round, the void is sent for

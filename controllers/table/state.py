@@ -198,11 +198,11 @@ class SettledRound(_Record, frozen=True):
     no_win: tuple[int, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
-        """Return the settlement in which exactly `lines` are completed."""
+        """Return a copy of the settlement in which exactly `lines` are completed."""
         return replace(self, done=lines)
 
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
-        """Return the settlement with a decision on a claim.
+        """Return a copy of the settlement with a decision on a claim.
 
         A late or repeated decision changes nothing. A rejected win can be reopened, and validated
         after that.
@@ -217,7 +217,7 @@ class SettledRound(_Record, frozen=True):
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
     def with_envy(self, decision: EnvyDecision) -> Self:
-        """Return the settlement with a decision on an Envy Bonus.
+        """Return a copy of the settlement with a decision on an Envy Bonus.
 
         The decision replaces an earlier decision on the same Envy Bonus.
         """
@@ -246,7 +246,8 @@ class Returned(_Record, frozen=True):
     Attributes:
         reason: reason of the return.
         wagers: the returned wagers.
-        void: true if the round is void; then all other wagers are returned too (649a.13).
+        void: true if the round is void. The dealer then also returns all wagers of the round that
+            are not in `wagers` (649a.13).
     """
 
     reason: str
@@ -298,7 +299,7 @@ class TableState(_Record, frozen=True):
         held: claims of hand pays whose documents are not complete.
         hold: claims that made the service refuse wagers, with the decisions on them. No settlement
             in this state has these claims.
-        reason: reason of a table lock-out.
+        reason: the reason why the table is locked out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked
             betting for the next round.
@@ -313,7 +314,7 @@ class TableState(_Record, frozen=True):
         refusal: last event that the service refused, until the next device event is accepted.
         differs: the dealer's last count of the chips if this count was wrong; otherwise None.
         taken_back: cards retracted in this round, in order of time.
-        collected_hands: hands that were entered first and collected later, with a fold.
+        collected_hands: hands whose cards were entered, and then collected because of a fold.
         asking: correction request that stops this round, or None.
         no_win: positions whose hands the dealer declared to win nothing, without cards.
     """
@@ -409,8 +410,8 @@ class TableState(_Record, frozen=True):
     def needs_cards(self, position: int) -> bool:
         """Return whether a position's cards are evidence, so it cannot be declared to win nothing.
 
-        The position has a Five Card Hand Bonus on its own hand, and a Magic Card is drawn or the
-        position is the Lucky position (649a.12(i)(3)).
+        This is true if the position has a Five Card Hand Bonus on its own hand, and if a Magic Card
+        is drawn or the position is the Lucky position (649a.12(i)(3)).
         """
         draw = self.draw
         return (

@@ -340,7 +340,8 @@ def voided(state: TableState, reason: str) -> TableState:
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
         if state.phase is not Phase.LOCKED_OUT:
-            # The chips of these wagers may have been returned already, at the count.
+            # At the count of the chips, the dealer can already have returned the chips of these
+            # wagers.
             why = f"{why}. {state.returned.reason}"
     return end(state, returned=Returned(why, wagers, void=True))
 
@@ -365,9 +366,10 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: TakenBack) -> bool:
-    """Return whether retracted cards differ from the cards that are entered now, in any order.
+    """Return whether retracted cards differ from the cards that are entered now.
 
-    A retracted declaration differs if the hand is not declared to win nothing now.
+    The order of the cards is ignored. A retracted declaration differs if the hand is not declared
+    to win nothing now.
     """
     entered: Sequence[str] | None
     if not back.cards:
