@@ -156,8 +156,14 @@ def _length(spot: _Spot) -> str:
     return f"{spot.key} has {spot.found[3]} characters at most"
 
 
+_METER_ID: Final[Path] = ("link", "meter", "id")
+
+
 def _spelled(spot: _Spot) -> str:
-    return f"{spot.key} has letters, digits and hyphens only, 1 to 32 of them"
+    signs = "letters, digits and hyphens"
+    if spot.section == _METER_ID:
+        signs = "letters, digits, hyphens and underscores"
+    return f"{spot.key} has {signs} only, 1 to 32 of them"
 
 
 def _chosen(spot: _Spot) -> str:

@@ -37,9 +37,10 @@ from meters.floor.paths import (
 )
 from meters.floor.source_lines import Path as Place
 from meters.floor.source_lines import SourceLines, field_path
-from meters.wire.topics import IDENTIFIER
+from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
+MeterIdentifier = Annotated[str, msgspec.Meta(pattern=rf"\A{METER_IDENTIFIER}\Z")]
 
 
 class FloorError(UserError):
@@ -78,7 +79,7 @@ class Meter(Config, frozen=True, kw_only=True):
     kind: MeterKind
     wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
     paytable: str | None = None
-    id: Identifier | None = None
+    id: MeterIdentifier | None = None
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] | None = None
     magic_card_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     lucky_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +25,7 @@ _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
     " its client"
 )
+_API: Final = "/api/"
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -143,6 +144,9 @@ class ServerMiddleware:
 
     This middleware also adds headers to every answer. It runs before all other code, so even the
     framework's errors have these headers.
+
+    A HEAD request for a page or a file is handled as a GET request, and uvicorn leaves out the body
+    of the answer. Routes of the API refuse HEAD, because some of them are endless streams.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:
@@ -165,6 +169,9 @@ class ServerMiddleware:
             await _refuse(400, "bad_forwarded_for", _BAD_FORWARDED_FOR, send_secured)
             return
         scope["client"] = address
+        if scope.get("method") == "HEAD" and not scope["path"].startswith(_API):
+            # uvicorn has its own scope with the method HEAD, and so it sends no body.
+            scope = cast("Scope", {**scope, "method": "GET"})
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
         if not self._names.include(host):
             await _misdirected(host, send_secured)

@@ -136,10 +136,15 @@ async def scan_ledgers(
         first, open_day = (
             min(each.first_day for each in found), max(each.open_day for each in found),
         )  # fmt: skip
-        why = f"is before the first gaming day that there is, {first}"
+        why = f"{span.last} is before the first gaming day that there is, {first}"
         if span.last >= first:
-            why = "has not begun: no service has run since"
-        raise UserError(f"{span.last} {why}; the gaming day that is open is {open_day}")
+            why = f"{span.last} has not begun: no service has run since"
+        elif first == open_day:
+            why = "no gaming day is closed yet"
+        raise UserError(
+            f"{why}; the gaming day that is open is {open_day}: `pitlink report day {open_day}`"
+            " reports it so far"
+        )
     return LedgerScan(span, found, today, now)
 
 

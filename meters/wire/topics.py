@@ -7,6 +7,9 @@ ROOT: Final = "pitlink/v1"
 IDENTIFIER: Final = r"[A-Za-z0-9-]{1,32}"
 """Pattern of the names of links and tables in topics."""
 
+METER_IDENTIFIER: Final = r"[A-Za-z0-9_-]{1,32}"
+"""Pattern of the ids of meters. The usual id is the kind of the meter, which has underscores."""
+
 EVERY_TABLE_OUT: Final = f"{ROOT}/+/table/+/out"
 EVERY_TABLE_STATUS: Final = f"{ROOT}/+/table/+/status"
 

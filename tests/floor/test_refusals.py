@@ -104,7 +104,8 @@ TABLES: Final = (
     Mistake(59, '"1003"', '"1001"', "asset 1001 is already table T-1"),
     Mistake(36, '"1001"', "1001", 'asset is a text and needs quotes: asset = "…"'),
     Mistake(35, '"T-1"', '"T 1"', "letters, digits and hyphens"),
-    Mistake(35, '"T-1"', '"T_1"', "letters, digits and hyphens"),
+    Mistake(35, '"T-1"', '"T_1"', "letters, digits and hyphens only"),
+    Mistake(23, 'id = "bonus"', 'id = "the bonus"', "letters, digits, hyphens and underscores"),
     Mistake(35, '"T-1"', '"T-1\\n"', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', '""', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', f'"{"T" * 33}"', "1 to 32"),
@@ -381,3 +382,9 @@ def test_the_certificate_is_next_to_the_floor_file(tmp_path: Path) -> None:
     service = read_floor(path).service
     assert service.certificate == str(tmp_path / "pit.pem")
     assert (service.private_key, service.hosts) == ("/etc/pit.key", ("pit.example",))
+
+
+def test_the_id_of_a_meter_can_have_underscores() -> None:
+    """The kinds of meters, which are the usual ids, have underscores."""
+    floor = parse_floor(FLOOR.replace('"bonus"', '"five_card_bonus"'))
+    assert "five_card_bonus" in {meter.meter_id for meter in floor.link[0].meter}

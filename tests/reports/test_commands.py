@@ -24,7 +24,7 @@ from tests.floor_text import section_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
-from tests.reports.shop import BONUS, PROGRESSIVE, ROYAL, STRAIGHT, Shop
+from tests.reports.shop import BONUS, PROGRESSIVE, RAGS, ROYAL, STRAIGHT, Shop
 
 
 @pytest.fixture
@@ -264,6 +264,23 @@ async def test_wrong_input_is_reported_plainly(
     assert isinstance(done.exception, UserError), done.output
     assert done.exception.exit_status == status
     assert said in str(done.exception)
+
+
+async def test_before_any_close_the_report_says_how_to_see_the_open_day(
+    make_shop: MakeShop, tmp_path: Path
+) -> None:
+    shop: Shop = make_shop("2026-01-20 12:00")
+    await shop.open()
+    await shop.round(RAGS)
+    path = tmp_path / "floor.toml"
+    path.write_text(shop.text)
+    done = await _report(path, "day")
+    assert isinstance(done.exception, UserError), done.output
+    assert str(done.exception) == (
+        "no gaming day is closed yet; the gaming day that is open is 2026-01-20:"
+        " `pitlink report day 2026-01-20` reports it so far"
+    )
+    assert (await _report(path, "day", "2026-01-20")).exit_code == 0
 
 
 async def test_a_variance_is_reported_and_sets_the_exit_status(

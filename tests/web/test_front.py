@@ -1,5 +1,6 @@
 """Host names of the service over HTTP and HTTPS, and the headers of every answer (D20)."""
 
+import re
 import ssl
 from pathlib import Path
 from typing import Final
@@ -59,6 +60,28 @@ async def test_every_route_by_every_method_answers_with_the_security_headers(
                     assert answer.status_code < 500, f"{method} {path}"
                     if method not in {"GET", "HEAD", "OPTIONS"}:
                         assert answer.status_code in {403, 404, 405}, f"{method} {path}"
+
+
+async def test_a_head_request_answers_as_get_without_the_body(staffed: Stand) -> None:
+    async with httpx.AsyncClient(base_url=staffed.url, timeout=10) as client:
+        page = (await client.get("/signage")).text
+        asset = next(iter(re.findall(r'"(/assets/[^"]+)"', page)))
+        for path in (
+            "/signage",
+            "/signage/main",
+            "/floor",
+            "/signage/main/pays",
+            "/healthz",
+            asset,
+            "/no",
+        ):
+            got, head = await client.get(path), await client.head(path)
+            assert head.status_code == got.status_code, path
+            assert head.content == b"", path
+            assert head.headers.get("content-type") == got.headers.get("content-type"), path
+            assert head.headers.get("content-length") == str(len(got.content)), path
+        assert (await client.head("/floor")).status_code == 200
+        assert (await client.head("/api/v1/meters/stream")).status_code == 405
 
 
 async def test_what_the_staff_is_shown_is_kept_nowhere(staffed: Stand) -> None:
