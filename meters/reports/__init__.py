@@ -1,1 +1,1 @@
-"""Reports for accounting. A report covers a gaming day, a month, the wins, or the tables."""
+"""Reports for accounting: of a gaming day, of a month, of the wins, and of the tables."""

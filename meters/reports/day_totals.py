@@ -33,13 +33,13 @@ _ACT_KINDS: Final = frozenset({
 
 
 class LinkTotals:
-    """The data of a link that continues from one gaming day to the next.
+    """The data of a link that is still needed when the next gaming day begins.
 
     Attributes:
-        wins: the wins that wait, and the wins of the reported days.
+        wins: the wins that wait for a floorperson, and the wins of the reported days.
         in_hand: the amounts that each table's open round added to meters.
-        assets: the asset number of each table. It is from the last approval that the ledger has
-            shown so far. If there is none, it is from the floor file.
+        assets: the asset number of each table, from the last approval of a floor file that was
+            replayed. If no approval was replayed, the number is from the present floor file.
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
@@ -49,19 +49,20 @@ class LinkTotals:
 
 
 class DayTotals:
-    """The totals of one gaming day so far, with the books at the beginning of the day.
+    """The totals of one gaming day so far, with the balances at the beginning of the day.
 
     Attributes:
-        opening: the opening balance of each pot (account of a report), in micros.
-        risen_before: the accounting meters at the beginning of the day.
-        after_entry: the number of the last entry before the day.
-        flows: the amounts that moved between accounts.
+        opening: the opening balance of each pot (an account in a report), in micros.
+        risen_before: the numbers of the accounting meters at the beginning of the day.
+        after_entry: the number of the last ledger entry before the day.
+        flows: the amounts that moved between accounts on the day.
         tables: the figures of each table for each meter.
         rounds: the counts of rounds of each table.
-        acts: the acts of people, except decisions on wins.
-        entered: voids after cards were entered, and results with hands entered differently before.
+        acts: the ledger entries of what people did, except decisions on wins.
+        entered: voids after cards were entered, and results in which a hand was entered again with
+            other cards.
         outages: the outages that ended on the day.
-        unreported: entries that could not be reported, as texts.
+        unreported: a text for each ledger entry that could not be reported.
     """
 
     def __init__(self, memory: LinkTotals, replay: Replay) -> None:
@@ -78,7 +79,7 @@ class DayTotals:
         self.unreported: list[str] = []
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Add a ledger entry that was replayed.
+        """Add a ledger entry to the totals, after the audit has replayed the entry.
 
         Raises:
             KeyError, ValueError: the entry cannot be reported.
@@ -181,5 +182,5 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """Return the winning lines of a settlement."""
+    """Return the lines of a settlement that win something."""
     return [line for line in reply.lines or () if line.paid or line.percent]

@@ -1,4 +1,4 @@
-"""The contents of a report, before the report is printed in a terminal or on paper."""
+"""The contents of a report, independent of its form: printed in a terminal or written as a PDF."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NONE: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a list. `weight` is its share of the paper's width."""
+    """A column of a list. `weight` is the width of the column relative to the other columns."""
 
     title: str
     weight: float = 1.0
@@ -28,7 +28,8 @@ def numbers(title: str, weight: float = 1.0) -> Column:
 class ReportSection:
     """A list of a report, with its title.
 
-    The last `sums` rows are highlighted as sums. `note` is printed below the list.
+    The last rows are sums and are highlighted. `sums` is the number of these rows. `note` is
+    printed below the list.
     """
 
     title: str
@@ -43,7 +44,8 @@ class ReportPart:
     """The part of a report about one link.
 
     `problems` are printed first. If there is a problem, no figure of the part can be trusted.
-    `variances` follow. The person who signs must explain each variance.
+    `variances` are printed next. A variance is a difference between the meters and the ledger. The
+    person who signs the report must explain each variance.
     """
 
     link: str
@@ -61,10 +63,10 @@ class ReportDocument:
     Attributes:
         title: the title of the report.
         facility: the name of the facility.
-        facts: the time of the report, and the program that made the report.
+        facts: the time of the report, and the name and version of the program that made it.
         parts: one part per link.
-        unsigned: the reason why the report cannot be signed, in a few words; empty if it can be.
-        wide: true if the lists need a page in landscape.
+        unsigned: the reason why nobody can sign the report; empty if the report can be signed.
+        wide: true if the lists need pages in landscape format.
     """
 
     title: str

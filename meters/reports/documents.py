@@ -42,7 +42,7 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link in a report: the sum of its reported days, and the requested meters."""
+    """A link in a report, with its reported days joined, and the meters that the user chose."""
 
     scan: LinkScan
     span: LinkDay
@@ -52,7 +52,7 @@ class _LinkView:
 
 
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Make the report of a gaming day, with all changes of each meter (duty D19)."""
+    """Make the report of a gaming day, with everything that changed each meter (duty D19)."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         day, zone = of.span, of.zone
@@ -72,7 +72,7 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Make the report of a month, with its days and their sums."""
+    """Make the report of a month: one row for each day, and the sums of the month."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         days, month = list(of.scan.days.values()), of.span
@@ -90,7 +90,8 @@ def jackpots_document(
 ) -> ReportDocument:
     """Make the report of hands that won, one record for each hand (duty D16).
 
-    Each win that a floorperson decides and each Envy Bonus is reported in its present state.
+    The report has each win that a floorperson must decide, and each Envy Bonus, in its present
+    state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
@@ -103,7 +104,7 @@ def jackpots_document(
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """Make the report of the contributions and wins of each table.
+    """Make the report of each table: contributions to the meters, rounds, and wins.
 
     If `table` is given, report only this table, day by day.
     """
@@ -119,7 +120,7 @@ def tables_document(
 
 
 def _play_sections(of: _LinkView) -> list[ReportSection]:
-    """Make the lists of money, tables, rounds and corrections."""
+    """Make a link's lists of money, tables, rounds and corrected hands."""
     return [
         money_section(of.span),
         tables_section(of.scan.link, of.span, of.ids),
@@ -133,7 +134,7 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 
 
 def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List the opening balance, flows and closing balance of a meter, day by day."""
+    """List a meter's opening balance, flows (money in and out) and closing balance, day by day."""
     columns = (
         Column("Day", 1.1),
         numbers("Opening", 1.7),
@@ -169,12 +170,13 @@ _DAILY_FLOWS: Final = (
     ("Rejected", (Flow.REJECTED,)),
     ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
 )
-"""The columns for the flows of a meter. Each flow that a meter can have is in exactly one column.
+"""The columns for the flows (money in and out) of a meter. Each flow that a meter can have belongs
+to exactly one column.
 """
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List the accounting meters of a meter, day by day."""
+    """List the rise of a meter's accounting meters (counts and sums), day by day."""
     columns = (
         Column("Day", 1.1),
         *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
@@ -252,7 +254,7 @@ def _part(
 
 
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
-    """Return the reason why a link has none of the reported days."""
+    """Return the reason why a link has no data for the reported days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
     return f"its open gaming day is {each.open_day}, no service has run since"
@@ -262,7 +264,7 @@ def _document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, title: str,
     sections: Callable[[_LinkView], Sequence[ReportSection]], *, wide: bool = False,
 ) -> ReportDocument:  # fmt: skip
-    """Make a report of the links that have data for the reported days."""
+    """Make a report of all links that have data for the reported days."""
     zone = ZoneInfo(floor.facility.timezone)
     spans, parts = [], []
     for each in found.links:

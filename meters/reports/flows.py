@@ -1,8 +1,8 @@
 """The accounts of a report, called pots, and the flows of money between them.
 
-A flow is the reason for a transfer of money in the ledger. The account that pays and the account
-that receives have the same flow. So the opening balance of a pot plus its flows is its closing
-balance.
+A pot is an account that holds money in a report. A flow is the reason for a transfer of money in
+the ledger. The flow is the same for the account that pays and for the account that receives. So the
+opening balance of a pot plus all its flows equals its closing balance.
 """
 
 from collections import Counter
@@ -16,20 +16,20 @@ from meters.books.accounts import claim_account, table_account
 from meters.books.expected_transfers import Transfer
 
 CLAIMS: Final = "claims"
-"""The pot (account of a report) of all wins that wait for a floorperson."""
+"""The pot (an account in a report) of all wins that wait for a floorperson."""
 
 ENVY: Final = "envy"
-"""The pot (account of a report) of all Envy Bonuses that are owed and not paid yet."""
+"""The pot (an account in a report) of all Envy Bonuses that are owed and not paid yet."""
 
 TABLES: Final = "tables"
-"""The pot (account of a report) of all tables' contributions. Its balance is negative."""
+"""The pot (an account in a report) from which all contributions come. Its balance is negative."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
 _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money. Its value is the name in reports."""
+    """The reason for a transfer of money. Its value is the name of the flow in reports."""
 
     CONTRIBUTIONS = "contributions"
     VOIDED = "voided_rounds"
@@ -58,7 +58,8 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
 }
-"""Flows that fill a meter or its overflow, by the kind of ledger entry and the paying account."""
+"""Flows into a meter or its overflow, by two names: the kind of ledger entry, the paying
+account."""
 
 _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,
@@ -80,7 +81,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
 
 
 def flow_of(kind: str, moved: Transfer) -> Flow:
-    """Return the flow of a transfer, from the kind of its ledger entry and its accounts.
+    """Return the flow of a transfer, from its two accounts and the kind of its ledger entry.
 
     >>> flow_of("wagers", Transfer("table:T-1", "meter:progressive", 140_000, 1)).value
     'contributions'
@@ -100,10 +101,10 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot (account of a report) to which a ledger account belongs.
+    """Return the pot (an account in a report) to which a ledger account belongs.
 
-    All claims share one pot. All Envy Bonuses share one pot, and all tables share one pot. Every
-    other ledger account is a pot by itself.
+    All claims share one pot. All Envy Bonuses share another pot. All tables share a third pot. For
+    every other ledger account, the pot has the name of the account.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -116,9 +117,9 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """Return the balance of each pot (account of a report), in micros.
+    """Return the balance of each pot (an account in a report), in micros.
 
-    The argument has the balances of the ledger accounts.
+    `balances` has the balances of the ledger accounts, in micros.
     """
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
@@ -128,7 +129,7 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountFlows:
-    """The opening balance, flows and closing balance of a pot (account of a report), in micros.
+    """The opening balance, flows and closing balance of a pot (an account in a report), in micros.
 
     A flow is positive for money that came in, and negative for money that went out.
     """
@@ -143,9 +144,10 @@ class AccountFlows:
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Return this pot joined with the same pot of a later time.
+        """Return one record for this period and the later period of the same pot.
 
-        The flows are added up. The closing balance is from the later time.
+        The flows are added up. The opening balance is from this record, and the closing balance is
+        from the later record.
         """
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
@@ -154,7 +156,7 @@ class AccountFlows:
 
 
 class Flows:
-    """The sums of the flows of each pot (account of a report), in micros."""
+    """The sums of the flows of each pot (an account in a report), in micros."""
 
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
@@ -169,9 +171,10 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Return each pot (account of a report) with its flows and its balances.
+        """Return each pot (an account in a report) with its flows and its two balances.
 
-        `opening` and `closing` have the balances of all pots, in micros.
+        `opening` and `closing` have the balances of all pots at the two ends of the time, in
+        micros.
         """
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {

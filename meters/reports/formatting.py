@@ -39,7 +39,7 @@ def moved_money(micros: int) -> str:
 
 
 def count(number: int) -> str:
-    """Return the text of a count.
+    """Return a count as text, with commas between thousands.
 
     >>> count(1234567)
     '1,234,567'
@@ -59,7 +59,7 @@ def day_words(day: date) -> str:
 def moment(at: str | datetime, zone: ZoneInfo) -> str:
     """Return the text of a time in the facility's zone, with the offset from UTC.
 
-    A time given as text is RFC 3339.
+    `at` is a datetime or a text in the form of RFC 3339.
 
     >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     '2026-03-08 06:00:00 EDT (UTC-04:00)'
@@ -70,9 +70,9 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
 
 
 def short_moment(at: str, zone: ZoneInfo) -> str:
-    """Return the short text of a time for a list; empty if there is no time.
+    """Return the text of a time for a list, without the UTC offset; empty if there is no time.
 
-    Lists use this form because the report shows the offset from UTC above its lists.
+    Lists need no offset, because the report shows the offset above its lists.
 
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
@@ -81,9 +81,9 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
 
 
 def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
-    """Return texts: the beginning of the first gaming day, the end of the last, and the hours.
+    """Return three texts: when the first gaming day begins, when the last one ends, and the hours.
 
-    The times are in the facility's zone.
+    The two times are in the facility's time zone. The hours are the duration between them.
     """
     start, end = days.bounds(first)[0], days.bounds(last)[1]
     hours = (end - start) // timedelta(hours=1)

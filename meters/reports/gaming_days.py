@@ -1,4 +1,4 @@
-"""The gaming days of a link, from its ledger: figures, wins, acts, and wrong figures."""
+"""The gaming days of a link, from its ledger: figures, wins, what people did, and wrong figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -21,15 +21,16 @@ _NOTHING: Final = AccountFlows(0, 0, {})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Win:
-    """A win that waits, or waited, for a floorperson (duty D16), in its state at some moment.
+    """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
 
-    `order` is the number of the win's ledger entry (duty D7). It is 0 if the available ledger
-    begins after the win. `day` is the gaming day of the win, known after that day is closed. Times
-    are RFC 3339 in UTC. `percent` is the percentage of the meter, or None for a win at odds.
+    `order` is the number of the win's ledger entry (duty D7). This number shows the order of wins.
+    `order` is 0 if the win's entry is older than the ledger that can be read. `day` is the gaming
+    day of the win. `day` is set only when the gaming day is closed. Times are RFC 3339 in UTC.
+    `percent` is the percentage of the meter that was won, or None for a win at odds.
 
-    For an Envy Bonus, `envy_of` is the position whose hand brings the bonus, and `claim` is the
-    claim under which the bonus is owed. `claim` is empty if the bonus was only recorded. For any
-    other win, `envy_of` is None.
+    For an Envy Bonus, `envy_of` is the position whose hand causes the bonus. `claim` is then the
+    claim under which the bonus is owed, or empty if the bonus was recorded as paid without a claim.
+    For any other win, `envy_of` is None.
     """
 
     claim: str
@@ -61,14 +62,14 @@ class Win:
 
     @property
     def hand_position(self) -> int:
-        """The position of the hand that won. For an Envy Bonus, another position is paid."""
+        """The position of the hand that won. An Envy Bonus is paid to another position."""
         return self.position if self.envy_of is None else self.envy_of
 
     @property
     def hand_record(self) -> str:
-        """The name of the record of the hand, the same for all wins and Envy Bonuses of the hand.
+        """The name that all wins and Envy Bonuses of one hand share in a report.
 
-        If the ledger entry of the win is not available, it is the id of the claim.
+        If the ledger entry of the win is not available, the name is the id of the claim.
         """
         if not self.round:
             return self.claim
@@ -83,12 +84,12 @@ class Win:
 
     @property
     def decided(self) -> bool:
-        """True if no person must act on the win any more."""
+        """True if the win is rejected or paid, or is validated and needs no record of payment."""
         return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
 
     @property
     def to_be_paid(self) -> bool:
-        """True if a person must record the payment. A win at odds is paid when it is validated."""
+        """True for a hand pay or Envy Bonus. Any other win counts as paid when it is validated."""
         return self.paid_from == "hand_pay" or self.envy_of is not None
 
 
@@ -107,12 +108,12 @@ _PAYMENTS: Final = ("percentage", "fixed", "envy")
 
 
 class Sums:
-    """Base class of the figures of one table. Each figure can be added up separately."""
+    """Base class of one table's figures, which can be added to those of another table."""
 
     __slots__: tuple[str, ...] = ()
 
     def add(self, other: Self) -> None:
-        """Add the figures of another time or of another table to these figures."""
+        """Add the figures of `other` (another time or another table) to these figures."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -143,7 +144,7 @@ class TableRounds(Sums):
     """The counts of finished rounds with a progressive wager at one table.
 
     `rounds` counts rounds with a result, and `voids` counts void rounds. `voids_after_cards` counts
-    voids after cards were entered. `reentered` counts hands that were entered a second time with
+    voids after cards were entered. `reentered` counts hands that the dealer entered again with
     other cards.
     """
 
@@ -155,11 +156,11 @@ class TableRounds(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """A difference between a reading of the meters and the ledger (duty D19).
+    """A difference between the meters at the close of a gaming day and the ledger (duty D19).
 
-    The meters are read at the close of a gaming day. `of` is the name of an account or of an
-    accounting meter. The numbers of an account are in micros. The numbers of an accounting meter
-    are counts, or cents or micros if the name says so.
+    `of` is the name of a ledger account or of an accounting meter. Numbers of an account are in
+    micros. Numbers of an accounting meter are in cents or micros if its name says so; otherwise
+    they are counts.
     """
 
     of: str
@@ -177,7 +178,7 @@ class OutageNoted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingWins:
-    """The number and the amount in cents of wins that wait for an act of a person."""
+    """The number of wins that wait for a decision or a payment, and their amount in cents."""
 
     wins: int
     cents: int
@@ -185,9 +186,10 @@ class WaitingWins:
 
 @dataclass(frozen=True, slots=True)
 class UnpaidEnvy:
-    """Owed Envy Bonuses of a meter.
+    """The Envy Bonuses of a meter that are owed.
 
-    `pending`: the win is not decided. `validated`: the bonuses can be paid.
+    `pending`: the win that causes the bonuses is not decided. `validated`: that win is validated,
+        and the bonuses can be paid.
     """
 
     pending: WaitingWins = WaitingWins(0, 0)
@@ -202,26 +204,28 @@ class LinkDay:
         link: the id of the link.
         first_day: the first gaming day.
         last_day: the last gaming day; the same as `first_day` for one day.
-        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if it is open.
-        quiet: true if nothing happened on the day, so no reading of the meters closed it.
+        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if that day is
+            open.
+        quiet: true if the day has no ledger entries, not even a reading of the meters at its close.
         first_entry: the number of the first ledger entry.
         last_entry: the number of the last ledger entry. Without entries, `last_entry` is less than
             `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
-        pots: the balances and flows of each pot (account of a report).
+        pots: the balances and flows of each pot (an account in a report).
         risen: the rise of each accounting meter.
         tables: the figures of each table for each meter.
         rounds: the counts of rounds of each table.
         wins: the wins of the day, in their state at the close of the day.
-        decided: earlier wins that were decided on the day, in their state at the close of the day.
-        acts: the acts of people, except decisions on wins.
-        entered: voids after cards were entered, and results with hands entered differently before.
+        decided: wins of earlier days that were decided on the day, in their state at its close.
+        acts: the ledger entries of what people did, except decisions on wins.
+        entered: voids after cards were entered, and results in which a hand was entered again with
+            other cards.
         outages: the outages that ended on the day.
-        waiting: the wins that wait at the close of the day, by meter.
-        envy: the Envy Bonuses that are owed at the close of the day, by meter.
-        variances: the differences between the reading of the meters at the close and the ledger.
-        faults: the figures that do not agree with each other, as texts.
+        waiting: for each meter, the wins that wait for a person at the close of the day.
+        envy: for each meter, the Envy Bonuses that are owed at the close of the day.
+        variances: the differences between the ledger and the meters that were read at the close.
+        faults: a text for each figure that does not agree with another figure.
     """
 
     link: str
@@ -249,7 +253,7 @@ class LinkDay:
 
     @property
     def open(self) -> bool:
-        """True if the gaming day is open, so more entries can follow."""
+        """True if the gaming day is not closed, so it can get more ledger entries."""
         return not self.closed_at and not self.quiet
 
     @property
@@ -258,7 +262,7 @@ class LinkDay:
         return self.last_entry - self.first_entry + 1
 
     def pot(self, name: str) -> AccountFlows:
-        """Return a pot (account of a report). If the name is unknown, return an empty pot."""
+        """Return a pot (an account in a report). If no pot has this name, return an empty pot."""
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
@@ -269,11 +273,11 @@ class LinkDay:
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """Return how much one accounting meter of a progressive rose on the day."""
+        """Return the rise on the day of the accounting meter `tally` of a progressive meter."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def percentages_cents(self, meter: str) -> int:
-        """Return the sum of all percentages of a meter that were won on the day, in cents."""
+        """Return the sum, in cents, of the wins of the day that were percentages of a meter."""
         return -self.meter_pots(meter)[0].flows.get(Flow.PERCENTAGES, 0) // 10_000
 
 

@@ -1,7 +1,7 @@
 """The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
-Each Envy Bonus is a separate win. The bonus waits until the win of the hand is decided. After that,
-the bonus waits until somebody has paid it.
+Each Envy Bonus is a separate win. The bonus waits until a floorperson decides the win that causes
+it. After that, the bonus waits until its payment is recorded.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,12 +22,13 @@ _Key = tuple[str, int, int, str, int | None]
 class WinBook:
     """The wins of one link, collected while the ledger is replayed.
 
-    These are the wins that wait, the wins of the current gaming day, and the wins of reported days.
+    These are all wins that wait for a person, all wins of the current gaming day, and all wins of
+    the reported days.
 
     Args:
         link: the id of the link.
-        books: the books where the replay begins. The ledger entries of wins that already wait in
-            these books are not available.
+        books: the balances and claims at the start of the replay. For wins that already wait at
+            this start, the ledger entries are not available.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
@@ -58,10 +59,10 @@ class WinBook:
 
         Args:
             order: the number of the result's ledger entry.
-            fields: the fields of the entry.
-            reply: the reply to the table.
+            fields: the fields of this ledger entry.
+            reply: the service's reply to the table.
             meter_of: a function that returns the meter of a settlement line.
-            asset: the table's asset number.
+            asset: the table's asset number in the facility.
             envy: the Envy Bonuses that are owed after the result.
 
         Raises:
@@ -203,7 +204,7 @@ class WinBook:
         (self._today if key in self._today else self._decided)[key] = win
 
     def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
-        """Close a gaming day. Return its wins, and the earlier wins that were decided on it."""
+        """Close a gaming day. Return its wins, and the earlier wins decided on that day."""
         won = {key: replace(win, day=day) for key, win in self._today.items()}
         decided = tuple(self._decided.values())
         for key, win in won.items():
@@ -222,12 +223,12 @@ class WinBook:
         return tuple(won.values()), decided
 
     def latest(self) -> Iterator[Win]:
-        """Yield the wins of the reported days, the first won first, each in its present state."""
+        """Yield the wins of the reported days in their present state, first win first."""
         yield from self._kept.values()
 
 
 def _key(win: Win) -> _Key:
-    """Return the key that identifies a win."""
+    """Return the values that together identify a win."""
     return win.claim, win.order, win.position, win.item, win.envy_of
 
 
@@ -237,7 +238,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
-    """Return a waiting win from the data in a checkpoint.
+    """Return a waiting win from a checkpoint: the data of a link at the start of the replay.
 
     The ledger entry of the win is not available.
     """
@@ -255,7 +256,7 @@ def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _envy_of_checkpoint(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Return owed Envy Bonuses from the data in a checkpoint.
+    """Return owed Envy Bonuses from a checkpoint: the data of a link at the start of the replay.
 
     The ledger entry of the bonuses is not available.
     """

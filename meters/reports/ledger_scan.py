@@ -1,4 +1,4 @@
-"""The scan of the ledgers for a report: audit each ledger, and collect the reported days."""
+"""The reading of the ledgers for a report: audit each ledger, and collect the reported days."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""The time before the reported days that is replayed too. A win that was decided on a reported day
-can be from this time."""
+"""The time before the reported days that the audit also replays. A win that was decided on a
+reported day can have been won in this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,19 @@ class DayRange:
     last: date
 
     def has(self, day: date) -> bool:
-        """Check whether a day is in the range."""
+        """Check whether a gaming day is in the range."""
         return day <= self.last and (self.first is None or day >= self.first)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """The scan of the ledger of one link.
+    """The result of reading the ledger of one link for a report.
 
     Attributes:
         link: the link as it is in the floor file.
         days: the reported gaming days, by date.
         first_day: the first gaming day of the ledger.
-        open_day: the gaming day that is open.
+        open_day: the gaming day that is still open.
         wins: the wins of the reported days, in their state at the end of the ledger.
         finding: the result of the audit.
     """
@@ -60,7 +60,7 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All reported days of the link, joined.
+        """All reported days of the link, joined to one.
 
         Raises:
             ValueError: the link has none of the reported days.
@@ -69,7 +69,7 @@ class LinkScan:
 
     @property
     def problems(self) -> list[str]:
-        """The problems in the ledger and in the reported figures, as texts."""
+        """A text for each problem in the ledger or in the reported figures."""
         found = list(self.finding.problems)
         for day in self.days.values():
             found += [f"{day.first_day}: {fault}" for fault in day.faults]
@@ -77,7 +77,7 @@ class LinkScan:
 
     @property
     def variances(self) -> list[str]:
-        """The differences between each reading of the meters and the ledger, as texts."""
+        """A text for each difference between a reading of the meters and the ledger."""
         return [
             f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
             f" says {one.ledger}: {one.read - one.ledger:+d}"
@@ -88,7 +88,7 @@ class LinkScan:
 
 @dataclass(frozen=True, slots=True)
 class LedgerScan:
-    """The scan of the ledgers of all reported links, and the time of the scan."""
+    """The results of reading the ledgers of all reported links, and the time of the reading."""
 
     span: DayRange
     links: Sequence[LinkScan]
@@ -110,14 +110,14 @@ async def scan_ledgers(
 
     Args:
         floor: the floor file.
-        links: the links to report.
+        links: the links that the report covers.
         choose: the function that returns the days to report.
         now: the present time, with a time zone.
-        advance: a function to call with the link, the number of entries done, and the number of all
-            entries.
+        advance: a function to call as the reading progresses, with the link, the number of entries
+            that were read, and the number of all entries.
 
     Raises:
-        UserError: the store cannot be read, or no ledger has entries of the reported days.
+        UserError: Redis cannot be read, or no ledger has entries of the reported days.
     """
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)

@@ -1,7 +1,6 @@
 """Collection of a link's gaming days while an audit replays its ledger (duty D19).
 
-A report takes its figures from the books that the audit replays. So the figures of the report and
-of the audit cannot differ.
+The report and the audit use the same replay. So their figures cannot differ.
 """
 
 from collections import Counter
@@ -27,15 +26,16 @@ class DayCollector:
     """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
     A reading of the meters is a ledger entry that closes a gaming day and names it. A day's entries
-    begin after the reading of the day before. They end with the day's own reading. If a day between
-    two readings has no reading, no service ran on it, and nothing happened.
+    begin after the reading that closed the day before. They end with the reading that closes the
+    day. If a day between two closed days has no reading, no service ran on that day, and nothing
+    happened.
 
     Args:
         link: the link as it is in the floor file.
-        wanted: a function that returns True for a gaming day to keep.
+        wanted: a function that returns True if the report needs a gaming day.
 
     Attributes:
-        days: the kept days, by date.
+        days: the days that the report needs, by date.
         first_day: the first gaming day of the ledger; None while it is not known.
     """
 
@@ -45,9 +45,9 @@ class DayCollector:
         self.began(Replay())
 
     def began(self, replay: Replay) -> None:
-        """Begin with the books at the start of the replay.
+        """Begin with the balances and claims at the start of the replay.
 
-        If earlier entries are missing, these are the books at the close of a gaming day.
+        If the replay does not start at the first entry, it starts at the close of a gaming day.
         """
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
@@ -58,7 +58,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Add an entry that was replayed. The replay itself reports errors of the entry."""
+        """Add a ledger entry that was replayed. The replay itself reports a wrong entry."""
         try:
             self._gathered.add_entry(number, fields, replay.books)
             if fields["kind"] == b"reading":
@@ -67,14 +67,14 @@ class DayCollector:
             self._gathered.unreported.append(f"the figures do not include entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
-        """Add the open gaming day after the whole ledger was replayed.
+        """Add the open gaming day, when the whole ledger has been replayed.
 
         Args:
-            open_day: the open day before the replay. If that day was closed during the replay, a
-                later day is used.
+            open_day: the day that was open before the replay. If that day was closed during the
+                replay, the method uses a later day.
 
         Returns:
-            The open day.
+            The day that is open now.
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
@@ -83,7 +83,7 @@ class DayCollector:
 
     @property
     def wins(self) -> Sequence[Win]:
-        """The wins of the kept days, the first won first, in their state at the ledger's end."""
+        """The wins of the needed days, first win first, in their state at the ledger's end."""
         return tuple(self._memory.wins.latest())
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
@@ -94,7 +94,7 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
-        """Make a gaming day from the totals so far and the present books."""
+        """Make a gaming day from the totals so far and the present state of the replay."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
         link_day = LinkDay(
@@ -120,7 +120,7 @@ class DayCollector:
         return replace(link_day, faults=(*gathered.unreported, *faults_of(link_day)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Keep a gaming day if it is wanted. Keep the wanted days without entries before it."""
+        """Keep a gaming day, and the days without entries before it, if the report needs them."""
         if self._closed is None:
             self.first_day = day.first_day
         else:
@@ -134,9 +134,9 @@ class DayCollector:
 
 
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
-    """Yield the days without entries between a closed day and the day `until`.
+    """Yield the days without ledger entries between the closed day `before` and the day `until`.
 
-    These days keep the closing balances of the closed day.
+    On these days, the balances remain those at the close of `before`.
     """
     day = before.last_day + _DAY
     while day < until:
@@ -160,7 +160,7 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
-    """Count the wins that wait, by meter."""
+    """Return the number and amount of the waiting wins of each meter."""
     wins: Counter[str] = Counter()
     cents: Counter[str] = Counter()
     for claim in claims:
@@ -170,7 +170,7 @@ def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
 
 
 def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
-    """Count the Envy Bonuses that are owed, by meter."""
+    """Return the number and amount of the owed Envy Bonuses of each meter."""
     owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:
@@ -185,7 +185,7 @@ def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
 
 
 def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
-    """Yield each difference between a reading of the meters and the ledger (duty D19)."""
+    """Yield each difference between the meters at the close and the ledger (duty D19)."""
     books = replay.books
     for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):
         for name in sorted(read.keys() | own.keys()):

@@ -1,4 +1,4 @@
-"""The lists of one link in reports: meters, money, tables, wins, and acts of people."""
+"""The lists of one link in reports: meters, money, tables, wins, and what people did."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, TypeVar
@@ -48,7 +48,7 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """Make the lists of a meter with its reserve and overflow, and of its accounting meters.
+    """Make two lists: a meter with its reserve and overflow, and the meter's accounting meters.
 
     These lists fulfill duties D2 and D19.
     """
@@ -94,15 +94,15 @@ def _pots_section(
 
 
 def _none_of(words: Sequence[str]) -> str:
-    """Return a sentence that names the flows or counts that are zero."""
+    """Return a sentence that names flows or counts, given in `words`, that are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
 
 
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """Return the lines about a meter's accounting meters: name, number, and amount in cents.
+    """Return a line for each accounting meter of a meter: name, number, and amount in cents.
 
-    The number and the amount are those by which the accounting meter rose.
+    The number and the amount say by how much the accounting meter rose on the day.
     """
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
@@ -179,7 +179,7 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 
 def rounds_section(day: LinkDay) -> ReportSection:
-    """List the counts of finished rounds with a progressive wager, and of voids, for each table."""
+    """List for each table the number of finished rounds with a progressive wager, and of voids."""
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
@@ -199,7 +199,7 @@ def round_cells(rounds: TableRounds) -> tuple[str, ...]:
 
 
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """List voids after cards were entered, and hands entered a second time with other cards."""
+    """List voids after cards were entered, and hands that were entered again with other cards."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",
@@ -223,8 +223,8 @@ WIN_COLUMNS: Final = (
 def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
     """List the hands that won, with all the details of duty D16.
 
-    Each hand has one record: its percentages of a meter, its fixed amounts and its Envy Bonuses, as
-    lines below each other. A record of several lines begins with their sum.
+    Each hand has one record. A record has one line for each percentage of a meter, each fixed
+    amount and each Envy Bonus. If a record has several lines, their sum is its first line.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone)]
     decided = [win for win in wins if win.envy_of is None]
@@ -252,7 +252,7 @@ def _hand_rows(hand: Sequence[Win], zone: ZoneInfo) -> Iterator[tuple[str, ...]]
 
 
 def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
-    """Yield the sums of wins by their state, and the sum of all."""
+    """Yield a row with the sum of the wins in each state, and a row with the sum of all."""
     counted = [(f"{len(those)} {state}", those) for state, those in _by_state(wins)]
     if wins:
         counted.append((f"{len(wins)} in all", [*wins]))
@@ -264,7 +264,7 @@ def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
 def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
     """Return the wins by their state. A state without wins is left out.
 
-    A win at odds counts as paid when it is validated.
+    A win that needs no record of payment counts as paid when it is validated.
     """
     of: dict[str, list[Win]] = {
         "pending": [], "validated, to be paid": [], "paid": [], "rejected": [],
@@ -300,7 +300,7 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
 
 
 def _paid_where(win: Win) -> str:
-    """Return "at the table" for a win that was paid at the table and needs no record of payment.
+    """Return "at the table" for a win that the table paid, and whose payment nobody records.
 
     For any other win, return an empty text.
     """
@@ -312,7 +312,7 @@ _ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4)
 
 
 def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
-    """List acts, each with the person who acted (duty D17)."""
+    """List what people did: one row for each act, with the name of the person (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
@@ -348,7 +348,7 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    """List the differences between the reading of the meters at the close and the ledger."""
+    """List the differences between the meters, read at the close, and the ledger."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
         numbers("Ledger", 2), numbers("Variance", 2),
@@ -366,7 +366,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return the text of a number. Money is in dollars; any other number is a count."""
+    """Return the text of a number. From its name, decide if it is money (in dollars) or a count."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

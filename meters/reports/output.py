@@ -27,13 +27,13 @@ from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins. Unicode has wide forms of some of these
-characters."""
+"""Characters with which a spreadsheet formula begins. Unicode has a wide form of some of them,
+which is converted before the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """The forms in which a report is output. Without any option, the report is printed as tables.
+    """The requested forms of a report. If none is requested, the report is printed as text.
 
     `csv` is a path, or `-` for standard output.
     """
@@ -46,7 +46,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report as a document for people, as rows for programs, and as a spreadsheet.
+    """A report in three forms: a document for people, rows for programs, and a spreadsheet.
 
     `columns` are the columns of the spreadsheet, and `sheet` makes its rows.
     """
@@ -61,7 +61,7 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
     """Read the ledgers for a report, with a progress bar in a terminal.
 
     Raises:
-        UserError: the store cannot be read, or no ledger has entries of the reported days.
+        UserError: Redis cannot be read, or no ledger has entries of the reported days.
     """
     with progress_bar() as progress:
         tasks = {link.id: progress.add_task(link.id, total=None) for link in links}
@@ -73,11 +73,11 @@ def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> L
 
 
 def give(report: Report, wanted: OutputOptions) -> None:
-    """Print or write a report. If the report has a problem, end with exit status 1.
+    """Print or write a report. If the report has a problem or a variance, exit with status 1.
 
     Raises:
         UserError: a file cannot be written.
-        typer.Exit: the report has a problem or a variance, which was printed.
+        typer.Exit: the report has a problem or a variance. The problem is already printed.
     """
     if wanted.csv:
         _write_csv(wanted.csv, _csv(report.columns, report.sheet()))
@@ -96,7 +96,7 @@ def give(report: Report, wanted: OutputOptions) -> None:
 
 
 def _write_csv(path: Path, text: str) -> None:
-    """Write or print a CSV. A file begins with a byte order mark, so Excel reads it as UTF-8."""
+    """Write a CSV to a file or print it. In a file, a byte order mark makes Excel read UTF-8."""
     if str(path) == _STDOUT:
         print_text(text.removesuffix("\n"))
     else:
@@ -136,12 +136,12 @@ def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
 
 
 def _plain(cell: SheetCell) -> SheetCell:
-    r"""Return a cell that no spreadsheet reads as a formula. People type names and reasons.
+    r"""Return a cell that no spreadsheet reads as a formula. A person can type a formula as a name.
 
-    A number is the program's own and remains a number, also a negative one. In a text, control
-    characters are escaped, and an apostrophe is put before a formula, also after blanks. The same
-    is done after each semicolon: in many countries semicolons separate cells, and Excel then
-    respects only the quotes of the first cell.
+    A number, even a negative one, is not changed, because no person typed it. In a text, control
+    characters are escaped, and an apostrophe is put before a formula. This is also done if blanks
+    precede the formula, and after each semicolon. In many countries, semicolons separate cells.
+    There, Excel respects only the quotes of the first cell.
 
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
@@ -155,8 +155,9 @@ def _plain(cell: SheetCell) -> SheetCell:
 def _begins_formula(text: str) -> bool:
     """Check whether a spreadsheet could read the text as a formula.
 
-    Leading spaces, marks and quotes are skipped, because a spreadsheet can drop characters that are
-    not visible. The first other character is normalized without the marks that follow it.
+    Leading spaces, invisible characters, combining marks and quotes are skipped, because a
+    spreadsheet can drop them. The first other character decides. It is compared in its normal form,
+    without the combining marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

@@ -35,7 +35,7 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""The number of characters in one cell that fit on a page, even in a narrow column."""
+"""The largest number of characters in one cell. Even in a narrow column they fit on one page."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
@@ -48,9 +48,9 @@ _UNSIGNED: Final = {
 def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     """Make a PDF of a report, on as many pages as it needs.
 
-    Equal reports make equal files. Each page shows the facility, the report, the page number and
-    the number of pages. The last page has the lines for signatures. If the report cannot be signed,
-    the last page says why.
+    Two equal reports make two identical files. Each page shows the facility's name, the report's
+    title, the page number and the number of pages. The last page has the lines for signatures. If
+    the report cannot be signed, the last page says why.
     """
     short, long = _POINTS[size]
     width, height = (long, short) if document.wide else (short, long)
@@ -100,7 +100,7 @@ def _part(part: ReportPart, inner: float) -> Iterator[object]:
 
 
 def _section(section: ReportSection, inner: float) -> Iterator[object]:
-    """Yield the elements of a list. The title and the first rows stay on one page."""
+    """Yield the elements of a list. The title and the first rows are kept on the same page."""
     yield CondPageBreak(90)
     if section.title:
         yield paragraph(section.title, 9.5, bold=True, before=9)
@@ -114,7 +114,7 @@ def _section(section: ReportSection, inner: float) -> Iterator[object]:
 
 
 def _rows(section: ReportSection, inner: float) -> object:
-    """Make the table of a list. The column titles are repeated on each page."""
+    """Make the PDF table of a list. The column titles are repeated on each page."""
     columns = section.columns
     room = inner - _GAP * (len(columns) - 1)
     weights = sum(column.weight for column in columns)

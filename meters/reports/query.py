@@ -1,6 +1,6 @@
 """The choice of the days, links, meters and tables that a report covers.
 
-If a name is unknown, the error says so in plain words.
+If the user typed an unknown name, the error says so in plain words.
 """
 
 from calendar import monthrange
@@ -58,7 +58,7 @@ def one_day(day: date | None) -> Choose:
 def one_month(first: date | None) -> Choose:
     """Return a function that chooses a month, by default the month of the last closed day.
 
-    If the month is not over, it ends with the open day.
+    If the month is not over, the report ends with the open day.
     """
 
     def choose(open_day: date, today: date) -> DayRange:
@@ -71,7 +71,10 @@ def one_month(first: date | None) -> Choose:
 
 
 def from_to(first: date | None, last: date | None) -> Choose:
-    """Return a function that chooses the days from `first` to `last`, by default all days.
+    """Return a function that chooses the days from `first` to `last`.
+
+    If `first` is None, the days begin with the ledger's first day. If `last` is None, they end with
+    the open day.
 
     Raises:
         UserError: `first` is after `last`.
@@ -99,10 +102,10 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Limit a scan to the link of a table. The table can have left the floor.
+    """Return the part of `found` about the link of a table. The table can have left the floor.
 
     Raises:
-        UserError: the table is neither on the floor nor in the reported days.
+        UserError: the table is not in the floor file and not in the reported days.
     """
     if table is None:
         return found

@@ -1,4 +1,4 @@
-"""Reconciliation of a gaming day. Its figures must agree with each other and with the books."""
+"""Checks of a gaming day's figures: they must agree with each other."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ _COUNTED = {
     "reopened": "reopened",
     "reopened_cents": "reopened_cents",
 }
-"""The names of a table's figures, each with the accounting meter that must be their sum."""
+"""The figures of tables. For each figure, the sum over all tables must equal the accounting meter
+with the name on the right."""
 
 
 def faults_of(day: LinkDay) -> Iterator[str]:
@@ -39,7 +40,7 @@ def faults_of(day: LinkDay) -> Iterator[str]:
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
-    """Yield a text for each sum over the tables that differs from the figure of the link."""
+    """Yield a text for each sum over all tables that differs from the accounting meter."""
     summed: Counter[str] = Counter()
     net_micros = 0
     for (_, meter), figures in day.tables.items():

@@ -25,7 +25,7 @@ WIN_COLUMNS: Final = (
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
 }  # fmt: skip
-"""The columns whose name differs from the name of their field in `Win`."""
+"""The columns whose names differ from the names of the fields of `Win`."""
 
 _POTS: Final = ("meter", "reserve", "overflow")
 _COUNTED: Final = (
@@ -46,7 +46,8 @@ def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
     """Yield all figures of all days: balances, flows, accounting meters, tables and variances.
 
     An amount is the sum of `amount_cents`, in cents, and `fraction_micros`, in ten-thousandths of a
-    cent. The fraction is never negative. So an outflow of half a cent is -1 cents and 5000.
+    cent. The fraction is never negative. So an outflow of half a cent has `amount_cents` -1 and
+    `fraction_micros` 5000.
     """
     for each in links:
         ids = [one.meter_id for one in each.link.meter if meters is None or one.meter_id in meters]
@@ -66,7 +67,7 @@ def table_figures(
 
 
 def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Yield a row for each win that a floorperson decides and for each Envy Bonus (duty D16).
+    """Yield a row for each win that a floorperson must decide, and for each Envy Bonus (duty D16).
 
     The rows of one hand follow each other, and have the same `hand_record`.
     """

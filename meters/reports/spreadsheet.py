@@ -1,7 +1,8 @@
-"""The rows of a report as a spreadsheet shows them: dollars, local times, and names in full.
+"""The rows of a report for a spreadsheet: with dollars, local times, and names in full.
 
 All amounts are in dollars. Each time has three columns: the time by the facility's clock, the
-offset of this clock from UTC, and the time in UTC. A spreadsheet reads the two times as dates.
+offset of this clock from UTC, and the time in UTC. A spreadsheet program recognizes both times as
+dates.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +41,7 @@ _RENAMED: Final = {
     "slip_number": "slip",
     "ledger_entry": "order",
 }
-"""The columns of the spreadsheet whose name differs from the name in the report's rows."""
+"""The columns of the spreadsheet whose names differ from the names in the report's rows."""
 _TIMES: Final = {
     "won_at": "at",
     "validated_at": "validated_at",
@@ -49,11 +50,12 @@ _TIMES: Final = {
 }
 _VARIANCE: Final = "variance_of_"
 _COUNTED: Final = frozenset({"wagers", "voided_wagers", "wins", "hits", "rejected"})
-"""The accounting meters that are counts. All other variances are money."""
+"""The accounting meters that are counts. All other accounting meters, and all accounts, are
+money."""
 
 
 def figure_row(figure: Figure, _: ZoneInfo) -> SheetRow:
-    """Return a row of the reports `day`, `month` and `table` for a spreadsheet."""
+    """Return a spreadsheet row of the report `day`, `month` or `table`."""
     row = _named(figure, FIGURE_SHEET)
     if isinstance(figure["amount_cents"], int):
         micros = int(figure["amount_cents"]) * MICROS_PER_CENT + int(figure["fraction_micros"])
@@ -62,14 +64,15 @@ def figure_row(figure: Figure, _: ZoneInfo) -> SheetRow:
     if name.startswith(_VARIANCE) and isinstance(number, int):
         kind = name.removeprefix(_VARIANCE).partition(":")[0]
         if kind not in _COUNTED:
-            # The difference of an accounting meter in cents is in cents, all others are in micros.
+            # If the name of an accounting meter ends in "cents", its variance is in cents. Every
+            # other variance is in micros.
             row["amount_dollars"] = Decimal(number).scaleb(-2 if kind.endswith("_cents") else -6)
             row["count"] = ""
     return row
 
 
 def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
-    """Return a row of the report `jackpots` for a spreadsheet, with times in the zone."""
+    """Return a spreadsheet row of the report `jackpots`, with local times of the zone."""
     row = _named(figure, WIN_SHEET)
     row["amount_dollars"] = Decimal(figure["amount_cents"]).scaleb(-2)
     row["envy_taken_back_dollars"] = Decimal(figure["envy_taken_back_cents"]).scaleb(-2)
@@ -84,7 +87,7 @@ def _named(figure: Figure, columns: tuple[str, ...]) -> dict[str, SheetCell]:
 
 
 def _times(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
-    """Return a time by the facility's clock, the offset from UTC, and the time in UTC.
+    """Return a time in three forms: by the facility's clock, the clock's UTC offset, and in UTC.
 
     The three texts are empty if there is no time.
 

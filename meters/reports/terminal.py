@@ -12,12 +12,12 @@ from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
 from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
-"""The width of lists, in characters, if the output is not a terminal. At this width no number is
-broken."""
+"""The width of lists, in characters, if the output is not a terminal. At this width, no number is
+split over two lines."""
 
 
 def print_document(document: ReportDocument) -> None:
-    """Print a report: its problems first, then its parts, link by link."""
+    """Print a report: first all problems, then one part for each link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {document.unsigned}" if document.unsigned else ""
     console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
