@@ -28,7 +28,7 @@ reported day can have been won in this time."""
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """The gaming days from `first` to `last`. If `first` is None, they begin with the ledger."""
+    """The gaming days from `first` (or from the ledger's beginning if it is None) to `last`."""
 
     first: date | None
     last: date

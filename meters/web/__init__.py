@@ -1,4 +1,4 @@
 """The web side of the meter service: its pages, payout slips and API.
 
-The API also has the event streams, the metrics and the health probes.
+The event streams, the metrics and the health probes are parts of the API.
 """

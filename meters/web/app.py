@@ -114,8 +114,8 @@ def _schema(floor: Floor) -> OpenAPIConfig:
         openapi_router=Router(
             "/schema", route_handlers=[], opt=for_anybody(), include_in_schema=False
         ),
-        # Only the JSON document is served. The viewers of the framework are left out, because they
-        # load files from other servers.
+        # The API description is served only as JSON. The framework's viewers for it are left out,
+        # because they load files from other servers.
         render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
         components=Components(security_schemes={"session": session}),
     )

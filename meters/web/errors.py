@@ -68,7 +68,7 @@ class ErrorBody(msgspec.Struct, frozen=True):
 
 
 class RefusedError(Exception):
-    """A refused HTTP request. The service does not carry it out.
+    """The refusal of an HTTP request. The service does not do what the request asks.
 
     Attributes:
         status: the HTTP status of the answer.
@@ -84,7 +84,7 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return the error answers that a route can send, for the description of the API."""
+    """Return the error answers of the statuses that a route can send, for the API's description."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 
@@ -119,7 +119,7 @@ def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
 def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
     """Return an API answer for a failed sign-in or a failed change of a user.
 
-    If the store failed, log the error of the store.
+    If the cause is a failure of Redis, log that failure.
     """
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
@@ -134,7 +134,7 @@ def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
 
 
 def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    """Return an API answer that says why a user's decision or change was refused."""
+    """Return an API answer that says why a decision on a win or a change of a link was refused."""
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
@@ -157,12 +157,12 @@ def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Err
 
 
 def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
-    """Refuse a request body that is nested too deeply for its decoder."""
+    """Refuse a request body whose JSON is nested too deeply to be decoded."""
     return error_response(400, ErrorText("bad_request", "the request is nested too deeply"))
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
-    """Log an unexpected error in full, and answer without its details."""
+    """Log an unexpected error in full. Return an API answer without the details of the error."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")

@@ -1,4 +1,4 @@
-"""Event stream of the display state: server-sent events in the format of the public contract."""
+"""Event stream of the meters, links and jackpots: server-sent events, as the contract defines."""
 
 import asyncio
 from typing import Final, Self
@@ -8,12 +8,13 @@ import msgspec
 from meters.displays.display_state import DisplayRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
-"""Seconds without an event after which a comment is sent. If the comment cannot be sent, the reader
-is gone."""
+"""Seconds without an event after which a comment is sent. If the comment cannot be sent, the
+service knows that the reader has gone."""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
-    # If a proxy buffered the events, no meter would be current.
+    # These headers forbid a proxy to buffer the events, because buffered meters would be out of
+    # date.
     "X-Accel-Buffering": "no",
     "Cache-Control": "no-store, no-transform",
 }
@@ -25,14 +26,14 @@ _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
 
 
 class EventStream:
-    """Updates of the display state as the bytes of server-sent events.
+    """Changes of the meters, links and jackpots, as the bytes of server-sent events.
 
-    The first event is ``page``, with the version of the pages. A page from before an upgrade has
-    another version. From this event, such a page knows that it is outdated. The current state
-    follows, then the changes. Each meter, controller and jackpot has its own event.
+    The first event is ``page``, with the version of the pages. An open page that was loaded from an
+    earlier version sees from this event that it must reload. The next events are the current state.
+    All later events are changes. There is one event for each meter, controller or jackpot.
 
-    The reader gets the stream in parts. Each part has all changes since the last part was read. So
-    a slow reader gets later data, and needs no more memory.
+    The stream is sent in parts. Each part has all changes since the reader read the part before. So
+    a slow reader gets changes later, but the service needs no more memory for this reader.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:

@@ -26,17 +26,18 @@ Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""Name of the session cookie. The prefix ``__Host-`` makes browsers send the cookie only to this
-host, for all paths, and only over secure connections."""
+"""Name of the session cookie. Because of the prefix ``__Host-``, browsers send the cookie only to
+this host, for all paths, and only over encrypted connections."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""Name of the cookie that identifies a device. This cookie remains after the session has ended. So
-failed sign-ins elsewhere do not lock out a user who signed in on this device before."""
+"""Name of the cookie that identifies a device. This cookie remains after the session has ended. It
+lets a user who once signed in on this device sign in again, even if failed sign-ins on other
+devices have locked the user's name."""
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
 """Name of a request header. The value 1 means that the page sends the request without the user.
-Such a request does not keep the session alive."""
+Such a request does not prolong the session."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
 """The part of a route's API description that limits the route to signed-in users."""
@@ -61,12 +62,12 @@ _PROXY_SAYS_SO: Final = (
 class RequestDetails(Protocol):
     """The parts of an HTTP request that this module reads.
 
-    Requests with any type of route handler have these parts.
+    Every type of request and connection in the web framework has these parts.
     """
 
     @property
     def scope(self) -> Scope:
-        """The web server's description of the connection."""
+        """The description of the connection that the web server gives to the application."""
         ...
 
     @property
@@ -86,7 +87,7 @@ class RequestDetails(Protocol):
 
 
 class RouteAccess(StrEnum):
-    """Access to a route that needs no right: for anybody, or for every signed-in user."""
+    """The two kinds of routes that need no right: for anybody, and for every signed-in user."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"
@@ -103,7 +104,7 @@ def for_whoever_signed_in() -> dict[str, object]:
 
 
 def needs(right: Right) -> dict[str, object]:
-    """Return the access declaration of a route that needs a right."""
+    """Return the access declaration of a route for signed-in users who have the right."""
     return {ACCESS: right}
 
 
@@ -119,12 +120,13 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 
 
 def gate(user_directory: UserDirectory) -> Guard:
-    """Return the check that runs before every route. It refuses users without the right (D20).
+    """Return the check that runs before every route and refuses users without its right (D20).
 
-    The check accepts a request that changes something only from pitlink's own pages. So it compares
-    the origin, and requires JSON. On a route for signed-in users, it also requires the session's
-    CSRF token. After the request body has arrived, it looks the user up a second time. The reason
-    is that a sender can delay the body until the session has ended.
+    For a request that changes something, the check makes sure that one of pitlink's pages sent it.
+    So the check compares the request's origin with pitlink's address, and requires JSON. On a route
+    for signed-in users, the check also requires the session's CSRF token. It then waits for the
+    request body and looks the user up a second time, because the session can end while the body
+    arrives.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -170,10 +172,10 @@ async def _admit(
 
 
 async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
-    """Return the user who is signed in at the requesting browser, or None if nobody is.
+    """Return the user who is signed in at the browser that sent the request, or None.
 
     Raises:
-        UsersError: the store cannot be read (``store_failed``).
+        UsersError: Redis cannot be read (``store_failed``).
     """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
@@ -188,7 +190,7 @@ def token_of(connection: RequestDetails) -> str | None:
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the network address from which a user signs in, and the device if it is known."""
+    """Return the network address of a sign-in, and the id of the device if it sent the cookie."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
@@ -196,7 +198,7 @@ def caller_of(connection: RequestDetails) -> Caller:
 def client_of(connection: RequestDetails) -> str:
     """Return the client's network address.
 
-    If a proxy on this machine forwards the request, this is the address that the proxy reports.
+    If a proxy on this machine forwards the request, return the address that the proxy reports.
     """
     return connection.client.host if connection.client else ""
 
@@ -204,8 +206,8 @@ def client_of(connection: RequestDetails) -> str:
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    A proxy on this machine reports HTTP or HTTPS in the header X-Forwarded-Proto. If another
-    machine sends this header, the header is ignored.
+    If a proxy on this machine forwards the request, its header X-Forwarded-Proto says if the
+    request was encrypted. If another machine sends this header, the header is ignored.
 
     Raises:
         RefusedError: the connection is not encrypted (``https_needed``).
@@ -232,7 +234,8 @@ def _check_origin(connection: RequestDetails) -> None:
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
         message = f"only the pages of {ours} may do this: it came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
-            # Most likely this is pitlink's own page behind a proxy that does not report HTTPS.
+            # Most likely, the request comes from pitlink's own page, through a proxy that does not
+            # report HTTPS.
             message = (
                 f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
             )
@@ -247,6 +250,7 @@ def _check_content(connection: RequestDetails) -> None:
 
 def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
     shown = connection.headers.get(CSRF_HEADER, "")
-    # Compared in constant time, so the answer's delay reveals nothing about the token.
+    # The comparison takes the same time for each wrong token, so the time of the answer reveals
+    # nothing about the right token.
     if not hmac.compare_digest(shown.encode(), person.csrf.encode()):
         raise RefusedError(403, "csrf", f"the header {CSRF_HEADER} is missing or wrong")

@@ -1,4 +1,4 @@
-"""The facility's branding as files: a style sheet, and numerals in the facility's colors."""
+"""The facility's branding as files: a style sheet, and drawn digits in the facility's colors."""
 
 import hashlib
 import re
@@ -14,17 +14,17 @@ from meters.floor.logo import read_logo
 from meters.http.static_files import SHARED, Assets
 
 PAGES: Final = ("meters.web.signage", "meters.web.floor", "meters.web.paytable", SHARED)
-"""The Python packages whose files the pages use."""
+"""The Python packages that contain the files of the pages."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 """The files that are drawn in the facility's colors."""
 
 
 def themed(assets: Assets, floor: Floor) -> Assets:
-    """Return the files of the pages in the facility's colors.
+    """Return the files of the pages, with the drawn files in the facility's colors.
 
-    Pages show parts of the floor file. If one of these parts changes, the files get another
-    version. So a display that was open before the change reloads by itself.
+    Pages show parts of the floor file. If one of these parts changes, the version of the files
+    changes. An open display compares this version with its own, and reloads by itself.
 
     Raises:
         UserError: the logo cannot be shown.
@@ -44,7 +44,7 @@ def themed(assets: Assets, floor: Floor) -> Assets:
 
 
 def _painted(drawing: bytes, branding: Branding) -> bytes:
-    """Return a drawing with its original colors replaced by the branding's colors."""
+    """Return a drawing whose original colors are replaced by the colors of the branding."""
     colours: Mapping[str, str] = {
         "#fffaf0": branding.ink,
         "#f3e6c4": mixed(branding.ink, branding.accent, 14),

@@ -1,4 +1,4 @@
-"""HTTP routes for correction requests: list the requests, confirm one, or refuse one."""
+"""HTTP routes by which a floorperson lists, confirms or refuses correction requests."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that refuses a correction request. The dealer reads `reason`."""
+    """The request body that refuses a correction request. The dealer can read `reason`."""
 
     reason: Words
 
@@ -31,8 +31,9 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def list_asks() -> Sequence[AskRow]:
         """List the correction requests that wait for a decision, oldest first.
 
-        A request is for a void after cards were entered, or for a result with hands entered
-        differently. The table of a request waits until a floorperson confirms or refuses it.
+        The dealer asks for a correction in two cases: to void a round after its cards were entered,
+        or to enter a hand again with other cards. The table waits until a floorperson confirms or
+        refuses the request.
         """
         return await asks.asks()
 
@@ -40,14 +41,14 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def confirm_ask(
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
-        """Confirm a correction request exactly as the page showed it (duty D17)."""
+        """Confirm a correction request exactly as the floor page showed it (duty D17)."""
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
     async def refuse_ask(
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:
-        """Refuse a correction request, with a reason. The round continues unchanged."""
+        """Refuse a correction request, with a reason. The round remains as it was."""
         return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

@@ -1,4 +1,4 @@
-"""The event stream that notifies an open floor page of changes."""
+"""The event stream that reports changes to an open floor page."""
 
 import asyncio
 import time
@@ -25,24 +25,24 @@ LOOK_EVERY_S: Final = 5.0
 
 HEARTBEAT_S: Final = 2.0
 """Seconds without a change after which the stream sends a ``heartbeat``. A page that misses two
-heartbeats is no longer current."""
+heartbeats shows that its data can be out of date."""
 
 _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A name that no link has. A follower with this name receives no data. Its stream ends when the
-display state closes."""
+"""A name that no link has. A follower of this name receives no display data. The follower only
+learns when the display data is closed, because the service stops."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of a ``changed`` event. `count` only shows that something has changed."""
+    """Data of a ``changed`` event. A new `count` says that something has changed, but not what."""
 
     count: int
 
 
 class ChangeStream:
-    """The events of one floor page's stream, until the user's session ends.
+    """The events that one floor page receives, until the user's session ends.
 
     A ``changed`` event is sent at the start and after each change. The stream does not keep the
     session alive, so the session of an unused page lapses. A lapsed session can still watch.
@@ -61,7 +61,7 @@ class ChangeStream:
         self._end = end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the bytes of the stream."""
+        """Yield the events as bytes, in the format of server-sent events."""
         seen = _NOTHING_NEW
         looked_at = -LOOK_EVERY_S
         ended = asyncio.create_task(self._until_displays_close())
@@ -116,7 +116,7 @@ def change_routes(
 
         A `changed` event is sent at the start, and when a claim, a correction request or a link
         changes. A `heartbeat` is sent when nothing has changed for two seconds. The stream does not
-        keep the session alive.
+        prolong the session.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(

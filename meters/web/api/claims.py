@@ -1,4 +1,4 @@
-"""HTTP routes for claims: list waiting claims, decide a claim, and search wins."""
+"""HTTP routes for claims (records of wins): list waiting claims, decide them, and search wins."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from meters.web.security import (
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
-"""The largest entry number that a request can name. No ledger and no log has more entries."""
+"""The largest entry number in a request. No ledger and no operators' log has more entries."""
 
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
@@ -37,14 +37,14 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request body without fields. A body with any field is refused.
 
-    The actor is the signed-in user.
+    The person who acts is the signed-in user.
     """
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body by which a floorperson rejects a win, with the reason.
 
-    `envy_not_due` is true if the Envy Bonuses of the hand are not due either.
+    `envy_not_due` is true if the floorperson also declares the hand's Envy Bonuses as not due.
     """
 
     reason: Words
@@ -54,7 +54,7 @@ class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that records a payment, with the number of its payout slip.
 
-    `envy_paid` is true if the Envy Bonuses of the hand were paid too.
+    `envy_paid` is true if the Envy Bonuses for the hand are also paid.
     """
 
     slip: Words
@@ -112,9 +112,10 @@ def _reading_routes(
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """List the claims that wait, oldest first.
 
-        A claim waits until its win and its Envy Bonuses are paid or rejected. Money is in cents. A
-        user with the right to see wins gets every field of each claim. For everybody else, the
-        service removes the names of people, the evidence, the reason and the slip number.
+        A claim is the record of a win. It waits until the win and its Envy Bonuses are paid or
+        rejected. Money is in cents. A user with the right to see wins gets every field of each
+        claim. For everybody else, the service removes the names of people, the evidence, the reason
+        and the slip number.
         """
         person = await person_of(request, user_directory)
         rows = await claims.waiting()
@@ -124,7 +125,7 @@ def _reading_routes(
 
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
-        """Return one claim with its evidence, whether it is decided or not (duty D16)."""
+        """Return one claim, decided or not, with the evidence of its round (duty D16)."""
         return await claims.find(claim)
 
     @get(
@@ -160,7 +161,7 @@ def _reading_routes(
         before: FromQuery[str | None] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
     ) -> WinPage:
-        """Search all wins, decided or waiting, latest first (duty D16)."""
+        """List the wins, decided or waiting, that match a search, latest first (duty D16)."""
         return await claims.wins(
             WinSearch(
                 link=link, meter=meter, table=table, state=claim_state, words=words, since=since,
@@ -192,8 +193,8 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         pending, and its `request` names the user. Another user must confirm the request with
         `confirm` (duty D4).
 
-        If the win was a percentage of the meter, its amount goes back to the meter. The amount of a
-        win at odds goes back to the house account.
+        If the win is a percentage of a meter, its amount goes back to the meter. If the win is at
+        odds, its amount goes back to the house account.
         """
         return await claims.reject(
             claim, request.user.name, reason=data.reason,
@@ -207,8 +208,9 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         """Record the payment of a validated win, with the number of its payout slip.
 
         The user who records the payment must not be the person who validated the win (duty D4). Two
-        users count as one person if one of them set the other's PIN, or if somebody else set both
-        PINs. This rule applies if both users could have acted with those PINs in the last 24 hours.
+        users count as one person if one of them set the PIN of the other, or if a third person set
+        the PINs of both. This rule applies if both users could have acted with those PINs in the
+        last 24 hours.
         """
         return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
@@ -261,7 +263,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def pay_envy(
         claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ClaimRow:
-        """Confirm that the table has paid the owed Envy Bonuses of a hand."""
+        """Record that the table has paid the owed Envy Bonuses for a hand."""
         person = request.user
         return await claims.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
 
@@ -269,7 +271,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject the owed Envy Bonuses of a hand if they are not paid yet, with the reason."""
+        """Declare owed and unpaid Envy Bonuses for a hand as not due, with the reason."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -279,7 +281,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def without_names(row: ClaimRow) -> ClaimRow:
-    """Return a claim for the public: without names, evidence, reasons and slip number."""
+    """Return the public part of a claim: no names of people, evidence, reason or slip number."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
         slip_corrected_by=None, slip_corrected_at=None, request=None,
@@ -288,5 +290,5 @@ def without_names(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """Return the id of a claim without the characters that a file name cannot have."""
+    """Return the id of a claim without characters that are not safe in a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

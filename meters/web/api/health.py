@@ -14,23 +14,23 @@ from meters.web.security import for_anybody
 
 
 class Health(Protocol):
-    """The source of the links' state for the health probes."""
+    """The part of the service from which the health probes read the state of the links."""
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the id and the reason of each inoperable link; empty if all links operate."""
+        """Return the id of each inoperable link, with the reason why it does not operate."""
         ...
 
 
 class Alive(msgspec.Struct, frozen=True):
-    """The answer of `/healthz`: the process is alive."""
+    """The answer of the health probe `/healthz`: the process of the service is alive."""
 
     alive: bool
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """The answer of `/readyz`. `ready` is true if every link is operable.
+    """The answer of the status page `/readyz`. `ready` is true if every link is operable.
 
-    `links` has the id and the reason of each inoperable link.
+    `links` has the id of each inoperable link, with the reason why it does not operate.
     """
 
     ready: bool
@@ -42,7 +42,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/healthz", opt=for_anybody(), sync_to_thread=False)
     def is_alive() -> Alive:
-        """Answer that the process is alive. The answer says nothing about the links."""
+        """Answer that the service's process is alive. The answer says nothing about the links."""
         return Alive(alive=True)
 
     @get(
@@ -52,7 +52,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
         sync_to_thread=False,
     )
     def is_ready() -> Response[Readiness]:
-        """Check if every link is operable (duty D14)."""
+        """Return whether every link is operable (duty D14)."""
         reasons = dict(health.inoperable())
         return Response(
             Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200

@@ -1,6 +1,6 @@
-"""HTTP routes for links: their state, their history, and the acts of people on them.
+"""HTTP routes for links: show their state and history, and close, open, approve or change them.
 
-A change of a parameter or of a meter balance needs two people.
+To change a meter's parameter or balance, two people are necessary.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,8 @@ class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that approves a floor file.
 
-    `digest` is the digest of the floor file that the user saw. Only that file can be approved.
+    `digest` is the digest of the floor file that the user saw. If the service has another floor
+    file, the approval is refused.
     """
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
@@ -52,7 +53,7 @@ def link_routes(links: Links) -> list[HTTPRouteHandler]:
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
     @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def list_links() -> Sequence[LinkView]:
-        """List every link with its state, proposed changes and meters' parameters (duty D3)."""
+        """List every link: its state, proposed changes, and the parameters of its meters (D3)."""
         return await links.links()
 
     @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
@@ -61,7 +62,7 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
         before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
     ) -> Sequence[ActRow]:
-        """List the acts of people on a link, latest first (duty D17)."""
+        """List what people did with a link, latest first (duty D17)."""
         return await links.acts(link, before, limit)
 
     return [list_links, list_acts]
@@ -72,7 +73,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def close_link(
         link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
     ) -> LinkView:
-        """Close a link. Its tables finish their open rounds and accept no new progressive wager."""
+        """Close a link. Its tables finish their open rounds but accept no new progressive wager."""
         return await links.close(link, request.user.name, data.reason)
 
     @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
@@ -88,9 +89,9 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
-        """Approve the settings of a link in the floor file that the page showed (duty D12).
+        """Approve the settings that the floor file, shown on the page, has for a link (D12).
 
-        The service opens the link one or two seconds after the approval.
+        One or two seconds after the approval, the service makes the link operable.
         """
         person = request.user
         return await links.approve(link, person.name, data.digest, person.setters)
@@ -105,9 +106,9 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[ParameterChange | Adjustment],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Propose a change of a meter's parameter or balance (duties D12, D15).
+        """Propose to change a meter's parameter or balance (duties D12, D15).
 
-        Another person must confirm the proposal (duty D4).
+        A person other than the proposer must confirm the proposal (duty D4).
         """
         return await links.propose(link, request.user.name, data, request.user.setters)
 
@@ -118,11 +119,11 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Confirm the proposal of another person, and make the proposed change (duty D4).
+        """Confirm a change that somebody else proposed, and make the change (duty D4).
 
-        Two users count as one person if one of them set the other's PIN, or if somebody else set
-        both PINs. This rule applies if both users could have acted with those PINs in the last 24
-        hours.
+        Two users count as one person if one of them set the PIN of the other, or if a third person
+        set the PINs of both. This rule applies if both users could have acted with those PINs in
+        the last 24 hours.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
@@ -134,7 +135,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Withdraw a proposed change."""
+        """Withdraw a proposed change, so nobody can confirm it any more."""
         return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

@@ -1,4 +1,4 @@
-"""Public HTTP routes for the meters: their current values, and a stream of changes."""
+"""Public HTTP routes for the meters: their current values, and a stream of their changes."""
 
 from litestar import get
 from litestar.background_tasks import BackgroundTask
@@ -34,8 +34,8 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         """Send the current state and then each change as server-sent events.
 
         The events are `meter`, `controller` and `jackpot`. If `link` is given, only events of that
-        link are sent. While the controller of a link is alive, a `controller` event is sent every
-        second. Without `controller` events, the meters of the link are not current.
+        link are sent. A `controller` event is sent every second while the service operates the
+        link. If these events stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

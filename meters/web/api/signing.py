@@ -58,10 +58,10 @@ class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The signed-in user, the user's rights, and the data that the user's page needs.
+    """The signed-in user, the user's rights, and other data that the floor page needs.
 
-    `choose_pin` is true if somebody else set the user's PIN. Such a user has no rights until they
-    choose their own PIN.
+    `choose_pin` is true if the user's PIN was set by somebody else. Such a user has no rights until
+    they choose their own PIN.
 
     The page must send `csrf` with every act, in the header ``X-CSRF-Token``. The session lapses
     after `idle_seconds` without a request of the user. A request that the page sends without the
@@ -93,11 +93,11 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
-        """Sign in with a name and a PIN. The previous session of the browser ends.
+        """Sign in with a name and a PIN. A session that this browser already has ends.
 
-        The answer also sets a cookie that identifies the device. Failed sign-ins of others can lock
-        the user's name or the network address. A user who has signed in on this device before can
-        still try to sign in there.
+        The answer also sets a cookie that identifies the device. Failed sign-ins of other people
+        can lock the user's name or the network address. In spite of such a lock, a user who once
+        signed in on this device can sign in on it.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -140,7 +140,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         sync_to_thread=False,
     )  # fmt: skip
     def show_me(request: StaffRequest) -> Me:
-        """Return the signed-in user."""
+        """Return the signed-in user, their rights, and other data that the floor page needs."""
         return _me(floor, request.user)
 
     @post(
@@ -149,9 +149,10 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
-        """Set the signed-in user's own PIN, and end all other sessions of the user.
+        """Replace the signed-in user's PIN by one that the user chose. End their other sessions.
 
-        Nobody else knows this PIN. A wrong `pin` (the current PIN) counts as a failed sign-in.
+        `pin` is the current PIN. A wrong current PIN counts as a failed sign-in. Only the user
+        knows the new PIN.
         """
         await user_directory.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
@@ -165,9 +166,10 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         request: StaffRequest,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
     ) -> Sequence[LogRow]:
-        """List the log entries about the signed-in user, latest first.
+        """List the entries of the operators' log about the signed-in user, latest first.
 
-        These are acts on the user's account and PIN, and acts of the user on other accounts.
+        These entries are about changes of the user's account and PIN, and about changes that the
+        user made to other accounts.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 

@@ -1,4 +1,4 @@
-"""HTTP routes for the users and for the operators' log."""
+"""HTTP routes for the users, and for the operators' log (the record of what users did)."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
@@ -39,10 +39,10 @@ class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user whose PIN was set.
+    """A user who has just been given a PIN.
 
-    `pin` is the PIN that the service generated. If the service generated none, `pin` is null. No
-    other answer shows this PIN.
+    `pin` is the PIN that the service generated, or null if the request contained a PIN. No other
+    answer shows the generated PIN.
     """
 
     pin: str | None = None
@@ -53,7 +53,7 @@ def user_routes(
 ) -> list[HTTPRouteHandler]:
     """Declare the routes for the users and the operators' log.
 
-    `log_seal` returns the seal of the operators' log.
+    `log_seal` returns the seal of the operators' log, which is a digest over all entries.
     """
     return [*_reading_routes(user_directory, log_seal), *_changing_routes(user_directory)]
 
@@ -76,7 +76,7 @@ def _reading_routes(
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal of the operators' log, so it can be kept outside pitlink (duty D17)."""
+        """Return the seal (digest) of the operators' log, to be kept outside pitlink (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -89,7 +89,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
         """Add a user with a PIN that is valid for 24 hours.
 
-        With this PIN the user can only choose their own PIN.
+        With this PIN, the user can do nothing except choose their own PIN.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
@@ -113,7 +113,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def unlock_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
-        """Remove the locks that too many failed sign-ins put on a user."""
+        """Let a user sign in again whom too many failed sign-ins have locked out."""
         return await users.unlock(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/pin", Right.CHANGE_USERS)
@@ -122,7 +122,8 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     ) -> UserWithPin:
         """Set a new PIN for a user. The user's sessions end immediately.
 
-        The PIN is valid for 24 hours. With this PIN the user can only choose their own PIN.
+        The PIN is valid for 24 hours. With this PIN, the user can do nothing except choose their
+        own PIN.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

@@ -1,1 +1,1 @@
-"""The floor page, where wins are validated and paid and links are managed."""
+"""The floor page, on which floorpersons decide wins and supervisors manage links."""

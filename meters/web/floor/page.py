@@ -1,4 +1,4 @@
-"""The floor page: an empty frame that its scripts fill for the signed-in user."""
+"""The floor page: an empty page that scripts fill with data after the user has signed in."""
 
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
@@ -12,7 +12,7 @@ from meters.http.templates import load_template
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
     """Declare the route of the floor page.
 
-    The route needs no sign-in, because the page itself has no data of the floor.
+    Everybody can load the empty page, because it contains no data of the floor.
     """
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,

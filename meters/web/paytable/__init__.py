@@ -1,1 +1,1 @@
-"""The page that shows the players at a table what each hand wins."""
+"""The page that shows players what each hand wins."""

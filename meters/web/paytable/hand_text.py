@@ -1,6 +1,7 @@
 """Texts that show patrons what each hand wins (duty D1).
 
-The texts use the present terms of the link, with all confirmed changes of a paytable.
+The texts use the present terms of the link. The terms include each change of a paytable that two
+people have made.
 """
 
 from collections.abc import Iterator
@@ -21,9 +22,9 @@ class Pay:
 
 
 def pays_of(meter: Meter) -> Iterator[Pay]:
-    """Yield the line of each winning hand, the highest first.
+    """Yield one paytable line for each winning hand, highest hand first.
 
-    The lines of Magic Card and Lucky Bonus, which are drawn by chance, are last.
+    The Magic Card and the Lucky Bonus, which are drawn by chance, come last.
     """
     for row in _paying(meter):
         wins = f"{row.percent}% of the meter" if row.percent else _for_1(row.for_1)
@@ -36,13 +37,13 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
 
 
 def winners_of(meter: Meter) -> str:
-    """Return the hands that win a percentage of the meter, as one line of text."""
+    """Return one line of text that names the hands that win a percentage of the meter."""
     won = [f"{hand_words(row.hand)} {row.percent}%" for row in _paying(meter) if row.percent]
     return "Wins: " + " · ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield the first row of each winning hand. A hand can have several rows in a paytable."""
+    """Yield the first of the rows that a paytable has for each winning hand."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:

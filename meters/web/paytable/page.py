@@ -1,4 +1,4 @@
-"""The page that shows the players at a table what each hand wins (duty D1)."""
+"""The page that shows players what each hand wins (duty D1)."""
 
 import hashlib
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The signage pages."""
+"""The signage pages, which show the meters to patrons."""

@@ -1,4 +1,4 @@
-"""The signage pages. The service sends each page complete. Then `signage.js` keeps it current."""
+"""The signage pages. The service sends a page with current data. `signage.js` then updates it."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,8 +26,8 @@ _TEMPLATE: Final = load_template("meters.web.signage", "page.html")
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 Shown = Literal["live", "closed", "unavailable"]
-"""State of a meter on a display. ``live``: it is in play. ``closed``: it keeps its money, but
-accepts no wagers. ``unavailable``: its current amount is not known."""
+"""State of a meter on a display. ``live``: the meter is in play. ``closed``: the meter keeps its
+money, but accepts no wagers. ``unavailable``: the current amount is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 class Signage:
     """One signage page in its current state.
 
-    `signage.js` applies later changes by the same rules.
+    `signage.js` must follow the same rules when it applies later changes.
     """
 
     def __init__(
@@ -119,9 +119,10 @@ class Signage:
         self._validated = _by_meter(displays.validated())
 
     def page(self, links: tuple[Link, ...], watched: str | None) -> str:
-        """Return the HTML of the page for some links.
+        """Return the HTML of the page that shows the given links.
 
-        The page follows the events of the link `watched`, or of all links if `watched` is None.
+        The page later updates itself from the events of the link `watched`, or of all links if
+        `watched` is None.
         """
         facility = self._floor.facility
         shown = [self._displays.in_force(link) for link in links if link.meter]
@@ -153,7 +154,7 @@ class Signage:
     def _digits(self, link: Link) -> int:
         """Return the number of digits in a link's largest amount, from 6 to 12.
 
-        All amounts of the link are drawn at the size for this number of digits.
+        The page draws all amounts of the link so small that this number of digits fits.
         """
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
@@ -192,8 +193,8 @@ class Signage:
     def _note(self, row: MeterRow) -> _NoteView:
         """Return the text about a win that is shown next to a meter's amount (duty D8).
 
-        The text is about the highest pending win. If no win is pending, it is about the last win
-        that was validated a moment ago.
+        The text is about the highest win that waits for validation. If no win waits, the text is
+        about the latest win that was validated a moment ago.
         """
         words = self._branding.wording
         key = (row.link, row.meter)

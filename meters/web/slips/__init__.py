@@ -1,1 +1,1 @@
-"""The payout slip of a win."""
+"""The payout slip of a win, as a PDF."""

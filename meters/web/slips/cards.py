@@ -22,7 +22,7 @@ _GAP: Final = 4.0
 def cards_drawing(names: Sequence[str], width_max: float) -> object:
     """Draw cards in a row of at most `width_max` points.
 
-    A card is named by rank and suit: "Td" is the ten of diamonds.
+    `names` has the rank and suit of each card: "Td" is the ten of diamonds.
     """
     width = min(30.0, width_max / len(names) - _GAP)
     height = 1.38 * width

@@ -1,7 +1,7 @@
 """The payout slip: the record of one win and the signature lines, on one Letter page.
 
 The slip has everything that duty D16 requires of a win: date, time, table, position, hand, amount
-and order.
+and place in the order of wins.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,8 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Largest width of the layout, in percent of the page's width. Content that does not fit in this
-width is shrunk further."""
+"""Largest width of the layout, in percent of the page's width. Content that is still too high at
+this width is shrunk until it fits."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -48,12 +48,14 @@ def slip_pdf(
 ) -> bytes:
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
-    The slip shows the order of the win as duty D7 defines it. Long content is printed smaller until
-    it fits. The same win, printed by the same person at the same time, makes an identical file.
+    The slip shows the win's place in the order of wins (duty D7). Long content is printed smaller
+    until it fits. Two slips of the same win, printed by the same person at the same time, are
+    identical files.
 
     Args:
-        floor: the facility with its time zone, and whether the floor is a demonstration.
-        row: the win, with amounts in cents.
+        floor: the floor file. The slip shows the facility and its local time, and says if the floor
+            is a demonstration.
+        row: the claim of the win, with amounts in cents.
         printed_by: the user who prints the slip.
         at: the time of printing, with a time zone.
         hand: all claims of the hand that won. If there are several, the slip lists all payments of
@@ -89,7 +91,7 @@ def slip_pdf(
 def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: float) -> object:
     """Return the content of a slip, laid out so that it fits on the page.
 
-    The content is laid out wider than the page, then shrunk to the page's width.
+    Long content is laid out wider than the page, and then shrunk to the page's width.
     """
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
@@ -101,7 +103,7 @@ def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: floa
 
 
 class _Slip:
-    """Content of one win's slip, from top to bottom. Its width is in points."""
+    """Content of the payout slip of one win, from top to bottom. `width` is in points."""
 
     def __init__(self, floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], width: float) -> None:
         self._facility = floor.facility
@@ -226,7 +228,7 @@ class _Slip:
                 yield paragraph(_owed(owed), 9)
 
     def _envy_words(self) -> str:
-        """Return the text that says whether the hand's Envy Bonuses are owed, paid or not due."""
+        """Return the text about the hand's Envy Bonuses: owed, paid or not due."""
         row = self._row
         if row.envy_state == "paid":
             by = f", {self._by(row.envy_by, row.envy_at)}" if row.envy_by else ""
