@@ -21,8 +21,8 @@ class Ranking:
 
     Attributes:
         hands: the hands, the highest first.
-        tops: the hands with which a paytable is allowed to begin. A paytable need not list the
-            royals separately.
+        tops: the hands that the first row of a paytable can have. There are several, because a
+            paytable need not list the royals separately.
         cards: the numbers of cards that the ranking can judge.
         of: function that returns the hand that cards form.
     """

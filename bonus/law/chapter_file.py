@@ -37,7 +37,7 @@ class Progression(_Part, frozen=True):
 
 
 class PrintedTable(_Part, frozen=True):
-    """Paytables printed side by side: one row per hand, one column per choice.
+    """Paytables printed side by side: one row for each hand, one column for each paytable.
 
     Attributes:
         rule: the subsection with the paytables.
@@ -83,7 +83,7 @@ class EnvySchedule(_Part, frozen=True):
 
 
 class Envy(_Part, frozen=True):
-    """The Envy Bonuses of a wager, from the highest to the lowest Qualifying Hand."""
+    """The Envy Bonuses of a wager, for the highest to the lowest hand that brings an Envy Bonus."""
 
     rule: str
     lowest: str

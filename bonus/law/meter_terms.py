@@ -28,8 +28,8 @@ class Row:
 
     Attributes:
         hand: the name of the hand in the paytable. Several royals can share one name.
-        percent: the percentage of the meter that the hand pays, or 0.
-        for_1: the multiple of the wager that the hand pays, or 0.
+        percent: the percentage of the meter that the hand wins, or 0.
+        for_1: the multiple of the wager that the hand wins, or 0.
         envy_cents: the Envy Bonus, in cents, that each wager of another player wins through the
             hand, or 0.
     """

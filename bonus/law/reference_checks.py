@@ -135,7 +135,7 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 
 def _check_deal(chapter: Chapter) -> None:
-    """Check that one deck has enough cards for all positions, the dealer and the community."""
+    """Check that one deck has enough cards for all hands and the community cards."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:

@@ -121,8 +121,8 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    ``groups`` is the number of cards from each source. Only rankings of colors depend on it. All
-    other rankings depend only on the total number of cards.
+    ``groups`` is the number of cards from each source. It matters only for rankings of colors. For
+    all other rankings, only the total number of cards matters.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
@@ -135,7 +135,7 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:
-    """Return the enumeration of all hands with one further card of a given rank (679a.12(f))."""
+    """Return the enumeration of all hands with one additional card of a given rank (679a.12(f))."""
     return Enumeration(
         f"{wager.ranking} of {size} cards and a {rank}",
         HandDeals,

@@ -32,7 +32,7 @@ class PaidHand:
     deals: int
 
     def line(self, of: int, fourth_card: str = "") -> HandLine:
-        """Return the line about this hand for the odds of a wager."""
+        """Return the line that describes this hand in the odds of a wager."""
         return HandLine(
             hand=self.hand,
             combinations=self.deals,

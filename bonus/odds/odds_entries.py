@@ -173,7 +173,8 @@ class OddsEntry(_Part, frozen=True):
         house_edge_at_empty_meter: the house edge with an empty meter.
         meter_return: the reduction of the house edge when the meter rises by the amount of one
             wager.
-        envy_return: the reduction of the house edge for each other player, by the wager in cents.
+        envy_return: the reduction of the house edge by the hand of one other player. The keys are
+            the wagers in cents.
         break_even_meter: the lowest meter without a house edge, in cents, by the wager in cents.
         break_even_meter_with_envy: the same as ``break_even_meter``, with one to six other players,
             in this order.

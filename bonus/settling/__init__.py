@@ -4,7 +4,7 @@
 the round against the rules of the casino table (``table_rules``, ``round_checks``). It settles the
 round position by position (``settlement``, ``payouts``).
 
-Each kind of wager is one step of settlement: ``main_wagers``, ``optional_wagers``,
-``progressives``, ``hand_bonus``. ``meter_holdings`` subtracts the percentages that are won from the
-meters.
+Settlement has one step for each kind of wager. The steps are in ``main_wagers``,
+``optional_wagers``, ``progressives`` and ``hand_bonus``. If a round wins percentages of meters,
+``meter_holdings`` subtracts these percentages from the meters.
 """

@@ -6,11 +6,11 @@ hand. In two cases, the declaration is refused, because the cards of the positio
 evidence:
 
 - A Magic Card is drawn, no other card of the round is the Magic Card, and the position has a Five
-  Card Hand Bonus wager on its own hand. Then only the position's cards decide the Magic Card.
+  Card Hand Bonus wager on its own hand. In this case, only the position's cards decide the Magic
+  Card.
 - With the other cards and the draws of the round, every possible hand of the position would have a
-  wager paid or returned.
-  Examples: the dealer's hand does not qualify, so the Ante is paid; the position is the Lucky
-  position; a community card is the Magic Card.
+  wager paid or returned. For example, the dealer's hand does not qualify, so the Ante is paid; the
+  position is the Lucky position; or a community card is the Magic Card.
 
 A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of
 equal hands, a hand that equals the dealer's hand must not be declared to win nothing.

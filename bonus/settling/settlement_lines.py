@@ -66,7 +66,7 @@ class Line(
         paid_from: the source of the payout; None if nothing is won.
         percent: the percentage of the meter that is won; None if no percentage is won.
         rule: the subsection that decides the item.
-        envy_of: for an Envy Bonus, the position that has the hand.
+        envy_of: for an Envy Bonus, the position whose hand caused it.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on: the player's or the
             dealer's.
     """

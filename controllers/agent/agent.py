@@ -148,8 +148,9 @@ class Agent:
     ) -> None:
         await self._end_tasks()
         try:
-            # The task group must see a cancellation, because the group itself can have caused it.
-            # The group would wrap any other error.
+            # A cancellation is passed to the task group, because the group itself can have caused
+            # it. Any other error is not passed, because the group would wrap it in an exception
+            # group.
             if isinstance(error, asyncio.CancelledError):
                 await self._group.__aexit__(kind, error, trace)
             else:

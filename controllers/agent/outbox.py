@@ -134,7 +134,8 @@ class Outbox:
 
         Raises:
             ValueError: the event with this number does not wait for a reply.
-            sqlite3.Error: the reply could not be written; after a restart, the event is sent again.
+            sqlite3.Error: the reply could not be written. If the agent is restarted, it sends the
+                event again.
         """
         if self.pending is None or self.pending.seq != seq:
             raise ValueError(f"event {seq} does not wait for a reply")
@@ -144,7 +145,7 @@ class Outbox:
         self.pending = None
 
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
-        """Write the saved data of the table after a device event that sent nothing to the service.
+        """Write the saved data of the table after a device event that the service does not receive.
 
         With `synced`, the data is on the disk when the call returns. Without `synced`, the data can
         still be in the operating system's cache.

@@ -60,8 +60,8 @@ def table(
     With --panel, the agent serves the dealer's page and prints the address that opens the page. The
     address contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the
     address can use the panel for 30 days. If the tablet opens the address again, another 30 days
-    start. If other people may know the key, or a tablet is lost, use --renew-panel-key and restart
-    the agent.
+    start. If another person can know the key, or if a tablet is lost, use --renew-panel-key and
+    restart the agent.
 
     Prometheus reads /metrics at the address of the panel or of --metrics.
 

@@ -124,7 +124,7 @@ class DemoService:
 async def demo_service(
     floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
 ) -> AsyncIterator[DemoService]:
-    """Run `pitlink serve` until the context closes; then stop it and wait for its end.
+    """Run `pitlink serve` while the block runs; after that, stop it and wait for its end.
 
     The log file is replaced, and the port must be free. A win waits `auto_floor_after_s` seconds
     for the simulated floorperson. If `auto_floor_after_s` is None, people validate the wins.
@@ -211,9 +211,10 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return a command that the kernel stops if this process is killed.
+    """Return a command with a prefix: if this process is killed, the kernel also stops the command.
 
-    The Linux program `setpriv` sets this up. Without `setpriv`, the command is returned unchanged.
+    The prefix uses the Linux program `setpriv`. Without `setpriv`, the command is returned
+    unchanged.
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command

@@ -40,7 +40,7 @@ class TableBooks:
 
 
 class BookedAgent(Agent):
-    """Agent that adds the answers to its device events to the demonstration's totals."""
+    """Agent that adds each of its answered device events to the demonstration's totals."""
 
     def __init__(
         self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks

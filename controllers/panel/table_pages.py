@@ -18,7 +18,7 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
 
 
 class TablePages:
-    """HTTP servers of one table: its panel, its metrics, both or neither."""
+    """HTTP servers of one table: for its panel, for its metrics, for both or for none of them."""
 
     def __init__(
         self,

@@ -122,8 +122,8 @@ def declare(
 
     Raises:
         DeviceRefusal: ``all_hands`` if the floor file requires the cards of every hand;
-            ``cards_needed`` if the cards of the position are evidence; another code if the
-            declaration is not possible.
+            ``cards_needed`` if the cards of the position are needed as evidence; another code if
+            the declaration is not possible.
     """
     check_dealt(state)
     if layout.require_all_hands:

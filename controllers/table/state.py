@@ -408,7 +408,7 @@ class TableState(_Record, frozen=True):
         )
 
     def needs_cards(self, position: int) -> bool:
-        """Return whether a position's cards are evidence, so it cannot be declared to win nothing.
+        """Return whether a position's cards must be entered, because they are needed as evidence.
 
         This is true if the position has a Five Card Hand Bonus on its own hand, and if a Magic Card
         is drawn or the position is the Lucky position (649a.12(i)(3)).
