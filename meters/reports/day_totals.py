@@ -18,10 +18,11 @@ from meters.links.act_rows import act_row
 from meters.reports.flows import Flows, pots_of
 from meters.reports.gaming_days import OutageNoted, TableFigures, TableRounds
 from meters.reports.jackpots import WinBook
-from meters.wire.messages import REPLY, Reply
+from meters.wire.messages import REPLY, Reply, Result
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
+_RESULT: Final = msgspec.json.Decoder(Result)
 _DECIDING: Final = frozenset({
     "validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip",
 })  # fmt: skip
@@ -140,6 +141,7 @@ class DayTotals:
         self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks
     ) -> None:  # fmt: skip
         self._rounds_of(table).rounds += 1
+        self._rounds_of(table).declared += _declared(fields["event"])
         fed = {
             books.terms[added.meter].kind: added.meter
             for added in self._memory.in_hand.pop(table)
@@ -179,6 +181,13 @@ class DayTotals:
 
 def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
     return act_row(number, {name: value.decode() for name, value in fields.items()})
+
+
+def _declared(event: bytes) -> int:
+    """Return the number of hands in a result that the dealer declared to win nothing."""
+    if b'"no_win"' not in event:
+        return 0
+    return sum(dealt.declared for dealt in _RESULT.decode(event).positions)
 
 
 def _winning(reply: Reply) -> list[Line]:

@@ -145,13 +145,14 @@ class TableRounds(Sums):
 
     `rounds` counts rounds with a result, and `voids` counts void rounds. `voids_after_cards` counts
     voids after cards were entered. `reentered` counts hands that the dealer entered again with
-    other cards.
+    other cards. `declared` counts hands that the dealer declared to win nothing.
     """
 
     rounds: int = 0
     voids: int = 0
     voids_after_cards: int = 0
     reentered: int = 0
+    declared: int = 0
 
 
 @dataclass(frozen=True, slots=True)

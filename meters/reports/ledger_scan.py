@@ -140,7 +140,7 @@ async def scan_ledgers(
         if span.last >= first:
             why = f"{span.last} has not begun: no service has run since"
         elif first == open_day:
-            why = "no gaming day is closed yet"
+            why = f"no gaming day is closed yet: {why}"
         raise UserError(
             f"{why}; the gaming day that is open is {open_day}: `pitlink report day {open_day}`"
             " reports it so far"

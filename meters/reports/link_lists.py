@@ -184,6 +184,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
         numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
+        numbers("Hands declared to win nothing", 1.5),
     )  # fmt: skip
     return summed_section(ROUNDS_TITLE, columns, played, TableRounds(), round_cells)
 
@@ -195,6 +196,7 @@ def round_cells(rounds: TableRounds) -> tuple[str, ...]:
         count(rounds.voids),
         count(rounds.voids_after_cards),
         count(rounds.reentered),
+        count(rounds.declared),
     )
 
 

@@ -159,6 +159,7 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
             "table_rounds_voided_after_cards", table=table, number=rounds.voids_after_cards
         )
         yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
+        yield _figure("table_hands_declared_no_win", table=table, number=rounds.declared)
 
 
 def _win_cell(win: Win, column: str) -> Cell:

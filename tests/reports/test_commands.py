@@ -277,7 +277,8 @@ async def test_before_any_close_the_report_says_how_to_see_the_open_day(
     done = await _report(path, "day")
     assert isinstance(done.exception, UserError), done.output
     assert str(done.exception) == (
-        "no gaming day is closed yet; the gaming day that is open is 2026-01-20:"
+        "no gaming day is closed yet: 2026-01-19 is before the first gaming day that there is,"
+        " 2026-01-20; the gaming day that is open is 2026-01-20:"
         " `pitlink report day 2026-01-20` reports it so far"
     )
     assert (await _report(path, "day", "2026-01-20")).exit_code == 0

@@ -61,9 +61,9 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
     ]
     rounds = sections["Rounds with a progressive wager"].rows
     assert rounds == [
-        ("T-1", "1", "0", "0", "2"),
-        ("T-2", "0", "2", "1", "0"),
-        ("All", "1", "2", "1", "2"),
+        ("T-1", "1", "0", "0", "2", "0"),
+        ("T-2", "0", "2", "1", "0", "0"),
+        ("All", "1", "2", "1", "2", "0"),
     ]
     counts = {
         (figure["table"], figure["figure"]): figure["count"]
@@ -78,3 +78,28 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
     }
     over = joined(list((await shop.read(from_to(None, None))).days.values()))
     assert (len(over.entered), over.rounds) == (2, day.rounds)
+
+
+async def test_hands_declared_to_win_nothing_are_counted_by_table(make_shop: MakeShop) -> None:
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    await shop.pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="A1")
+    reply = await shop.pit.event(
+        "T-2",
+        "result",
+        "A1",
+        positions=[
+            {"position": 1, "no_win": True},
+            {"position": 2, "no_win": True},
+            {"position": 3, "cards": ["2h", "5d", "8c"], "no_win": False},
+        ],
+        dealer=["2c", "7d", "9h"],
+    )
+    assert reply.status == "accepted"
+    survey = await shop.survey(from_to(None, None))
+    (declared,) = [
+        figure
+        for figure in day_figures(survey.links, None)
+        if figure["figure"] == "table_hands_declared_no_win"
+    ]
+    assert (declared["table"], declared["count"]) == ("T-2", 2)

@@ -54,6 +54,20 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
     await check_accessible(page)
 
 
+async def test_a_declared_hand_is_shown_in_words_instead_of_cards(room: FloorRoom) -> None:
+    (hand,) = ASK_RESULT.cards
+    won = msgspec.structs.replace(hand, before=(), before_no_win=True)
+    lost = msgspec.structs.replace(hand, after=(), after_no_win=True)
+    room.stand.asks.put(msgspec.structs.replace(ASK_RESULT, cards=(won, lost)))
+    page = await room.signed_in("Flo", size="phone")
+    rows = card_of(page, ASK_RESULT).locator(".changes li")
+    await expect(rows.nth(0)).to_contain_text("Position 2, declared to win nothing")
+    await expect(rows.nth(0).locator(".hand")).to_have_count(1)
+    await expect(rows.nth(0)).to_contain_text("To be settled")
+    await expect(rows.nth(1)).to_contain_text("Position 2, entered")
+    await expect(rows.nth(1)).to_contain_text("Settled as declared to win nothing")
+
+
 async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Flo")

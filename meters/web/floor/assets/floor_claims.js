@@ -80,7 +80,9 @@ export const Wagers = ({ claim }) => claim.wagers.length > 0 && html`
       <tr data-own=${one.position === claim.position ? "" : null}>
         <th scope="row">${format.who(one.position, one.patron)}</th>
         <td><ul>${Object.entries(one.wagers).map(([name, cents]) => html`
-          <li>${format.item(name)} <span class="sum">${money(cents)}</span></li>`)}</ul></td>
+          <li>${format.item(name)} <span class="sum">${money(cents)}</span></li>`)}
+          ${(claim.no_win ?? []).includes(one.position)
+            && html`<li class="declared">Hand declared to win nothing</li>`}</ul></td>
       </tr>`)}
     </tbody>
   </table>`;

@@ -17,16 +17,26 @@ const whose = (hand) => {
   return hand.what === "dealer" ? "Dealer" : "Community";
 };
 
+const settledAs = (ask, hand) => {
+  if (ask.what === "void") return "Not settled: the round is void";
+  return hand.after_no_win ? "Settled as declared to win nothing" : "Settled without cards";
+};
+
 const Then = ({ ask, hand }) => (hand.after.length
   ? html`<div class="hand"><p class="of">To be settled</p><${Cards} names=${hand.after} /></div>`
-  : html`<p class="of">${ask.what === "void" ? "Not settled: the round is void" : "Settled without cards"}</p>`);
+  : html`<p class="of">${settledAs(ask, hand)}</p>`);
+
+/* The cards that were entered first. Without cards, the hand was declared to win nothing. */
+const First = ({ hand }) => (hand.before_no_win
+  ? html`<p class="of">${`${whose(hand)}, declared to win nothing`}</p>`
+  : html`<div class="hand"><p class="of">${`${whose(hand)}, entered`}</p><${Cards} names=${hand.before} /></div>`);
 
 /* The entered cards of each hand, and the cards that replace them. */
 export const Changes = ({ ask }) => html`
   <ul class="changes">
     ${ask.cards.map((hand) => html`
       <li>
-        <div class="hand"><p class="of">${`${whose(hand)}, entered`}</p><${Cards} names=${hand.before} /></div>
+        <${First} hand=${hand} />
         <${Then} ask=${ask} hand=${hand} />
         ${(hand.taken_back || hand.reason)
           && html`<p class="why">${`Taken back${hand.reason ? `: ${hand.reason}` : ""}`}</p>`}
