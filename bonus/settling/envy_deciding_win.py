@@ -28,7 +28,7 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
 
     The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on the win of this
     hand on the meter of the Envy Bonus. If no such win waits, the Envy Bonus depends on the first
-    waiting win of this hand. An example is a holder of the hand who made no wager on the meter
+    waiting win of this hand. This occurs if the holder of the hand made no wager on the meter
     (reading T10). If no win of this hand waits, the result is None, and no floorperson examines the
     hand.
 

@@ -16,7 +16,7 @@ from bonus.wagers import PaidFrom
 class BonusTerms:
     """Terms of a bonus on one of the two main wagers.
 
-    The bonus is paid in addition to that main wager, or instead of it.
+    The bonus is paid in addition to the payout of this main wager, or instead of this payout.
 
     Attributes:
         item: the name of the bonus in settlement lines.

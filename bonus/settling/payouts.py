@@ -177,8 +177,8 @@ class Turns:
         """Pay a wager or a bonus of a position, according to a row of its paytable.
 
         If the payout limit covers the row, the payout is at most what remains of the player's
-        limit. The row can also return the item if the item is a wager. A bonus that is not a wager
-        has no stake to return (reading G2).
+        limit. If the item is a wager, the row can also return this wager. A bonus that is not a
+        wager has no stake to return (reading G2).
         """
         paid_cents = row.sum_cents or row.times * wagered_cents
         rule = row.rule

@@ -243,9 +243,9 @@ class Agent:
         A floorperson must confirm some corrections. Such a correction is answered after it was
         applied, refused or withdrawn. All other events wait for this answer.
 
-        When the agent was restarted, a device repeats its last line if it received no answer. So
-        the agent compares the first line after the restart with the last line before the restart.
-        If the two lines are equal, the device receives the stored answer.
+        After a restart of the agent, a device repeats its last line if this line was not answered.
+        So the agent compares the first line after the restart with the last line before the
+        restart. If the two lines are equal, the device receives the stored answer.
         """
         return await self._put(_DeviceLine(line))
 

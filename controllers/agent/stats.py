@@ -96,6 +96,6 @@ class AgentStats:
 
     @property
     def waits(self) -> Mapping[float, int]:
-        """Number of replies that arrived within each time in `REPLY_SECONDS`, by this time."""
+        """For each time in `REPLY_SECONDS`, the number of replies that arrived within it."""
         counts = self.deliveries.waits
         return {bound: sum(counts[: index + 1]) for index, bound in enumerate(REPLY_SECONDS)}

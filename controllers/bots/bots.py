@@ -246,7 +246,7 @@ class DealerBot:
         locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
-        """Return the round for `pitlink settle`, or None if the table offers no main wagers."""
+        """Return the round for `pitlink settle`, or None if there is no game against the dealer."""
         rules = self._layout.rules
         if not offers_main(rules):
             return None

@@ -16,9 +16,9 @@ class DealtRound:
     Attributes:
         hands: the cards of each position.
         dealer: the dealer's cards.
-        community: the two community cards, or None.
+        community: the two community cards; None if they were not dealt.
         fourth: the additional card of each position with a Pair Bonus wager.
-        all_six: the All-Six Bonus card, or None.
+        all_six: the All-Six Bonus card; None if it was not dealt.
     """
 
     hands: Mapping[int, tuple[Card, ...]]

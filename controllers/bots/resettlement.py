@@ -28,7 +28,7 @@ class RoundRecord:
 
     Attributes:
         table: id of the table.
-        fields: the round in the format of the contract; the field for the meters is missing.
+        fields: the round in the format of the contract, without the field `meters`.
         terms: terms of the table's meters, by kind of meter.
         lines: the service's settlement lines of progressive wagers.
     """
@@ -93,9 +93,8 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
     """Return the lowest balances of a meter and its reserve that explain a round's payouts.
 
-    The balances are whole cents.
-
-    The result is None if the meter paid no percentage, or if no balance explains the payouts.
+    The balances are in whole cents. The result is None if the meter paid no percentage, or if no
+    balance explains the payouts.
     """
     takes = list(_takes(terms.kind, lines))
     if not takes:

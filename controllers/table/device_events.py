@@ -169,9 +169,9 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
     """Report that the dealer has completed lines of an earlier round; an extension of the contract.
 
-    `line` is the index of one settlement line, from 0. Without `line` and `lines`, all lines are
-    completed. A panel sends `lines`, with the state that it showed for each line. If the state of
-    one of these lines has changed since then, no line is completed.
+    `line` is the index of one settlement line, from 0. If `line` and `lines` are both missing, all
+    lines are completed. A panel sends `lines`, with the state that it showed for each line. If the
+    state of one of these lines has changed since then, no line is completed.
     """
 
     round: str

@@ -1,4 +1,4 @@
-"""State of each line of a settlement: what the dealer must do, or that it is done.
+"""State of each line of a settlement: the dealer's next task for the line, or that none is left.
 
 All functions are pure.
 """
@@ -86,7 +86,7 @@ def envy_waits(state: TableState) -> bool:
 
 
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
-    """Return the settlement after the dealer has completed `lines`.
+    """Return a copy of the settlement in which the dealer has completed `lines`.
 
     A line is marked as completed only if the dealer can complete it now. For each line, `lines` can
     also have the state that the dealer saw. A line whose state has changed since then is not

@@ -37,8 +37,8 @@ def go_on(
     Args:
         state: the state of the table.
         done: the lines that the dealer completed; None for all lines that can be completed now. A
-            panel sends each line with the state that it showed. If a line is not in ``done`` with
-            its current state, the dealer must still pay it.
+            panel sends each line with the state that it showed. Such a line counts as completed
+            only if its state has not changed.
         round_name: the round whose settlement the dealer saw; None for the settlement that is
             visible now.
 
@@ -64,11 +64,11 @@ def begin(state: TableState) -> TableState:
 
     Some tables have no button with which the dealer completes earlier rounds. Rounds whose wins are
     all decided must not stop such a table. So if the maximum number of rounds waits, the oldest
-    decided round is removed.
+    round whose wins are all decided is removed.
 
     Raises:
-        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits and none of them is
-            decided.
+        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits, and each of them has a
+            win that is not decided.
     """
     state = _seen_to(state)
     if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:

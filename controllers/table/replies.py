@@ -45,7 +45,8 @@ def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
         case Void():
             return _void(state, sent, reply)
         case Withdrawal():
-            # A refused withdrawal has the same effect: the table has no correction request now.
+            # A refused withdrawal has the same effect as an accepted one: the table no longer has a
+            # correction request.
             return Transition(
                 replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
             )
@@ -111,7 +112,8 @@ def _asked(
 ) -> Transition:
     """Record a correction request to a floorperson.
 
-    The table repeats the event, a result or a void, until the request ends.
+    The event of the request is a result or a void. The table repeats this event until the request
+    ends.
     """
     asking = state.asking or Asking(
         event,
@@ -179,7 +181,8 @@ def decide(
     """Apply a floorperson's decision on a claim of any round in the table's state.
 
     When the last hand pay that held the table is paid or rejected, the table opens again. A
-    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
+    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)). But a rejected win can be
+    reopened, and validated after that.
     """
     settled, last = state.settled, state.last_settled
     state = replace(

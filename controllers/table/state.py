@@ -297,8 +297,8 @@ class TableState(_Record, frozen=True):
         dealer: the dealer's hand.
         community: the community cards.
         held: claims of hand pays whose documents are not complete.
-        hold: claims that made the service refuse wagers, with the decisions on them. No settlement
-            in this state has these claims.
+        hold: claims of earlier rounds that made the service refuse wagers, with the decisions on
+            these claims. The table has no settlement with these claims, because an outbox was lost.
         reason: the reason why the table is locked out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked

@@ -335,7 +335,7 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
 
 
 def voided(state: TableState, reason: str) -> TableState:
-    """Return the table after a void: all wagers are returned (649a.13, reading T28)."""
+    """Return the state of a table after a void: all wagers are returned (649a.13, reading T28)."""
     wagers, why = state.wagers, f"The round is void: {reason}"
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
