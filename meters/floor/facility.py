@@ -35,6 +35,8 @@ class Facility(Config, frozen=True, kw_only=True):
             needed. None: it never says so.
         two_people_reject_above: in cents. Two people must reject a larger win: one requests it,
             another confirms it. None: two people must reject each hand pay.
+        warn_adjustment_percent: the page warns if an adjustment moves a meter by more than this
+            percentage of the meter's amount.
         demonstration: whether every page says that it is a demonstration.
         day_starts: the local time at which a gaming day begins.
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
@@ -49,6 +51,7 @@ class Facility(Config, frozen=True, kw_only=True):
     validate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
     tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
     two_people_reject_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    warn_adjustment_percent: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
     demonstration: bool = False
     day_starts: str = "06:00"
     confirm_corrections: bool = False

@@ -294,7 +294,8 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 
     `paytables` has the paytables from which this kind of meter can choose under the law. If there
     is no choice, `paytables` is empty. `overflow` is added to the meter when all of the meter is
-    won.
+    won. `highest` is the highest amount that the meter has now, or had before one of its last 25
+    wins.
     """
 
     meter: str
@@ -312,6 +313,7 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
     limit: int | None
     contribution_max: int | None
     amount: int
+    highest: int = 0
     reserve: int
     overflow: int
     cycle: int
@@ -329,6 +331,7 @@ class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="pa
     meter: str
     parameter: Parameter
     value: int | str
+    reason: Words
 
 
 class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):

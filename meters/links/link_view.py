@@ -1,6 +1,6 @@
 """The view of a link for supervisors: its meters, parameters and proposals (duty D3)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bonus.law.meter_terms import paytable_choices
 from bonus.wagers import MICROS_PER_CENT, MeterKind
@@ -27,8 +27,12 @@ def view_link(
     online: Collection[str],
     proposals: Sequence[ProposalRow],
     unapproved: Unapproved | None,
+    highest: Mapping[str, int],
 ) -> LinkView:
-    """Make the view of a link for supervisors, at the moment when its data was read."""
+    """Make the view of a link for supervisors, at the moment when its data was read.
+
+    `highest` has the highest amount of each meter, in cents.
+    """
     closed = books.meters.get("closed")
     return LinkView(
         link=link.id,
@@ -45,7 +49,9 @@ def view_link(
         ),
         sealed_entry=seen.sealed,
         seal=seen.seal,
-        meters=tuple(_view_meter(meter, books) for meter in link.meter),
+        meters=tuple(
+            _view_meter(meter, books, highest.get(meter.meter_id, 0)) for meter in link.meter
+        ),
         proposals=tuple(proposals),
         unapproved=None if unapproved is None else _unapproved_row(unapproved),
     )
@@ -62,7 +68,7 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     )
 
 
-def _view_meter(meter: Meter, books: Snapshot) -> MeterParameters:
+def _view_meter(meter: Meter, books: Snapshot, highest_cents: int) -> MeterParameters:
     id_, terms = meter.meter_id, meter.terms
     draws = meter.kind is MeterKind.FIVE_CARD_HAND_BONUS
     return MeterParameters(
@@ -81,6 +87,7 @@ def _view_meter(meter: Meter, books: Snapshot) -> MeterParameters:
         limit=meter.limit,
         contribution_max=meter.contribution_max,
         amount=books.accounts.get(meter_account(id_), 0) // MICROS_PER_CENT,
+        highest=highest_cents,
         reserve=books.accounts.get(reserve_account(id_), 0) // MICROS_PER_CENT,
         overflow=books.accounts.get(overflow_account(id_), 0) // MICROS_PER_CENT,
         cycle=int(books.meters.get(f"cycle:{id_}", "0")),

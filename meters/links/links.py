@@ -26,6 +26,7 @@ from meters.floor.floor_file import Link, Meter, fewest_positions
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
+from meters.links.highest_amounts import HighestAmounts
 from meters.links.link_view import view_link
 from meters.links.parameters import with_parameter, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
@@ -83,6 +84,7 @@ class Links:
         self._links = links
         self._online = online
         self._books = {id_: ChangeBook(link.store) for id_, link in links.items()}
+        self._highest = {id_: HighestAmounts(link.store) for id_, link in links.items()}
 
     async def links(self) -> Sequence[LinkView]:
         """Return all links in their present state.
@@ -278,6 +280,13 @@ class Links:
             proposals = await self._books[link].open_proposals()
             books = await running.store.snapshot()
             unapproved = await running.configuration.unapproved()
+            highest = {
+                meter.meter_id: await self._highest[link].of(
+                    meter.meter_id,
+                    books.accounts.get(meter_account(meter.meter_id), 0) // MICROS_PER_CENT,
+                )
+                for meter in running.store.link.meter
+            }
         return view_link(
             running.store.link,
             books,
@@ -286,6 +295,7 @@ class Links:
             online=self._online[link],
             proposals=[proposal_row(link, fields) for fields in proposals],
             unapproved=unapproved,
+            highest=highest,
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:

@@ -36,7 +36,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         value: the new value of the parameter; None for an adjustment.
         amount: for an adjustment, the cents to add to the meter, negative to subtract; 0 for a
             parameter.
-        reason: the reason of an adjustment.
+        reason: the reason of the change. A parameter change of an earlier release has none.
         cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. When
             the whole meter is won, a new cycle begins.
         terms: for a parameter, the terms of the meter after the confirmation. The audit uses them.
@@ -78,7 +78,7 @@ def parameter_change(
         proposal, "parameter", meter.meter_id, by,
         words_of(meter, request.parameter),
         f"{words_of(after, request.parameter)}{return_warning(after, positions)}",
-        parameter=request.parameter, value=request.value,
+        parameter=request.parameter, value=request.value, reason=request.reason,
     )  # fmt: skip
 
 

@@ -117,7 +117,9 @@ async def test_a_link_whose_parameters_two_people_have_changed_is_archived(kept:
     await kept.week()
     pit = kept.pit
     await pit.link_acts.close(pit.link.id, "Sue", "a limit")
-    limit = ParameterChange(meter=PROGRESSIVE, parameter="limit", value=50_000_000)
+    limit = ParameterChange(
+        meter=PROGRESSIVE, parameter="limit", value=50_000_000, reason="as planned"
+    )
     proposed = await pit.link_acts.propose(pit.link.id, "Sue", limit)
     await pit.link_acts.confirm(pit.link.id, proposed.proposal, "Sam")
     as_filed = LinkStore(pit.redis, pit.floor.link[0])

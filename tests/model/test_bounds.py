@@ -32,7 +32,7 @@ async def _propose(pit: Pit, change: ParameterChange | Adjustment) -> str:
 
 
 def _to(value: int, parameter: Parameter = "limit") -> ParameterChange:
-    return ParameterChange(meter=PROGRESSIVE, parameter=parameter, value=value)
+    return ParameterChange(meter=PROGRESSIVE, parameter=parameter, value=value, reason="as planned")
 
 
 async def _set(pit: Pit, parameter: Parameter, value: int) -> None:

@@ -144,7 +144,9 @@ async def _played(kept: Kept) -> None:
     await kept.run()
     link_acts = pit.link_acts
     await link_acts.close("pit", "sue", "the felt is changed")
-    change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+    change = ParameterChange(
+        meter=PROGRESSIVE, parameter="paytable", value="B", reason="as planned"
+    )
     proposed = await link_acts.propose("pit", "sue", change)
     await link_acts.confirm("pit", proposed.proposal, "tim")
     up = Adjustment(meter=PROGRESSIVE, amount=100, reason="malfunction")

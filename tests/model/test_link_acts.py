@@ -27,7 +27,9 @@ async def keeping_pit(keeping_redis: Redis) -> Pit:
 
 
 def _paytable(value: str = "B") -> ParameterChange:
-    return ParameterChange(meter=PROGRESSIVE, parameter="paytable", value=value)
+    return ParameterChange(
+        meter=PROGRESSIVE, parameter="paytable", value=value, reason="as planned"
+    )
 
 
 async def _standing(pit: Pit) -> LinkView:
@@ -121,7 +123,9 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         await pit.link_acts.close(LINK, "sue", "five-dollar felt")
-        change = ParameterChange(meter=PROGRESSIVE, parameter="wager", value=500)
+        change = ParameterChange(
+            meter=PROGRESSIVE, parameter="wager", value=500, reason="as planned"
+        )
         with pytest.raises(ActError, match="less than the chapter's seed"):
             await _change(pit, change)
         up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
@@ -156,7 +160,7 @@ async def test_parameter_that_the_chapter_does_not_take_is_refused(
     pit: Pit, meter: str, parameter: str, value: int | str, *, code: str, said: str
 ) -> None:
     await pit.link_acts.close(LINK, "sue", "new paytables")
-    change = ParameterChange(meter=meter, parameter=parameter, value=value)  # type: ignore[arg-type]
+    change = ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")  # type: ignore[arg-type]
     refused, message = await _refused(pit, change)
     assert refused == code
     assert said in message
@@ -175,7 +179,9 @@ async def test_proposal_that_another_change_overtook_is_stale(pit: Pit) -> None:
 
 async def test_draws_are_a_parameter_too(pit: Pit) -> None:
     await pit.link_acts.close(LINK, "sue", "more draws")
-    change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
+    change = ParameterChange(
+        meter=BONUS, parameter="magic_card_every", value=1, reason="as planned"
+    )
     assert await _change(pit, change) == "confirmed"
     await pit.link_acts.open(LINK, "sue")
     await pit.adopt()
@@ -220,7 +226,7 @@ async def test_every_act_is_in_the_ledger_with_the_person_who_did_it(pit: Pit) -
     assert [(act.what, act.by) for act in acts[:4]] == [
         ("open", "tim"), ("parameter", "tim"), ("propose", "sue"), ("close", "sue"),
     ]  # fmt: skip
-    assert acts[1].told == "Progressive: paytable A → paytable B; proposed by sue"
+    assert acts[1].told == "Progressive: paytable A → paytable B; as planned; proposed by sue"
     assert acts[3].told == "new paytables"
     assert [act.what for act in acts[4:]] == ["seed"] * 4
     assert await pit.link_acts.acts(LINK, acts[3].entry, 1) == [acts[4]]
@@ -324,9 +330,29 @@ async def test_draws_that_return_more_than_is_wagered_are_shown_before_a_confirm
     pit: Pit,
 ) -> None:
     await pit.link_acts.close(LINK, "sue", "more draws")
-    change = ParameterChange(meter=BONUS, parameter="magic_card_every", value=1)
+    change = ParameterChange(
+        meter=BONUS, parameter="magic_card_every", value=1, reason="as planned"
+    )
     proposed = await pit.link_acts.propose(LINK, "sue", change)
     assert proposed.after.startswith("one round in 1, which gives back 2")
     assert proposed.after.endswith("%: the house loses")
-    seldom = ParameterChange(meter=BONUS, parameter="magic_card_every", value=100)
+    seldom = ParameterChange(
+        meter=BONUS, parameter="magic_card_every", value=100, reason="as planned"
+    )
     assert (await pit.link_acts.propose(LINK, "sue", seldom)).after == "one round in 100"
+
+
+async def test_the_highest_amount_of_a_meter_is_the_one_before_a_win(pit: Pit) -> None:
+    """Duty D15: an adjustment above it is a probable error, so the page warns about it."""
+
+    async def highest() -> tuple[int, int]:
+        (view,) = await pit.link_acts.links()
+        found = next(one for one in view.meters if one.meter == PROGRESSIVE)
+        return found.highest, found.amount
+
+    before, amount = await highest()
+    assert before == amount
+    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"})
+    (won,) = await pit.claims.waiting()
+    assert won.amount > won.meter_after
+    assert await highest() == (won.amount, won.meter_after)

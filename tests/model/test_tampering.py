@@ -255,7 +255,9 @@ async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
 async def test_a_parameter_that_changed_while_the_link_was_open_is_found(pit: Pit) -> None:
     link_acts, link = pit.link_acts, pit.link.id
     await link_acts.close(link, "sue", "felt")
-    change = ParameterChange(meter="progressive", parameter="paytable", value="B")
+    change = ParameterChange(
+        meter="progressive", parameter="paytable", value="B", reason="as planned"
+    )
     proposal = (await link_acts.propose(link, "sue", change)).proposal
     await link_acts.confirm(link, proposal, "tim")
     assert (await pit.audit()).balanced

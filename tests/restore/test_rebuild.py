@@ -89,7 +89,9 @@ async def run_a_while(pit: Pit, data: Path) -> None:
     await link_acts.withdraw(link_id, withdrawn, "una")
     await pit.void(table="T-2", round_id="R3")
     await link_acts.close(link_id, "sue", "new paytable")
-    change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+    change = ParameterChange(
+        meter=PROGRESSIVE, parameter="paytable", value="B", reason="as planned"
+    )
     await link_acts.confirm(
         link_id, (await link_acts.propose(link_id, "sue", change)).proposal, "tim"
     )

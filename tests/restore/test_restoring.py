@@ -259,7 +259,9 @@ async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit
     """A win waited in it and a proposal was open. Both were decided before the day closed."""
     (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
     await pit.link_acts.close(pit.link.id, "sue", "a change")
-    raised = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+    raised = ParameterChange(
+        meter=PROGRESSIVE, parameter="paytable", value="B", reason="as planned"
+    )
     proposed = await pit.link_acts.propose(pit.link.id, "sue", raised)
     older = await Kept.of(pit.redis)
     await pit.link_acts.withdraw(pit.link.id, proposed.proposal, "sue")

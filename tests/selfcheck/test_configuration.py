@@ -166,7 +166,9 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         await link.comes_up()
         links = links_of(link)
         await links.close("pit", "sue", "new paytable")
-        change = ParameterChange(meter=PROGRESSIVE, parameter="paytable", value="B")
+        change = ParameterChange(
+            meter=PROGRESSIVE, parameter="paytable", value="B", reason="as planned"
+        )
         proposed = await links.propose("pit", "sue", change)
         await links.confirm("pit", proposed.proposal, "tim")
         await eventually_async(lambda: link.service.problem is None, what="the new parameters")

@@ -205,4 +205,4 @@ class Staff:
 
 
 def _parameter(meter: str, name: str, value: int | str) -> ParameterChange:
-    return ParameterChange(meter=meter, parameter=name, value=value)  # type: ignore[arg-type]
+    return ParameterChange(meter=meter, parameter=name, value=value, reason="as planned")  # type: ignore[arg-type]

@@ -360,7 +360,7 @@ class LinksInMemory(Links):
             if standing.state != "closed":
                 raise ActError("not_closed", "a parameter is changed only while the link is closed")
             before, after = str(getattr(meter, change.parameter)), str(change.value)
-            parameter, amount, reason = change.parameter, None, None
+            parameter, amount, reason = change.parameter, None, change.reason
             if before == after:
                 raise ActError("no_change", f"it is {before} already")
         row = ProposalRow(
@@ -466,7 +466,7 @@ def _standing(floor: Floor, link_id: str) -> LinkView:
             paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
             magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
             primary_bps=2_000, reserve_bps=500, amount=112_362, reserve=3_000, cycle=1, pending=0,
-            limit=None, contribution_max=None, overflow=0, accounting=COUNTED,
+            limit=None, contribution_max=None, overflow=0, accounting=COUNTED, highest=150_000,
         )
         for meter in link.meter
     )  # fmt: skip

@@ -213,7 +213,13 @@ async def test_a_scrape_may_name_what_it_wants_more_than_once(staffed: Stand) ->
 
 
 async def test_two_people_change_a_parameter_of_a_closed_link(staffed: Stand) -> None:
-    change = {"kind": "parameter", "meter": "progressive", "parameter": "paytable", "value": "B"}
+    change = {
+        "kind": "parameter",
+        "meter": "progressive",
+        "parameter": "paytable",
+        "value": "B",
+        "reason": "as planned",
+    }
     async with staffed.signed_in("Sue") as sue, staffed.signed_in("Sam") as sam:
         early = await sue.post("/api/v1/links/pit-2/proposals", change)
         assert (early.status_code, error_of(early)) == (409, "not_closed")

@@ -181,12 +181,16 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
     await dialog(sue).get_by_text("Paytable", exact=True).click()
     await dialog(sue).get_by_label("New: paytable").select_option("B")
     await answer(sue, "Propose")
+    await expect(dialog(sue).get_by_role("alert")).to_have_text("A reason is needed.")
+    await dialog(sue).get_by_label("Why?").fill("The new Rules Submission")
+    await answer(sue, "Propose")
     proposed = link(sue, "tcp-main").locator("[data-proposal]")
     await expect(proposed).to_contain_text("Progressive, paytable: A → B")
     await expect(proposed).to_contain_text("You proposed it: another person confirms.")
     await expect(proposed.get_by_role("button", name="Confirm")).to_be_disabled()
     await press(link(sam, "tcp-main"), "Confirm")
     await expect(dialog(sam)).to_contain_text("Proposed by Sue")
+    await expect(dialog(sam)).to_contain_text("Reason: The new Rules Submission")
     await answer(sam, "Confirm")
     await expect(proposed).to_have_count(0)
     assert room.stand.links.done[-1] == ("parameter", "tcp-main", "Sam", "P-1")
@@ -214,6 +218,31 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
     await press(link(ada, "tcp-main"), "Confirm")
     await answer(ada, "Confirm")
     await expect(meter(sue).locator(".amount")).to_have_text("$1,100.12")
+
+
+@pytest.mark.duty("D15")
+async def test_both_people_see_the_figures_and_warnings_of_an_adjustment(room: FloorRoom) -> None:
+    """A slip of the finger adds $50,000 to a meter that never held more than $1,500."""
+    sue, ada = await room.signed_in("Sue", "links", "phone"), await room.signed_in("Ada", "links")
+    await press(meter(sue), "Adjust")
+    await dialog(sue).get_by_text("+ Add to the meter").click()
+    await dialog(sue).get_by_label("Dollars and cents").fill("200")
+    await expect(dialog(sue).locator(".figures")).to_contain_text("After it$1,323.62")
+    await expect(dialog(sue).locator(".figures")).to_contain_text("Limitnone")
+    await expect(dialog(sue).locator(".warning")).to_have_count(0)
+    await dialog(sue).get_by_label("Dollars and cents").fill("50,000")
+    told = (
+        "This is more than the meter held at any of its last 25 wins: $1,500.00 at most.",
+        "This moves the meter by 4450% of what it holds, more than 20%.",
+    )
+    await expect(dialog(sue).locator(".warning")).to_have_text(told)
+    await dialog(sue).get_by_label("What went wrong?").fill("A typing error")
+    await answer(sue, "Propose")
+    proposed = link(ada, "tcp-main").locator("[data-proposal]")
+    await expect(proposed.locator(".warning")).to_have_text(told)
+    await press(link(ada, "tcp-main"), "Confirm")
+    await expect(dialog(ada).locator(".warning")).to_have_text(told)
+    await expect(dialog(ada).locator(".figures")).to_contain_text("After it$51,123.62")
 
 
 async def test_a_proposal_decided_meanwhile_is_reported(room: FloorRoom) -> None:
@@ -481,7 +510,7 @@ async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
     for path in {path for path in paths if path == "/floor" or path.startswith("/assets/")}:
         answered = await room.stand.get(path)
         total += len(answered.content)
-    assert 20_000 < total < 120_000
+    assert 20_000 < total < 140_000
 
 
 async def test_a_demonstration_says_so(shared_redis_server: RedisServer, browser: Browser) -> None:

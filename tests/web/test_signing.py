@@ -29,6 +29,7 @@ async def test_signing_in_returns_the_user_and_sets_a_cookie_for_this_host_alone
         "name": "Flo", "role": "floorperson", "rights": ["waiting", "wins", "decide"],
         "idle_seconds": 300, "facility": "Keystone <Casino> & Resort",
         "timezone": "America/New_York", "demonstration": False, "choose_pin": False,
+        "warn_adjustment_percent": 20,
         "lapsed": False,
     }  # fmt: skip
     session, device = answer.headers.get_list("set-cookie")

@@ -78,6 +78,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     facility: str
     timezone: str
     demonstration: bool
+    warn_adjustment_percent: int
     choose_pin: bool = False
     lapsed: bool = False
 
@@ -187,6 +188,7 @@ def _me(floor: Floor, person: SignedIn) -> Me:
         facility=facility.name,
         timezone=facility.timezone,
         demonstration=facility.demonstration,
+        warn_adjustment_percent=facility.warn_adjustment_percent,
         choose_pin=person.must_choose,
         lapsed=person.lapsed,
     )

@@ -3,6 +3,7 @@
 import * as api from "./floor_api.js";
 import { Choice, Field, needed, open, Select, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import * as session from "./floor_session.js";
 import { money } from "./money.js";
 import { html, useState } from "./preact.js";
 
@@ -106,6 +107,7 @@ const ParameterFields = ({ offered }) => {
       <p>${`Now: ${now}`}</p>
       <${field.options ? Select : Field} label=${`New: ${PARAMETERS[chosen].toLowerCase()}`} name="value" ...${field} />
     </div>
+    <${Field} label="Why?" name="reason" />
     <p>Another person must confirm it before it takes effect.</p>`;
 };
 
@@ -115,14 +117,44 @@ export const parameter = (link, meter, done) => {
     title: `Change ${meter.name}`,
     content: html`<${ParameterFields} offered=${offered} />`,
     confirm: "Propose",
-    act: ({ elements }) => {
+    act: (form) => {
+      const { elements } = form;
       const name = elements.parameter.value;
       const value = offered[name].read(elements.value);
-      return api.post(path(link, "proposals"), { kind: "parameter", meter: meter.meter, parameter: name, value });
+      const reason = needed(form, "reason", "A reason is needed.");
+      return api.post(path(link, "proposals"), { kind: "parameter", meter: meter.meter, parameter: name, value, reason });
     },
     done,
   });
 };
+
+/* The warnings about an adjustment, for the person who proposes and for the person who confirms. */
+const warnings = (meter, cents, percent) => {
+  const after = meter.amount + cents;
+  const found = [];
+  if (after > meter.highest) {
+    found.push(`This is more than the meter held at any of its last 25 wins: ${money(meter.highest)} at most.`);
+  }
+  if (Math.abs(cents) * 100 > meter.amount * percent) {
+    const share = meter.amount ? `${Math.round(Math.abs(cents) * 100 / meter.amount)}% of what it holds` : "all of it";
+    found.push(`This moves the meter by ${share}, more than ${percent}%.`);
+  }
+  if (cents > 0 && meter.limit !== null && after > meter.limit) {
+    found.push(`This is above the limit of ${money(meter.limit)}.`);
+  }
+  return found;
+};
+
+/* What an adjustment does: the present amount, the resulting amount, the limit and the warnings. */
+export const AdjustmentFigures = ({ meter, cents }) => html`
+  <dl class="facts figures">
+    <div><dt>Now</dt><dd>${money(meter.amount)}</dd></div>
+    <div><dt>${cents < 0 ? "Subtract" : "Add"}</dt><dd>${money(Math.abs(cents))}</dd></div>
+    <div><dt>After it</dt><dd>${meter.amount + cents < 0 ? "less than nothing" : money(meter.amount + cents)}</dd></div>
+    <div><dt>Limit</dt><dd>${bound(meter.limit)}</dd></div>
+  </dl>
+  ${warnings(meter, cents, session.warnAdjustmentPercent()).map((one) => html`
+    <p class="notice bad warning" key=${one}>${one}</p>`)}`;
 
 const AdjustmentFields = ({ meter }) => {
   const [sign, setSign] = useState(0);
@@ -137,6 +169,7 @@ const AdjustmentFields = ({ meter }) => {
       options=${[["1", "+ Add to the meter"], ["-1", "− Subtract from the meter"]]} />
     <${Field} label="Dollars and cents" ...${typed} placeholder="0.00" onInput=${(event) => setAmount(event.target.value)} />
     <output class="preview" role="status">${preview}</output>
+    ${after !== meter.amount && after >= 0 && html`<${AdjustmentFigures} meter=${meter} cents=${after - meter.amount} />`}
     <${Field} label="What went wrong?" name="reason" />
     <p>Another person must confirm it before it takes effect.</p>`;
 };
@@ -164,10 +197,18 @@ export const describe = (link, proposal) => {
   return `${name}, ${shortName(proposal.parameter).toLowerCase()}: ${proposal.before} → ${proposal.after}`;
 };
 
+/* The figures of a proposed adjustment at present; nothing for a parameter. */
+export const Adjusts = ({ link, proposal }) => {
+  const meter = link.meters.find((each) => each.meter === proposal.meter);
+  return proposal.kind === "adjustment" && meter
+    && html`<${AdjustmentFigures} meter=${meter} cents=${proposal.amount} />`;
+};
+
 const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
   title,
   content: html`
     <p class="strong">${describe(link, proposal)}</p>
+    <${Adjusts} link=${link} proposal=${proposal} />
     ${proposal.reason && html`<p>${`Reason: ${format.sentence(proposal.reason)}`}</p>`}
     ${OF_TABLES.includes(proposal.parameter) && html`<p>${"Then set it in the floor file of the tables too, and "
       + "restart their agents: until then their wagers are refused at lock-out."}</p>`}

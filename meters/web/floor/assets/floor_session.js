@@ -50,6 +50,9 @@ const end = (why, { notify = true } = {}) => {
   over(why, name);
 };
 
+/* The share of a meter above which the page warns about an adjustment, in percent. */
+export const warnAdjustmentPercent = () => me?.warn_adjustment_percent ?? 100;
+
 export const signIn = async (name, pin) => {
   const user = await api.post(SIGN_IN, { name, pin });
   remember(LEFT, null);
