@@ -1,4 +1,4 @@
-"""Public messages of a link: meter values, the controller's heartbeat, wins, decisions on wins."""
+"""Public messages about a link: meter values, heartbeats, wins, and decisions on wins."""
 
 import time
 from typing import Final, Protocol
@@ -18,19 +18,19 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
-    """Function that publishes a payload under a topic. Without a broker it does nothing."""
+    """Function that publishes a message. If no broker is connected, it does nothing."""
 
     def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         """Publish a message without waiting; return True if a broker is connected.
 
-        With `retain`, the broker keeps the message for later subscribers.
+        With `retain`, the broker keeps the message and sends it to later subscribers.
         """
         ...
 
 
 _REPEAT_EVERY_BEATS: Final = 10
-"""Number of heartbeats between two repeats of the meter messages. An older message can reach the
-broker after a newer one. Then the broker retains the older value until the next repeat."""
+"""Number of heartbeats after which the meter messages are sent again. If an old message reaches the
+broker after a newer one, the broker keeps the old value until the newer one is sent again."""
 
 _STOPPED: Final = "the service was stopped"
 
@@ -39,12 +39,12 @@ COALESCE_S: Final = 0.1
 
 
 class Announcer:
-    """Publisher of one link's messages, on the broker and on the service's own displays.
+    """Publisher of one link's messages, at the broker and on the display pages of this service.
 
     Attributes:
-        others: the other services of the link. While one of them operates the link, this service
-            publishes only failures that all services have.
-        topics: the last values on the meter topics, published by any service.
+        others: the other services of the link. While another service operates the link, this
+            service publishes only failures that concern all services.
+        topics: the last value on each meter topic, from this service or another one.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class Announcer:
         self.topics = MeterTopics()
 
     def publish_all_again(self) -> None:
-        """Forget the values on the meter topics, so that every meter is published again.
+        """Forget the values on the meter topics. Each meter is then published again.
 
-        The broker may have lost its retained messages.
+        This is necessary when the broker can have lost its retained messages.
         """
         self.topics.forget()
 
     def adopt(self, link: Link) -> None:
-        """Show the link's current meters and paytables on the displays from now on."""
+        """From now on, show the given meters and paytables of the link on the displays."""
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
@@ -79,13 +79,13 @@ class Announcer:
         """Publish the meters of an operable link whose values differ from those on their topics.
 
         Args:
-            state: the link's state in its books.
-            since: the number of values received from the topics before the state was read.
+            state: the link's state, read from Redis.
+            since: the number of values that had come from the topics before the state was read.
 
         Returns:
-            The seconds after which the books must be read again; None if every meter is published.
-            The books must be read again if another service publishes a meter, or if the broker has
-            not sent back this service's last value.
+            The seconds after which the state must be read again; None if every meter is published.
+            The state must be read again in two cases: another service publishes a meter, or the
+            broker has not sent back this service's last value.
         """
         waits = []
         for meter in state.meters:
@@ -99,17 +99,17 @@ class Announcer:
             )
             last = self._last.get(value.meter)
             if last is not None and value.version < last.version:
-                continue  # this value is older than the last one shown
+                continue  # this value is older than the value on the displays
             value = self._show_meter(value)
             if wait_s := self._publish_meter(value, since):
                 waits.append(wait_s)
         return min(waits, default=None)
 
     def publish_inoperable(self, *, of_all: bool = False) -> None:
-        """Publish that no meter can be played, for example because the store fails (duty D14).
+        """Publish that no meter can be played, for example because Redis fails (duty D14).
 
-        Another service may have published a newer version of a meter than this service has read.
-        Then the newer version is published as inoperable.
+        If another service has published a newer version of a meter than this service has read, this
+        newer version is published as inoperable.
 
         Args:
             of_all: whether the problem exists for every service of the link.
@@ -128,7 +128,7 @@ class Announcer:
     def _show_meter(self, value: MeterValue) -> MeterValue:
         """Show a meter value on the service's own displays; return the value that is shown.
 
-        The time of this value is not earlier than that of the last value with the same version.
+        If the last value shown has the same version, the new value does not get an earlier time.
         """
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
@@ -143,7 +143,7 @@ class Announcer:
         """Publish a meter unless it must wait or is already published.
 
         Returns:
-            The seconds to wait; 0 if the value is published now, None if it need not be published.
+            The seconds to wait; 0 if the value was published now; None if it need not be published.
         """
         if self._ended:
             return None
@@ -158,10 +158,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return a meter value, with no earlier time than the last value that was shown.
+        """Return a meter value whose time is not earlier than that of the last value shown.
 
-        This applies to values with the same version: displays order such values by their times. The
-        machine's clock may have been set back between two values.
+        This is only done for values with the same version, because displays order these by time.
+        The machine's clock can have been set back between the two values.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -173,17 +173,18 @@ class Announcer:
     ) -> None:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
-        Readers treat a missing heartbeat as a failure. If this service alone cannot operate the
-        link, it is silent while another service operates the link. The service's own displays and
-        metrics show the failure in any case (duty D14).
+        Readers treat a missing heartbeat as a failure. If this service cannot operate the link but
+        another service operates it, this service publishes no heartbeat. The displays and metrics
+        of this service show its failure in any case (duty D14).
 
         Args:
-            problem: why the link is inoperable; None if it is operable.
-            closed: why people have closed the link; None if it is not closed.
+            problem: the reason why the link is inoperable; None if it is operable.
+            closed: the reason for which a person closed the link; None if it is not closed.
             of_all: whether the problem exists for every service of the link. Such a problem is
                 published even if another service operates the link.
         """
-        # After a restart, and when another worker sends the heartbeat, this number still increases.
+        # The time makes this number increase even after a restart, or if another worker sends the
+        # next heartbeat.
         self._beat = max(self._beat + 1, int(time.time()))
         beat = ControllerBeat(
             state="inoperable" if problem else "operable" if closed is None else "closed",
@@ -204,10 +205,10 @@ class Announcer:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Stop the heartbeat if another service possibly operates the link; listen for that one.
+        """Stop the heartbeats if another service possibly operates the link. Listen for it.
 
-        Only heartbeats that arrive after this call count. Otherwise two services that stop at the
-        same time would each expect the other service to continue.
+        Heartbeats that arrived before this call do not count. If they did, two services that stop
+        at the same time would each expect the other service to continue.
         """
         if self.others.may_operate:
             self._silent = True
@@ -216,7 +217,7 @@ class Announcer:
     def publish_end(self) -> None:
         """Publish that the link is inoperable, unless another service operates it.
 
-        Publish no heartbeat and no meter after that.
+        After this call, the service publishes no heartbeat and no meter.
         """
         if not self.others.may_operate:
             self._silent = False
@@ -225,23 +226,23 @@ class Announcer:
         self._silent = self._ended = True
 
     def publish_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal of the ledger, so that other programs can store the seal (duty D17)."""
+        """Publish the seal (digest) of the ledger, so other programs can store it (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
-        """Show a waiting win on the displays, unless they already show it (duty D8).
+        """Show a win that waits for a floorperson, unless the displays already show it (duty D8).
 
         The win can be older than this service, or another service has recorded it.
 
         Args:
             jackpot: the win.
-            news: whether the win has just happened.
+            news: whether the win has just happened, so the displays celebrate it.
         """
         self._displays.put_jackpot(self._link, jackpot, news=news)
 
     def show_decision(self, jackpot: Jackpot) -> None:
-        """Show a decision that another service has recorded on a win (duty D8)."""
+        """Show on the displays how another service's user decided a win (duty D8)."""
         self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
@@ -251,7 +252,7 @@ class Announcer:
     def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a win, or a decision on a win (duty D8).
 
-        The displays show it only if `of_meter` is true: if the win is paid from the meter.
+        The displays show it only if `of_meter` is true, that is, if the meter pays the win.
         """
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)

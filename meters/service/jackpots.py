@@ -1,4 +1,4 @@
-"""Display of the meter wins in a link's books, whichever worker recorded them (duty D8)."""
+"""Display of a link's meter wins, including those that other workers recorded (duty D8)."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -11,7 +11,8 @@ from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 
 LATEST_MAX: Final = 25
-"""Number of last wins of a meter that one read returns. A meter has far fewer wins in a second."""
+"""Number of latest wins of a meter that one read returns. In one second, a meter has far fewer
+wins."""
 
 
 class JackpotDisplay:
@@ -26,10 +27,10 @@ class JackpotDisplay:
     async def show_waiting(self) -> None:
         """Show all wins that already wait when this worker begins to operate the link.
 
-        They are not shown as news.
+        The displays do not celebrate these wins, because they are not new.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
@@ -37,10 +38,10 @@ class JackpotDisplay:
                 self._announcer.show_hit(hit, news=False)
 
     async def refresh(self, state: LinkState) -> None:
-        """Show the wins and decisions recorded since the last call. Call this every second.
+        """Show wins and decisions that were recorded since the last call, a second ago.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         if state.floor_changes == self._floor_changes:
             return

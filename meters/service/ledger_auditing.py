@@ -1,4 +1,4 @@
-"""Audits of a link's ledger: before the link operates, every minute, and after every failure."""
+"""Audits of a link's ledger: before the link operates, every minute, and after each failure."""
 
 import asyncio
 import contextlib
@@ -20,23 +20,23 @@ log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
-"""Interval at which new entries are read between two audits. So an audit after a failure has little
-left to read. The link does not operate until that audit ends."""
+"""Seconds after which new ledger entries are read between two audits. The link does not operate
+during an audit after a failure. This audit is short, because most entries are already read."""
 AUDITED_AGAIN: Final = 1_000
 """Number of entries that each audit reads again although an earlier audit found them correct. The
-number is fixed, so the load is constant."""
+number is fixed, so every audit causes the same load."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
 
 
 class LedgerAuditing:
-    """Repeated audits of a link's ledger and books.
+    """Repeated audits, which compare a link's ledger with its meters and other data in Redis.
 
     Attributes:
         problem: the reason why the link must not operate; None if the last audit found no error.
-        books_differ: whether an audit found this problem in the books. False if the problem is that
-            no audit could be made.
+        books_differ: true if an audit found `problem` in the link's data; false if no audit was
+            possible.
     """
 
     def __init__(
@@ -63,20 +63,21 @@ class LedgerAuditing:
         self._log = log.bind(link=self._link)
 
     def want(self) -> None:
-        """Request a new audit. Until it ends, `problem` says that the ledger is being audited."""
+        """Request a new audit. Until its end, `problem` says that the ledger is being audited."""
         self.problem = NOT_AUDITED
         self._times_wanted += 1
         self.hurry()
 
     def hurry(self) -> None:
-        """Start the next audit now."""
+        """Start the next audit now instead of at its regular time."""
         self._wanted.set()
 
     async def run(self) -> None:
         """Audit the ledger repeatedly until canceled.
 
         A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
-        some correct entries again, so later changes of these entries are found too.
+        some entries again that an earlier audit found correct. So changes made to these entries
+        since then are found.
         """
         while True:
             self._wanted.clear()
@@ -111,11 +112,12 @@ class LedgerAuditing:
                 except ValueError:
                     return
                 except (RedisError, OSError):
-                    # The link's own checks stop the link, and report the reason.
+                    # No report is needed here: the link's check every second stops the link and
+                    # reports the reason.
                     continue
 
     async def _find(self) -> list[str]:
-        """Audit the ledger and return its problems; if there are none, seal the ledger."""
+        """Audit the ledger and return its problems. If there are none, publish the seal."""
         seen = self._mark.seen
         finding = await self._audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.stored, seen.entries)
@@ -127,7 +129,7 @@ class LedgerAuditing:
         return problems
 
     async def _seal(self, finding: Finding) -> None:
-        """Store and publish the seal of a ledger in which an audit found no error (duty D17)."""
+        """Store and publish the seal (digest) of a ledger without errors (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self._announcer.publish_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

@@ -33,27 +33,27 @@ log = structlog.get_logger()
 
 BEAT_S: Final = 1.0
 CHECK_WITHIN_S: Final = 2.0
-"""Time after which a silent store counts as failed. It is shorter than the time after which
-displays report a failure."""
+"""Seconds without an answer after which Redis counts as failed. Displays report a failure after a
+longer time."""
 OLD_AFTER_S: Final = 0.5
-"""Longest time for an answer of the store. The data in a slower answer can be old, so it is not
-published as the current state."""
+"""Longest time in seconds for an answer of Redis. The data in a slower answer can be old, so it is
+not published as the current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVICE: Final = "service"
-"""Name of the service in ledger and log entries about its own acts."""
+"""Name of the service in ledger entries and in entries of the operators' log."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
-"""Problems that end by themselves, so nobody must be called. They occur at each start and after
-each failure."""
+"""Problems that end by themselves, so no alert calls a technician. They occur at each start and
+after each failure."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""Exceptions of a failed store. A ValueError or KeyError means that the data in the store is
-invalid."""
+"""Exceptions that mean a failure of Redis or of its data. A ValueError or KeyError means that the
+data is damaged."""
 
 
 def _failure_text(error: Exception) -> str:
-    """Return the text of a store failure for displays and logs."""
+    """Return the text of a failure of Redis or its data, for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
@@ -63,7 +63,7 @@ def _failure_text(error: Exception) -> str:
 async def _ended(task: asyncio.Task[Any]) -> None:
     """Cancel a task repeatedly until it is done.
 
-    The Redis client can lose a cancellation.
+    One cancellation is not always enough, because the Redis client can lose it.
     """
     while not task.done():
         task.cancel()
@@ -73,12 +73,12 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    The constructor receives three functions. `unfit` returns the reason why no link of this service
-    must operate; None if there is no such reason. `adopt` receives the link after each read of the
-    link's parameters. `ring` is called after each change that floorpersons can see.
+    The constructor receives three functions. `unfit` returns a reason that forbids every link of
+    this service to operate; None if there is no such reason. `adopt` receives the link each time
+    that its parameters were read. `ring` is called after each change that the floor page shows.
 
     Attributes:
-        auditing: the audits of the link's ledger and books.
+        auditing: the audits of the link's ledger, meters and other data.
     """
 
     def __init__(
@@ -129,14 +129,14 @@ class LinkService:
 
     @property
     def seen(self) -> Mark:
-        """The mark of the ledger, which names the last entry that an audit found correct."""
+        """The ledger mark: the last entry that an audit found correct, noted outside Redis."""
         return self._mark.seen
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Apply a batch of this link's events and return the replies.
 
-        There are no replies while the link is inoperable, or if the store or the mark fails. The
-        tables then keep their events and send them again.
+        There are no replies if the link is inoperable, if Redis fails, or if the ledger mark cannot
+        be written. Without a reply, a table keeps its event and sends it again.
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
@@ -151,8 +151,8 @@ class LinkService:
         except Exception:
             if len(arrivals) > 1:
                 return await self._apply_singly(arrivals)
-            # A defect in pitlink's code must not stop the other tables. The service does not reply
-            # to this event.
+            # A defect in pitlink's code that one event causes must not stop the other tables. The
+            # service sends no reply to this event.
             self._log.exception(
                 "event not taken",
                 table=arrivals[0].known.table.id,
@@ -168,28 +168,27 @@ class LinkService:
         """Log, at the debug level, each event that has a reply.
 
         Args:
-            replies: the replies.
-            sent: whether a broker was connected, so the replies were sent. Without a broker, the
-                tables send their events again.
+            replies: the replies to the events.
+            sent: true if the replies were sent; false if no broker was connected. Tables that get
+                no reply send their events again.
         """
         if self._log.is_enabled_for(logging.DEBUG):
             for address, reply in replies:
                 self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
     async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Apply each event alone, so an event that fails does not delay the other events."""
+        """Apply the events one by one, so an event that fails does not delay the others."""
         whole = BatchResult()
         for arrival in arrivals:
             whole.add(await self.apply_batch([arrival]))
         return whole
 
     async def reload(self) -> None:
-        """Load the changes that people made in the books, and publish them immediately.
+        """Read the changes that people made to the link, and publish them immediately.
 
         Raises:
             TermsError: the link's terms differ from the floor file.
-            MarkError: the mark cannot be written.
-            RedisError: the store failed.
+            X
         """
         await self._open()
         state, values_seen = await self._read()
@@ -199,15 +198,14 @@ class LinkService:
         self.publish_heartbeat()
 
     async def keep_mark(self) -> None:
-        """Note the ledger's last entry in the mark, a file outside the store (duty D10).
+        """Note the last ledger entry in the ledger mark, a file outside Redis (duty D10).
 
-        The service does this before it confirms the entry to anybody. If the store loses the entry
-        later, the loss is detected, even if it happens immediately.
+        The service does this before it confirms the entry to anybody. So if Redis loses the entry,
+        even at the next moment, the loss is detected.
 
         Raises:
             MarkError: the mark cannot be written.
-            TermsError: the link's terms have changed since the books were opened.
-            RedisError: the store failed, or its writes are possibly not on disk.
+            X
         """
         head = (await self.store.state()).head
         await must_keep(self.store.redis)
@@ -215,17 +213,16 @@ class LinkService:
 
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
-            # A mark that names an entry which never existed would report that entry as lost
-            # forever.
+            # If the mark named an entry that never existed, each later check would report that
+            # entry as lost.
             raise MarkError(f"entry {head.entry}, which the books name, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Process a heartbeat of this link, from this service or another one.
 
-        Another service can report that it cannot operate the link. If this service operates the
-        link, the report does not apply to it. Then this service publishes the meters again, and its
-        next heartbeat says that the link is operable.
+        Another service can report that it cannot operate the link, although this service can. Then
+        this service publishes the meters again. Its next heartbeat says that the link is operable.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
@@ -251,7 +248,7 @@ class LinkService:
         }
 
     async def _beat(self) -> None:
-        """Publish the heartbeat every second, however long the checks take."""
+        """Publish the heartbeat every second, even while a check takes longer."""
         loop = asyncio.get_running_loop()
         last_s = loop.time()
         while True:
@@ -261,11 +258,11 @@ class LinkService:
             self._show_beat(took_s)
 
     async def _listen_to_redis(self) -> None:
-        """Ping Redis every second, to distinguish a silent Redis from slow work of this service."""
+        """Ping Redis every second, to know if Redis is silent or this process is slow."""
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
-            # If Redis answers with an error or not at all, the link's check reports this.
+            # No report is needed here: if Redis fails, the link's check every second reports it.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(CHECK_WITHIN_S):
                     await self.store.redis.ping()
@@ -273,7 +270,7 @@ class LinkService:
             await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
 
     async def _keep_checking(self) -> None:
-        """Check the link every second, and after each audit; publish changes in the books."""
+        """Check the link every second and after each audit, and publish what has changed."""
         loop = asyncio.get_running_loop()
         while True:
             due_s, problem = loop.time() + BEAT_S, self._problem
@@ -300,12 +297,12 @@ class LinkService:
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
-        """Check if the link is able to operate. Stop the link if Redis is silent during the check.
+        """Check if the link can operate. Stop the link if Redis is silent during the check.
 
-        A check calls Redis many times. The whole check can be slow because Redis is slow or because
-        this process is busy. Such a slow check is not a failure. If it were, each failure would
-        cause an audit, and the load of the audit would cause the next failure. But no step of the
-        check is allowed to take longer than `_STEP_WITHIN_S`, even if Redis answers other calls.
+        A check calls Redis many times. A check that is slow, because Redis or this process is busy,
+        is not a failure. If it were, each failure would cause an audit, and the load of the audit
+        would cause the next failure. But each single call of Redis must end within `_STEP_WITHIN_S`
+        seconds, even if Redis answers other calls in time.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -323,7 +320,7 @@ class LinkService:
                 if looking.done() or late_s < 0:
                     continue
                 if late_s > _HELD_UP_S:
-                    # This process was delayed, too. Answers of Redis may have arrived that it has
+                    # This process itself was delayed. Answers of Redis can have arrived that it has
                     # not read yet.
                     await asyncio.wait({looking}, timeout=_HELD_UP_S)
                 if due_s == due():
@@ -343,7 +340,7 @@ class LinkService:
                 self._fail(problem, audit=audit)
 
     async def _check_state(self) -> tuple[str | None, bool]:
-        """Check the link; if there is no problem, operate it and publish its state.
+        """Check the link. If there is no problem, let the link operate and publish its state.
 
         Returns:
             The same pair as `_find_problem`.
@@ -360,11 +357,11 @@ class LinkService:
             await self._hits.show_waiting()
         self._note_step()
         state, values_seen = await self._read()
-        # The readings of a closed day come first, so no wager of today is counted with the day
-        # before.
+        # The meters are read for the closed gaming day before the link operates, so no wager of
+        # today counts as a wager of the closed day.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
-            # Something has failed since `_find_problem` read the audit's result.
+            # A failure happened after `_find_problem` had read the result of the audit.
             return unknown, False
         self._set_mark(state.head)
         self._set_problem(None)
@@ -382,12 +379,12 @@ class LinkService:
     async def _find_problem(self) -> tuple[str | None, bool]:
         """Find the problem because of which the link must not operate.
 
-        A problem of the books has priority over a problem of the configuration. While the books are
-        wrong, the configuration does not matter.
+        A problem in the link's data has priority over a problem in the floor file. While the data
+        is wrong, the floor file does not matter.
 
         Returns:
-            The problem, or None. Also whether the problem makes a new audit of the ledger
-            necessary.
+            Two values: the problem, or None; and true if the problem makes a new audit of the
+            ledger necessary.
         """
         if unfit := self._unfit():
             return unfit, False
@@ -401,8 +398,8 @@ class LinkService:
             self._may_differ = True
             return other, False
         if self._may_differ:
-            # An audit that began before the problem ended does not cover all that happened until
-            # its end.
+            # An audit that began before the problem ended cannot find everything that the problem
+            # did.
             self._may_differ = False
             self.auditing.want()
         unbalanced = self.auditing.problem
@@ -416,23 +413,24 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> None:
-        """Open the books with the link's current parameters."""
+        """Read the link's current parameters from Redis and begin to use them."""
         await self.store.open(SERVICE)
         self.announcer.adopt(self.store.link)
         self._adopt(self.store.link)
 
     async def _read(self) -> tuple[LinkState, int]:
-        """Read the link's state from its books.
+        """Read the link's state from Redis.
 
-        If the store's answer took long, for example because this service was frozen, the state can
-        be old. Then the state is read once more.
+        If the answer of Redis took long, for example because this service was frozen, the state can
+        be old. In this case, the state is read once more.
 
         Returns:
-            The state; and the number of meter values received from the topics before the read.
+            Two values: the state, and the number of meter values that had come from the topics
+            before the read.
 
         Raises:
-            TermsError: the link's terms have changed since the books were opened.
-            RedisError: the store failed.
+            TermsError: the link's terms have changed since they were last read.
+            RedisError: Redis failed.
         """
         loop = asyncio.get_running_loop()
         values_seen, began_s = self.announcer.topics.heard, loop.time()
@@ -443,7 +441,7 @@ class LinkService:
         return state, values_seen
 
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
-        """Publish the state of the books, and signal changes to the floor pages."""
+        """Publish the link's state, and report changes to the open floor pages."""
         self._closed = state.closure.reason if state.closure else None
         if (wait_s := self.announcer.publish_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
@@ -460,11 +458,11 @@ class LinkService:
 
     @property
     def _of_all(self) -> bool:
-        """True if the link is inoperable because of a problem that an audit found in its books.
+        """True if the link is inoperable because an audit found an error in the link's data.
 
-        Such a problem exists for every service of the link. Any other problem is possibly only in
-        this service: in its connection to the store or its floor file. If all services have the
-        problem, each of them finds it.
+        Such an error concerns every service of the link. Any other problem can concern only this
+        service: its connection to Redis or its floor file. If such a problem concerns all services,
+        each of them finds it.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 
@@ -484,7 +482,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link. With `audit`, the ledger is audited before the link operates again."""
+        """Stop the link. If `audit` is true, audit the ledger before it operates again."""
         message, again = (
             problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,
@@ -497,7 +495,7 @@ class LinkService:
             self.auditing.want()
 
     def _note_outage(self, problem: str, *, again: bool) -> None:
-        """Record an outage, unless another service operates the link."""
+        """Record an outage of the link, unless another service operates the link."""
         others = self.announcer.others
         operated = not self._of_all and (others.operate if again else others.may_operate)
         if problem != NOT_AUDITED and not operated:

@@ -26,20 +26,21 @@ from meters.wire.messages import LedgerSeal
 log = structlog.get_logger()
 
 MARK_EVERY_S: Final = 1.0
-"""Interval at which the number of the log's last entry is noted outside the store."""
+"""Seconds between two notes, outside Redis, of the number of the log's last entry."""
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 
 
 class LogAuditing:
-    """Audits of the operators' log, with the mark of the log and the published seal.
+    """Audits of the operators' log, and writing of its mark and its seal (digest).
 
     Args:
-        redis: the Redis with the users' keys.
-        mark: the mark of the log: what was last seen of the log, kept outside Redis.
+        redis: the Redis that has the users and the operators' log.
+        mark: the mark of the log: the last log entry that was seen, kept outside Redis.
         post: publishes a message on the broker.
         show: receives True if the log and the users are correct, otherwise False.
-        secrets: the secrets for the MACs of the log's entries; None if there are no MACs.
+        secrets: the secrets for the MACs (signatures) of the log's entries; None if the entries
+            have no MACs.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class LogAuditing:
         self._unposted = b""
 
     async def run(self) -> None:
-        """Write the end of the log to the mark every second and audit the log every minute.
+        """Note the last log entry in the mark every second, and audit the log every minute.
 
         This continues until the task is canceled.
         """
@@ -80,7 +81,8 @@ class LogAuditing:
             except ValueError as error:
                 self._report((f"the operators' log cannot be read: {error}",))
             except (RedisError, UsersError, OSError) as error:
-                # The links report that the store fails; the log is audited when the store is back.
+                # The checks of the links report that Redis fails. The log is audited when Redis
+                # works again.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
                 # Before Python 3.12 asyncio.wait_for, which redis uses to send, may lose a
@@ -89,35 +91,36 @@ class LogAuditing:
             await asyncio.sleep(MARK_EVERY_S)
 
     async def _note_head(self) -> bool:
-        """Write the end of the log to the mark; return False if an audit is needed now.
+        """Note the last log entry in the mark. Return False if the log must be audited now.
 
-        An audit is needed if the log no longer has the entry that the mark names, or if the end of
-        the log is damaged. Then the mark is not changed: a mark that followed a rewritten log would
-        forget the entries after the last seal. A log that is already known to be altered waits for
-        its regular audit.
+        The log must be audited if it no longer has the entry that the mark names, or if its end is
+        damaged. In these cases the mark does not change, because it is the only proof of entries
+        after the last seal. If an audit has already found that the log was altered, the next
+        regular audit is early enough.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
             head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
-            # A log that had entries has a head. Without a head the mark would never change again,
-            # so the log is audited.
+            # A log that has had entries also has a head (the data of its last entry). Without a
+            # head the mark would never change again, so the log is audited.
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
-            # A log that is known to be altered is audited from time to time, like any log.
+            # An audit has already found that the log was altered. The next regular audit is early
+            # enough.
             return bool(self._problems)
-        # Without this check, a false head would make the mark report the loss of entries that never
-        # existed.
+        # Without this check, a false head would bring an entry into the mark that never existed.
+        # Later, the mark would report this entry as lost.
         if await self._chain_at(int(entries)) != (chain or b""):
             return bool(self._problems)
-        # The mark follows a log that continues, even while an audit reports a problem. Otherwise an
-        # attacker could alter a user, act as this user, and then reset the log to an earlier state.
+        # The mark follows the log even while an audit reports a problem. If it did not, an attacker
+        # could alter a user, act as this user, and then reset the log to an earlier state.
         self._mark.note(int(entries), (chain or b"").decode())
         return True
 
     async def _chain_at(self, number: int) -> bytes | None:
-        """Return the chain value of an entry in the log; None if the log has no such entry."""
+        """Return the chained digest of an entry in the log; None if there is no such entry."""
         here = f"{number}-0"
         with as_altered():
             noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
@@ -140,19 +143,19 @@ class LogAuditing:
             await self._seal(finding)
 
     def _report(self, problems: tuple[str, ...]) -> None:
-        """Log new problems once, and report whether the log is correct."""
+        """Log each new problem once, and call `show` with the result."""
         if problems and problems != self._problems:
             log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
         self._problems = problems
         self._show(not problems)
 
     def _publish(self) -> None:
-        """Publish the last seal as soon as a broker is connected."""
+        """Publish the last seal of the log as soon as a broker is connected."""
         if self._unposted and self._post(topics.OPERATORS_LOG, self._unposted, retain=True):
             self._unposted = b""
 
     async def _seal(self, finding: LogFinding) -> None:
-        """Store and publish the seal of a log in which an audit found no error."""
+        """Store and publish the seal (digest) of a log that an audit found correct."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         message = LedgerSeal(entries=finding.entries, seal=finding.seal, at=now_text())
         self._unposted = msgspec.json.encode(message)

@@ -1,10 +1,11 @@
-"""Meter topics of a link at the broker, and the times at which this service publishes to them.
+"""Meter topics of a link at the broker, and the rules for when this service publishes there.
 
 Several services publish the same meters. The broker puts their messages in one order, and each
 service receives all of them. The service that published last is the publisher. The other services
-leave the topic to the publisher as long as it keeps up. If a service receives a newer value than
-the one that it has read, it does not publish the one that it has read. Each service has at most one
-value of a meter in flight, so no value waits in a queue until it is old.
+publish nothing as long as the publisher sends each new value in time. If a service receives a newer
+value than it has read from Redis, it does not publish the value that it has read. Before a service
+publishes the next value of a meter, the broker must have sent back the last one. So no value waits
+in a queue until it is old.
 """
 
 import asyncio
@@ -16,17 +17,18 @@ from meters.wire.messages import METER_VALUE, UNREADABLE, MeterValue
 
 _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
-"""Time for which another service counts as the publisher after its last value."""
+"""Seconds for which another service counts as the publisher after its last value."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""Shortest and longest time to wait for the publisher after this service has read a new value. Each
-service waits a random time between the two, so one service becomes the next publisher."""
+"""Shortest and longest time, in seconds, to wait for the publisher after this service has read a
+new value. Each service waits a random time between these two, so only one service becomes the next
+publisher."""
 BACK_WITHIN_S: Final = 1.0
-"""Longest wait until the broker sends a published value back."""
+"""Longest time, in seconds, to wait until the broker sends a published value back."""
 
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """Last value received on a topic. `speaks` is true if another service is its publisher."""
+    """Last value received on a meter's topic. `speaks` is true if another service published it."""
 
     value: MeterValue
     number: int
@@ -47,12 +49,12 @@ class _UnderWay:
 class MeterTopics:
     """Values on the meter topics of one link.
 
-    A service that receives no values from the topics publishes immediately. An example is a service
-    with its own broker.
+    A service that receives no values from the topics publishes immediately. This happens, for
+    example, if the service is the only one at its broker.
 
     Attributes:
         heard: the number of values received so far. A caller notes this number before it reads the
-            books. Any value received later can be newer than the state in the books.
+            link's state from Redis. Any value received later can be newer than that state.
     """
 
     def __init__(self) -> None:
@@ -64,9 +66,9 @@ class MeterTopics:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget the values on the topics, so that all meters are published again.
+        """Forget the values on the topics. All meters are then published again.
 
-        This is done after a new connection to the broker, for example.
+        For example, this is done when the service has connected to the broker again.
         """
         self._hears = False
         self._last.clear()
@@ -75,7 +77,7 @@ class MeterTopics:
         self._waiting.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Process a value received from a topic; return True if the books must be read again."""
+        """Process a value from a topic; return True if Redis must be read again."""
         try:
             value = METER_VALUE.decode(payload)
         except UNREADABLE:
@@ -94,14 +96,14 @@ class MeterTopics:
             self._waiting.discard(meter)
             return waiting
         if under_way is not None:
-            return False  # this service's value in flight comes after it
+            return False  # the value that this service has sent follows this one
         if (behind := self._behind.get(meter)) is not None and value.version >= behind[0]:
             del self._behind[meter]
         went_back = before is not None and value.version < before.value.version
         return went_back or inoperable
 
     def newest(self, value: MeterValue) -> MeterValue:
-        """Return the newer of two values: this one, or the one on the meter's topic."""
+        """Return the newer of two values: the given one, or the one on the meter's topic."""
         last = self._last.get(value.meter)
         return last.value if last is not None and last.value.version > value.version else value
 
@@ -109,8 +111,8 @@ class MeterTopics:
         """Return the seconds to wait before a value is published; None if it need not be published.
 
         Args:
-            value: the value in the books.
-            since: the number of values received before the books were read.
+            value: the value that this service has read from Redis.
+            since: the number of values that had come from the topics before that read.
             urgent: whether to publish the value without waiting for another service.
         """
         meter, now_s = value.meter, _now_s()
@@ -149,7 +151,7 @@ class MeterTopics:
 
 
 def same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Check if two values of a meter have the same version and state, whatever their times."""
+    """Check if two values of a meter have the same version and state. Their times can differ."""
     return other is not None and (value.version, value.state) == (other.version, other.state)
 
 

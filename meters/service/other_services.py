@@ -1,9 +1,9 @@
 """Other services of a link, known from their heartbeats.
 
-Tables, displays and other readers see one controller; any of the services can send its heartbeat.
-So a service that cannot operate a link is silent while another service operates the link. The
-silent service reports its failure when it hears no other service. By that time the tables have
-locked themselves, or will do so soon (duty D13).
+Tables, displays and other readers see only one controller for a link. Any service of the link can
+send the controller's heartbeat. So a service that cannot operate a link is silent while another
+service operates the link. The silent service reports its failure only if it hears no other service.
+By that time, the tables have locked themselves or will do so soon (duty D13).
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from typing import Final
 from meters.wire.messages import CONTROLLER_BEAT, UNREADABLE
 
 HEARD_FOR_S: Final = 3.0
-"""Time for which a heartbeat of another service counts. The tables use the same time."""
+"""Seconds for which a heartbeat of another service counts. The tables use the same time."""
 
 _OWN_KEPT: Final = 64
 
 
 class OtherServices:
-    """The other services that are heard on one link."""
+    """The other services from which this service hears heartbeats of one link."""
 
     def __init__(self) -> None:
         self._own: deque[bytes] = deque(maxlen=_OWN_KEPT)
@@ -27,20 +27,20 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Note that listening begins: services that already run have not been heard yet."""
+        """Begin to listen. It is not known yet whether other services already run."""
         self._listening_since_s = _now_s()
 
     def listen_again(self) -> None:
-        """Forget the services heard so far. Only services that are heard from now on count."""
+        """Forget the services heard so far. From now on, only new heartbeats count."""
         self._heard_s = None
         self.listen_first()
 
     def note_own(self, payload: bytes) -> None:
-        """Note a heartbeat of this service, to recognize it when the broker sends it back."""
+        """Note a heartbeat that this service sends, to recognize it when it comes back."""
         self._own.append(payload)
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Process a heartbeat; return True if another service cannot operate the link.
+        """Process a heartbeat. Return True if it says that another service cannot operate the link.
 
         A retained heartbeat can have any age, so it does not prove that a service runs.
         """
@@ -62,13 +62,13 @@ class OtherServices:
 
     @property
     def may_operate(self) -> bool:
-        """True if another service operates the link, or if this is not known yet."""
+        """True if another service operates the link, or if nobody can know this yet."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 
     @property
     def are_known(self) -> bool:
-        """True if it is known whether another service operates the link."""
+        """True if this service has listened long enough to know the other services."""
         return self.operate or not self.may_operate
 
 

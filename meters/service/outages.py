@@ -1,10 +1,10 @@
-"""Outages of a link: reasons and start, kept in a file until they are in the ledger (duty D17).
+"""Outages of a link: reason and start, kept in a file until the ledger has them (duty D17).
 
-While a link is inoperable, its store is possibly missing or altered. So nothing is written to the
-store. Each outage waits in a file in the data directory. The file survives a kill of the service.
-When the link operates, the outage becomes one ledger entry. A link that fails and recovers
-repeatedly adds at most one entry a minute to the ledger. The next entry counts the failures since
-the last entry.
+While a link is inoperable, its data in Redis is possibly missing or altered. So nothing is written
+to Redis. The outage waits in a file in the data directory. The file survives a kill of the service.
+When the link operates again, the outage is written as one ledger entry. A link that fails and
+recovers repeatedly adds at most one such entry a minute. Each entry has the number of failures
+since the entry before.
 """
 
 import asyncio
@@ -38,12 +38,12 @@ class Outages:
         self._waiting = self._read()
 
     def begin(self, reason: str, *, again: bool) -> None:
-        """Record that the link does not operate.
+        """Record in the file that the link does not operate.
 
         Args:
-            reason: the reason.
-            again: whether the link operated until now. False at the start, or if a new reason
-                follows an earlier reason.
+            reason: the reason why the link does not operate.
+            again: true if the link operated until now; false when the service starts, and if the
+                reason of an outage changes.
         """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
@@ -57,12 +57,12 @@ class Outages:
             self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
 
     async def note(self) -> None:
-        """Write the waiting outage to the link's ledger, unless one was written in the last minute.
+        """Write the outage to the link's ledger, unless an outage was written in the last minute.
 
-        Call this only while the link operates.
+        Call this only when the link operates again.
 
         Raises:
-            RedisError: the store failed; the outage still waits.
+            RedisError: Redis failed; the outage still waits.
             TermsError: the link's terms have changed.
         """
         now_s = asyncio.get_running_loop().time()
@@ -85,7 +85,7 @@ class Outages:
         temporary.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Run a file operation. A failure is only logged, because the outage is also in memory."""
+        """Run a file operation. If it fails, only log that: the outage is also in memory."""
         try:
             act()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The process of the service: it starts the parts and, on a signal, stops them in order."""
+"""The process of the service. It starts all parts, and stops them in order after a signal."""
 
 import asyncio
 import gc
@@ -27,7 +27,7 @@ CANCEL_AGAIN_S: Final = 4.0
 
 
 async def serve(floor: Floor, options: ServeOptions) -> None:
-    """Run the service until SIGINT or SIGTERM, then finish the work in progress.
+    """Run the service until SIGINT or SIGTERM. Then finish the work in progress.
 
     Raises:
         UserError: a part cannot be started or reached with the floor file's settings.
@@ -71,11 +71,11 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service. If a user's mistake was the cause, raise its error alone, not in a group.
+    """End the service. If a user's mistake is the cause, raise the error for that mistake.
 
-    A cancellation can be lost if it arrives at the same moment as an answer to the client library.
-    So the cancellation is repeated until it has an effect. It is also sent to every task, because a
-    task group passes on only the first cancellation.
+    A client library can lose a cancellation that arrives at the same moment as an answer. So the
+    cancellation is repeated until all tasks are done. It is sent to every task, because a task
+    group passes on only the first cancellation.
     """
     serving.cancel()
     while not serving.done():
@@ -98,7 +98,7 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 
 
 def tune_collection() -> None:
-    """Run the garbage collector less often, and never on the objects that exist now.
+    """Let Python's garbage collector run less often, and never on objects that exist now.
 
     Each message creates many short-lived objects, and none of these is in a cycle. With the default
     thresholds, the collector used a sixth of the service's time.

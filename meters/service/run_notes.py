@@ -1,7 +1,7 @@
 """Entries in the operators' log about the service's starts and stops (duty D17).
 
-A service that is killed writes no entry about its stop. So the entry of its next start directly
-follows the entry of an earlier start.
+A service that is killed cannot write an entry about its stop. So in the log, two starts of this
+service follow each other without a stop.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _STOP_WITHIN_S: Final = 2.0
 
 
 async def note_start(operators: OperatorsLog) -> None:
-    """Log in the operators' log that the service runs, as soon as the store accepts writes."""
+    """Write to the operators' log that the service runs, as soon as Redis accepts writes."""
     while True:
         if await _note(operators, "service_started"):
             return
@@ -30,7 +30,7 @@ async def note_start(operators: OperatorsLog) -> None:
 
 
 async def note_stop(operators: OperatorsLog) -> None:
-    """Log in the operators' log that the service stops, if the store accepts writes now."""
+    """Write to the operators' log that the service stops, if Redis accepts writes now."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_STOP_WITHIN_S):
             await _note(operators, "service_stopped")

@@ -1,4 +1,4 @@
-"""The meter service in one event loop: the tables' events, the links, and the web server."""
+"""One worker of the meter service: the tables' events, the links, and the web server."""
 
 import asyncio
 import contextlib
@@ -75,9 +75,9 @@ class ServeOptions:
 
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins.
-        auto_floor_after_s: the seconds that a win waits for the simulated floorperson.
-        demo_users: whether the users of a demonstration are allowed to sign in, although their PIN
-            is public. If so, the demonstration's floor file needs no approval.
+        auto_floor_after_s: the seconds after which the simulated floorperson decides a win.
+        demo_users: whether the users of a demonstration, whose PIN is public, are allowed to sign
+            in. If they are, the floor file needs no approval.
     """
 
     auto_floor: bool = False
@@ -89,7 +89,8 @@ class MeterService:
     """One worker of the meter service.
 
     Attributes:
-        identifier: the name of the worker at the broker and in the log; new at each start.
+        identifier: the name of the worker at the broker and in the program's log. Each start makes
+            a new name.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class MeterService:
             topics.meter(link.id, meter.meter_id): self._links[link.id]
             for link in floor.link
             for meter in link.meter
-            if floor.service.broker != "embedded"  # the embedded broker has only one service
+            if floor.service.broker != "embedded"  # the embedded broker has only this service
         }
         self._events = EventSubscriptions(
             self._links,
@@ -181,18 +182,18 @@ class MeterService:
         self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
-        """Use the link's current parameters for the events of its tables."""
+        """Use these parameters of the link for the next events of its tables."""
         known = table_topics(self._floor, link)
         self._known |= known
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def _ring(self) -> None:
-        """Signal that a link, its claims or its correction requests have changed."""
+        """Report to floor pages that a link, a claim or a correction request has changed."""
         self._bell.ring()
         self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the ids of the inoperable links, each with the reason."""
+        """Return the ids of the inoperable links, each with the reason why it does not operate."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             reason = self._client_name.problem or "no broker"
@@ -204,8 +205,8 @@ class MeterService:
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
         """Serve until canceled.
 
-        The function `broker` returns the broker's address; it is called before each connection. The
-        event `ready` is set when the web server listens.
+        The function `broker` returns the broker's address. It is called before each connection. The
+        method sets the event `ready` when the web server listens.
 
         Raises:
             UserError: the web server cannot listen on its address.
@@ -251,8 +252,9 @@ class MeterService:
             link.announcer.others.listen_first()
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
-        # After a restart of the broker, a new display sees the values that the broker retained. The
-        # wait between connections is short, so a service publishes current values within a second.
+        # After a restart of the broker, a new display sees the old values that the broker retained.
+        # So the wait before a new connection is short: the service publishes current values within
+        # a second.
         pace = ConnectPace(cap_s=0.5)
         while True:
             pace.begin()
@@ -260,10 +262,10 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Leave new events to the other services; reply to the events received so far.
+        """Accept no new events. Reply to the events received so far.
 
-        This ends within a few seconds, even if a part does not respond. The caller can cancel `run`
-        after this.
+        The broker sends new events to the other services. The method returns within a few seconds,
+        even if a part of the service does not respond. After that, the caller can cancel `run`.
         """
         self._stopping = True
         connection, arrived = self._connection, self._arrived
@@ -325,27 +327,27 @@ class MeterService:
     def _publish_heartbeats(self) -> None:
         """Publish the heartbeat of each link now.
 
-        A table that hears this heartbeat after a time without heartbeats sends its unanswered event
-        again.
+        If a table has heard no heartbeat for some time, this one makes it send its event without a
+        reply again.
         """
         for link in self._links.values():
             link.publish_heartbeat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
-        """Return the secret group name by which services share the tables' events.
+        """Return the secret group name at the broker, by which services share the tables' events.
 
-        The name is in the key bundle, or in the store if there is no bundle.
+        The name is in the key bundle of the service, or in Redis if there is no bundle.
         """
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     async def _apply_batches(
         self, connection: BrokerConnection, batches: asyncio.TaskGroup
     ) -> None:
-        """Apply events in batches: one batch is decoded while the store applies another batch.
+        """Apply events in batches: decode one batch while Redis applies another batch.
 
-        Two events of one table are applied at the same time only if the table repeats an event. The
-        store distinguishes the repeat from the first event. A batch is completed even if the
-        connection is lost: displays show what the store has applied (duty D8).
+        Two events of one table can be in work at the same time only if the table repeats an event.
+        Redis recognizes the repeat. A batch is completed even if the connection is lost, because
+        displays must show what Redis has applied (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -381,16 +383,16 @@ class MeterService:
         return by_link
 
     def _lane(self, topic: str) -> str:
-        """Return the queue of a topic: each known table has one; all other topics share one."""
+        """Return the name of a topic's queue: one for each known table, one for all others."""
         if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
             return topic
         return ""
 
     def _hear_aside(self, message: aiomqtt.Message) -> bool:
-        """Process a heartbeat or a meter value; return False if the message is neither.
+        """Process a heartbeat or a meter value now; return False for other messages.
 
-        The message can be from this service or another one. Such messages do not wait behind the
-        events of tables.
+        The message can be from this service or another one. Such messages do not wait in the queues
+        of table events.
         """
         topic = message.topic.value
         if (link := self._beats.get(topic)) is not None:
@@ -400,7 +402,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count an event dropped from a topic that sent too many; log this now and then."""
+        """Count a message dropped from a topic that sent too many. Log only some of these."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)
@@ -415,7 +417,7 @@ class MeterService:
             self._note_status(table, payload)
 
     def _note_status(self, address: TableAddress, payload: bytes) -> None:
-        """Note from a table's status message whether the table's agent is connected."""
+        """Note whether the agent of a table is connected, as the table's status message says."""
         online = self._online[address.link]
         try:
             status = TABLE_STATUS.decode(payload)

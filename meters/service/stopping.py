@@ -1,4 +1,4 @@
-"""Waits with a time limit for work in progress when the service stops."""
+"""Time-limited waits for the work that is still in progress when the service stops."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,9 +9,10 @@ _LOOK_EVERY_S: Final = 0.01
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until a condition stays true for a moment; return False after the time limit.
+    """Wait until a condition remains true for a moment. Return False after the time limit.
 
-    One check is not enough: a value that one task hands to another is in neither task for a moment.
+    One check is not enough. While one task hands a value to another task, neither task has the
+    value for a moment.
     """
     looks = 0
     try:
