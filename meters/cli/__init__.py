@@ -1,1 +1,1 @@
-"""The `pitlink` command. Each subcommand has a module; `main` is the entry point."""
+"""The `pitlink` command. Each subcommand has a module here. `main` is the entry point."""

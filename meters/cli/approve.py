@@ -65,7 +65,6 @@ def approve(
 
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:
-    # The service's room is above this one, so it is imported only when a command runs.
     async with open_used_store(floor, users_suffice=True) as redis:
         store = LinkStore(redis, link)
         if problem := await redis_problem(store.redis):
@@ -82,10 +81,10 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
 
 
 async def _show(configuration: Configuration) -> None:
-    """Show the settings that need an approval.
+    """Print the settings that need an approval.
 
     Raises:
-        UserError: nothing needs an approval, or the settings cannot be approved.
+        UserError: no setting needs an approval, or the settings are not allowed.
     """
     found = await configuration.unapproved()
     if found is not None and found.barred:
@@ -98,13 +97,14 @@ async def _show(configuration: Configuration) -> None:
 
 
 async def _vouched(user_directory: UserDirectory, name: str, pin: str) -> SignedIn:
-    """Return the user if the PIN is correct and the user's role allows the approval.
+    """Return the approving user if the PIN is correct and the user's role allows the approval.
 
-    The user is signed in and signed out. So the operators' log records the sign-in, and wrong PINs
-    are counted.
+    The function signs the user in and out. So the operators' log records the sign-in, and wrong
+    PINs are counted.
 
     Raises:
-        UserError: the user's role does not allow it, or the user must choose their own PIN first.
+        UserError: the user's role does not allow the approval, or the user must choose their own
+            PIN first.
         UsersError: the sign-in failed.
     """
     opened = await user_directory.sessions.sign_in(name, pin, Caller(""), None)

@@ -37,8 +37,8 @@ from meters.terminal.progress import progress_bar
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Shortest time in seconds between two complete reads of archive files. So the files are read once
-a night, even if the command runs more often."""
+"""Shortest time in seconds between two runs that read archive files completely. So these files are
+read once a night, even if the command runs more often."""
 
 
 def archive(
@@ -63,18 +63,19 @@ def archive(
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
     file. The file is an SQLite database. The command reads each new file back completely. The
-    digest of each file includes the digest of the day before, and is noted in the ledger. Then the
-    command deletes the entries and decided wins of days older than `live_days` from Redis. `pitlink
-    audit` and `pitlink report` read these days from the files.
+    digest of each file includes the digest of the file of the day before. The ledger records each
+    digest. Then the command deletes the entries and decided wins of days older than `live_days`
+    from Redis. `pitlink audit` and `pitlink report` read these days from the files.
 
-    Run the command once a day, some time after the gaming day begins. The service can run or not.
-    The command can be stopped at any moment and run again.
+    Run the command once a day, some time after the gaming day begins. It does not matter whether
+    the service runs. You can stop the command at any moment and run it again.
 
-    At the end, the command checks every file. It reads the last file and seven other files, in
-    turn, completely. It notes the result with the files, for `pitlink check` and the alerts.
+    At the end, the command checks every file. It reads eight files completely: the last file, and
+    seven others, which are different ones at each run. It writes the result into the archive
+    directory, for `pitlink check` and the alerts.
 
-    The exit status is 1 if the ledger has a problem. It is also 1 if a file cannot be written, is
-    missing or is altered. The output names the file and says what to do.
+    The exit status is 1 if the ledger has a problem. It is also 1 if an archive file cannot be
+    written, is missing or is altered. The output names the file and says what to do.
     """
     floor = read_floor(config)
     directory = Path(floor.archive.directory)
@@ -145,8 +146,8 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ValueError as error:
                     wrong = [f"the store is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
-                # Both the archiver and the check of the files can report the same problem. It is
-                # reported once, with what to do.
+                # Both the writing and the check of the files can find the same problem. It is
+                # printed only once, with what to do.
                 failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(

@@ -1,4 +1,4 @@
-"""The `audit` command."""
+"""The `audit` command, which checks each link's ledger against the balances."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -16,8 +16,8 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""A file in the data directory. The time of this file is the end of the last `pitlink audit
---daily`."""
+"""A file in the data directory. The last change of this file shows when the last `pitlink audit
+--daily` ended."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -57,10 +57,11 @@ def audit(
     """Replay every link's ledger and compare each balance to the micro.
 
     The audit reads the archive from its first file, unless --since names a later day. With --since,
-    it checks earlier days by their digests and does not replay them. The data directory keeps a
-    note of the audit for `pitlink check` and the alerts.
+    it does not replay the days before; it only checks the digests of their files. The command
+    writes the result to the data directory, for `pitlink check` and the alerts.
 
-    The exit status is 1 if there is any problem. The output names the problem and the difference.
+    The exit status is 1 if there is any problem. The output names the problem and the amount of
+    each difference.
     """
     if since and since_last:
         raise typer.BadParameter("--since and --since-last are two ways to begin: give one")
@@ -77,9 +78,10 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Check if work was done after the last gaming day closed. `done` is the time of the work.
+    """Check if a daily task was done after the last gaming day closed. `done` is its time.
 
-    If `done` is in the future, it was noted by a wrong clock and does not count.
+    If `done` is in the future, the clock was wrong when the task was done. Such a time does not
+    count.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -98,7 +100,7 @@ def audited_since_close(floor: Floor) -> bool:
 
 
 def note_daily_audit(floor: Floor) -> None:
-    """Note that a `pitlink audit --daily` has ended, whether it found problems or not.
+    """Note that a `pitlink audit --daily` has ended, with or without problems.
 
     Raises:
         OSError: the note cannot be written.

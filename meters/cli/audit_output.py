@@ -38,17 +38,18 @@ _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 LAST: Final = date.max
-"""A date with a special meaning: the last archived day up to which an audit found a link correct.
+"""A special date. It means: the last archived day up to which an earlier audit found a link
+correct.
 """
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
-    """Audit every link and the operators' log; return True if all of them are correct.
+    """Audit every link and the operators' log. Return True if all of them are correct.
 
-    The result is printed, and noted in the data directory if that directory exists.
+    The result is printed. If the data directory exists, the result is also written there.
 
     Raises:
-        UserError: the store cannot be read.
+        UserError: Redis cannot be read.
     """
     try:
         data, through = Path(floor.service.data), dict[str, str]()
@@ -93,7 +94,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
     """Return the first day to audit, or None for the whole ledger.
 
-    If `since` is `LAST`, return the last archived day that the note of an audit has for this link.
+    If `since` is `LAST`, return the last archived day up to which the last audit, noted in
+    `before`, found this link correct.
     """
     if since == LAST and before and (noted := before.through.get(link)):
         return date.fromisoformat(noted)
@@ -108,9 +110,9 @@ def _note(
     *,
     whole: bool,
 ) -> None:
-    """Write the note of the audit.
+    """Write the result of the audit to the data directory.
 
-    If the note cannot be written, report that. The result of the audit is valid nevertheless.
+    If the result cannot be written, print that. The result is valid nevertheless.
     """
     try:
         note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)

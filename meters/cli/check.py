@@ -12,8 +12,8 @@ def check(config: ConfigOption) -> None:
     """Check the programs, the floor file and the parts that it names, one line each.
 
     The command compares the programs with the digests that the wheel recorded. It compares the
-    floor file with the last approved one, and the ledger with the balances. `pitlink serve` makes
-    the same checks before a link operates.
+    floor file with the last approved settings, and each ledger with the balances. `pitlink serve`
+    makes the same checks before a link operates.
 
     The exit status is 1 if something must be fixed before the floor can operate.
     """

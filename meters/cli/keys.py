@@ -79,9 +79,9 @@ def keys(
     password. The directory also gets files for mosquitto and Redis: access lists, hashes of the
     passwords, and TLS settings. A table has the right to publish only its own events.
 
-    Run the command again when tables are added. Missing keys are made, existing keys are kept, and
-    the access lists of mosquitto and Redis are written again. Then copy to every machine its own
-    part of the directory, and no other part:
+    Run the command again when you add tables. It makes missing keys, keeps existing keys, and
+    writes the access lists of mosquitto and Redis again. Then copy to each machine only the part of
+    the directory that is for this machine:
 
     - broker/ to the broker
     - redis/ to Redis
@@ -93,8 +93,8 @@ def keys(
     Keep authority/ offline: its key can make a certificate for any name. Then add `keys =
     "DIRECTORY"` to the section [service] of the floor file. In the same section, set `broker` to
     "mqtts://HOST:8883" and `redis` to "rediss://HOST:6379/0". Restart mosquitto and Redis when
-    their access lists have changed. Check that each server can read its access list: a mosquitto
-    that cannot read it on SIGHUP gives everybody all rights.
+    their access lists have changed. Check that each server can read its access list. If mosquitto
+    cannot read its list on SIGHUP, it gives everybody all rights.
 
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
@@ -108,17 +108,17 @@ def keys(
 
 
 def _home(given: Path | None, option: str) -> Path | None:
-    """Return a path on another machine. Only its form is checked, not its existence."""
+    """Return a path on another machine. Check only the form of the path, not its existence."""
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
         raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
     return given
 
 
 def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:
-    """Return the user names of the holders whose keys are to be replaced.
+    """Return the user names of the programs whose keys must be replaced.
 
     Raises:
-        UserError: one of the names is the name of no holder.
+        UserError: no program of the floor has one of these names.
     """
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())
@@ -129,7 +129,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
 
 
 def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
-    """Return the existing key bundles of tables that the floor no longer has."""
+    """Return the directories of keys for tables that the floor file no longer has."""
     used = {holder.party.place for holder in held}
     found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
     return [place for place in found if place not in used]

@@ -1,9 +1,10 @@
-"""The ``pitlink`` command, built from the subcommands of all rooms.
+"""The ``pitlink`` command, built from the subcommands of all packages.
 
-A room (package) lists its subcommands in the entry-point group ``pitlink.commands``. A subcommand
-is a function with parameters annotated for typer. A group of subcommands is a typer application. A
-subcommand is imported only when it is named. So ``pitlink settle`` starts without a broker or a web
-server, and the lowest rooms import nothing from the rooms above them.
+A package lists its subcommands in the entry-point group ``pitlink.commands``. A subcommand is a
+function with parameters annotated for typer. A group of subcommands is a typer application. A
+subcommand is imported only if the user typed its name. So ``pitlink settle`` starts without the
+code of the broker and the web server. A package of the rules never imports a package that depends
+on it.
 """
 
 import os
@@ -36,7 +37,7 @@ def run() -> None:
     hear_signals()
     sys.excepthook = print_defect
     # Only the owner is allowed to read files that a command writes. The memory of a command
-    # contains keys, so it must not be written to a core dump.
+    # contains secret keys, so it must not be written to a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -49,7 +50,7 @@ def run() -> None:
 
 
 def command_line(arguments: Sequence[str]) -> typer.Typer:
-    """Return the application with the subcommand that ``arguments`` name, or with all of them.
+    """Return the application with the one subcommand that ``arguments`` name, or with all.
 
     Only the named subcommand is imported. If the import of a subcommand fails, the other
     subcommands still work.

@@ -1,7 +1,7 @@
 """The `odds` command, which prints exact odds.
 
-The command is not in a room of the rules, because it reads a floor file. Those rooms must not read
-files.
+The command is not in a package of the rules, because it reads a floor file. The packages of the
+rules must not read files.
 """
 
 import os
@@ -139,10 +139,10 @@ def odds(
     """Print the exact odds of every wager for every paytable.
 
     The house edge is an exact fraction, counted over every deal. It is a fraction of the wager or,
-    for a main game, of the Ante. A main game is counted for the optimal strategy, which is printed
-    in words. For a progressive, the command prints the edge with the meter at its seed, and the
-    edge as a function of the meter. It also prints the meter at which the house has no edge left,
-    with and without Envy Bonuses.
+    for a main game, of the Ante. For a main game, the count assumes that the player follows the
+    optimal strategy. This strategy is printed in words. For a progressive, the command prints the
+    edge with the meter at its seed, and the edge as a function of the meter. It also prints the
+    meter at which the house has no edge left, with and without Envy Bonuses.
 
     Without options it prints all three games. Counts are kept in the user's cache directory, so the
     next run needs only a second or two.
@@ -181,8 +181,8 @@ def _config_offers(
     """Return the offers of a floor file. An offer is a wager with a paytable.
 
     Raises:
-        UserError: options give draws or mini-royals, but the floor file already sets them; or no
-            table offers anything.
+        UserError: an option gives a draw or a mini-royal that the floor file already sets; or no
+            table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
@@ -255,16 +255,16 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return an offer's place in the output. Offers are sorted by chapter, then by wager."""
+    """Return a sort key of an offer. The output is sorted by chapter, then by wager."""
     chapter = offer.chapter
     names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return what a mini-royal pays "to 1" for each bonus that pays for a mini-royal.
+    """Return the odds "to 1" that each bonus pays for a mini-royal.
 
-    If a bonus has no given value, it pays the minimum of the law.
+    A bonus for which `given` has no odds pays the minimum of the law.
     """
     found = {}
     for item, royal in mini_royals(chapter).items():
@@ -279,7 +279,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Calculate the odds of offers. If this lasts more than a second, show a progress bar."""
+    """Calculate the odds of offers. Show a progress bar if this takes more than a second."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -290,7 +290,7 @@ def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
 
 
 def _cache_directory() -> Path | None:
-    """Return the directory for kept counts: `pitlink` in the user's cache directory.
+    """Return the directory in which counts are kept: `pitlink` in the user's cache directory.
 
     Return None if the user has no home directory.
     """
@@ -306,7 +306,7 @@ def _cache_directory() -> Path | None:
 
 
 class _Bars:
-    """Progress bars on standard error, one for each count. They appear after a second of work."""
+    """Progress bars on standard error, one for each count. The bars appear after a second."""
 
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)
@@ -323,7 +323,7 @@ class _Bars:
         self._started = False
 
     def __enter__(self) -> "_Bars":
-        """Start to measure the duration of the work."""
+        """Note the time at which the work starts."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -332,7 +332,7 @@ class _Bars:
             self._progress.stop()
 
     def begin(self, name: str, steps: int) -> "Advance":
-        """Add a bar for a new count. Return a function to call with the completed steps."""
+        """Add a bar for a new count. Return a function to call as the count progresses."""
         task = self._progress.add_task(f"Counting {name}", total=steps)
 
         def advance(done: int) -> None:
@@ -376,7 +376,7 @@ def _print(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
         _write(entries, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
-        raise  # the reader of the odds has closed the pipe
+        raise  # the program that reads the output has closed the pipe
     except OSError as error:
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
 

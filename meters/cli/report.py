@@ -99,9 +99,9 @@ def day(
     """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
     The report has contributions by table, wins, adjustments, approvals and changes. It also has the
-    times when a link was inoperable. The meters are read at the close of the day. If this reading
-    differs from the ledger, the report lists each variance. A day that is still open is reported up
-    to now.
+    times when a link was inoperable. At the close of the day, the service reads the meters. If this
+    reading differs from the ledger, the report lists each difference (variance). A day that is
+    still open is reported up to now.
     """
     _ReportKind(day_document, day_figures, FIGURE_SHEET, figure_row).give(
         _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
@@ -128,7 +128,7 @@ def month(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report the gaming days of a month, one row each, and their sum."""
+    """Report the gaming days of a month: one row for each day, and the sum of the month."""
     _ReportKind(month_document, day_figures, FIGURE_SHEET, figure_row).give(
         _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
         OutputOptions(csv, pdf, paper, as_json),
@@ -200,7 +200,7 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The links, meters and gaming days of a report, as the user typed them."""
+    """The links, meters and gaming days that the user typed for a report."""
 
     config: Path
     link: str | None
@@ -213,8 +213,9 @@ class _Scope:
 class _ReportKind:
     """A kind of report.
 
-    `document` makes the report, and `rows` its rows for other programs. `columns` are the columns
-    of the spreadsheet, and `to_sheet` makes its rows from the rows for other programs.
+    `document` makes the report for people. `rows` makes its rows for other programs. `columns` are
+    the columns of the spreadsheet. `to_sheet` turns a row for other programs into a row of the
+    spreadsheet.
     """
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]

@@ -67,13 +67,14 @@ def restore(
     """Restore the data that Redis has lost, from the archive and the tables' outboxes.
 
     First stop every service and every agent. Start Redis on an empty directory, or on the newest
-    copy of its own data. The command shows what it found and what it will do, and asks. Then it
-    takes these steps:
+    copy of its own data. The command shows what it found and what it will do, and asks you to
+    confirm. Then it does this:
 
-    - If Redis has less data than the archive, it writes the store from the archive.
-    - It applies the later events of the outboxes again, and notes the restore in the ledger.
-    - It audits everything. Then it writes the mark again. The mark is a file outside Redis with the
-      number and digest of the ledger's last entry.
+    - If Redis has less data than the archive, it restores the data in Redis from the archive.
+    - It applies again the events in the outboxes that are newer than this data. It notes the
+    restore in the ledger.
+    - It audits everything. Then it writes each ledger mark again. A ledger mark is a file outside
+    Redis, with the number and digest of a ledger's last entry.
 
     If the command is interrupted, run it again.
 
@@ -81,7 +82,7 @@ def restore(
     the accountant, it lists replies that differ, and wins that wait again.
     deploy/docs/recover/restore.md has the whole procedure.
 
-    The exit status is 1 if nothing was done, something is missing, or the books do not balance.
+    The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.
     """
     floor = read_floor(config)
     links = _links_named(config, floor, link)

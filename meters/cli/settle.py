@@ -1,4 +1,4 @@
-"""The `settle` command, which applies the rules to rounds from standard input."""
+"""The `settle` command, which finds what each round pays, without a server."""
 
 import sys
 from pathlib import Path
@@ -23,8 +23,8 @@ def settle(
     """Settle rounds: one JSON object per line in, one settlement per line out.
 
     The command reads rounds from standard input. It writes their settlements to standard output, in
-    the same order. It needs no server. If a round cannot be settled, the command writes an error
-    instead and settles the other rounds. The exit status is then 1.
+    the same order. It needs no server. If a round cannot be settled, the command writes an error on
+    that line and continues. The exit status is then 1.
 
     A round is one line. It names the game, the choices of the table, the dealer's hand, and the
     cards and wagers (in cents) of each position:
@@ -33,15 +33,15 @@ def settle(
       `"positions": [{"position": 2, "cards": ["9s", "9h", "Kd"],`
       `"wagers": {"ante": 500, "play": 500}}], "dealer": ["Qc", "7d", "2h"]}`
 
-    `deploy/docs/reference/settlement.md` has the choices of every game. Each line of a settlement
-    names the subsection that decides it.
+    `deploy/docs/reference/settlement.md` has the choices of every game. Each payout in a settlement
+    names the subsection of the regulations that decides it.
     """
     if sys.stdin is None or sys.stdout is None:
         raise UserError("rounds are read from standard input, and there is none")
     try:
         all_settled = settle_lines(sys.stdin.buffer, sys.stdout.buffer)
     except BrokenPipeError:
-        raise  # the reader of the settlements has closed the pipe
+        raise  # the program that reads the output has closed the pipe
     except OSError as error:
         raise UserError(f"the settlements cannot be written: {error.strerror}") from None
     if not all_settled:

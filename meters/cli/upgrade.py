@@ -30,17 +30,18 @@ from meters.users.log_macs import LogSecrets
 from meters.users.store import SCHEMA_SUBJECT, UserStore
 
 _BY = "pitlink"
-"""The actor of an upgrade. It is the program, because no person makes the change."""
+"""The name in the ledger for the author of an upgrade: the program, because no person makes the
+change."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the store that is upgraded separately, one version after another.
+    """A part of the data in Redis (a link, or all users), upgraded one version after another.
 
     Attributes:
         name: the name of the part.
-        told: the beginning of a sentence about the part, such as "the store of link L is".
-        version: the schema version of the part; None if the part has no data yet.
+        subject: the beginning of a sentence about the part, such as "the store of link L is".
+        version: the version of the part's data layout; None if the part has no data yet.
         upgrade: a function that upgrades the part to the current version.
     """
 
@@ -51,7 +52,7 @@ class _Part:
 
     @property
     def steps(self) -> Sequence[int]:
-        """The versions from which a step of the upgrade starts, in order."""
+        """The versions that the upgrade leaves one after another, oldest first."""
         return range(SCHEMA if self.version is None else self.version, SCHEMA)
 
 
@@ -63,13 +64,13 @@ def upgrade(
     """Upgrade the data in Redis to the layout of this release.
 
     The command shows what it will change, and asks before it starts. It changes each link in one
-    atomic step, and the link's ledger records this step. It changes the users in one atomic step
-    too. Data that already has this release's version is not changed, so the command can be
-    repeated. After the upgrade, no earlier release can use the books. deploy/docs/run/upgrade.md
-    has the order in which to restart the services, and the way back.
+    atomic step, and records this step in the link's ledger. It also changes all users in one atomic
+    step. Data that already has the layout of this release is not changed, so you can repeat the
+    command. After the upgrade, no earlier release can use the data. deploy/docs/run/upgrade.md says
+    in which order to restart the services, and how to return to the earlier release.
 
-    The exit status is 1 if the upgrade was not done. The reason can be that the store cannot be
-    reached, that a later release wrote the data, or that the answer is no.
+    The exit status is 1 if the upgrade was not done. Possible reasons: Redis cannot be reached, a
+    later release wrote the data, or the user answered no.
     """
     try:
         asyncio.run(_upgrade(read_floor(config), sure=yes))
@@ -82,7 +83,6 @@ def upgrade(
 
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
-    # The service's room is above this one, so it is imported only when a command runs.
     async with open_used_store(floor, users_suffice=True) as redis:
         for each in every_redis(redis, [USERS_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
             if problem := await redis_problem(each):
@@ -99,15 +99,15 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
         for part in due:
             await part.upgrade()
             print_text(f"{part.name}: is of version {SCHEMA} now")
-        # This is done even if no part needs an upgrade: an earlier upgrade can have been stopped
-        # here, or the slip numbers lost.
+        # This is done even if no part needs an upgrade. An earlier upgrade can have stopped here,
+        # or the slip numbers can have been lost.
         await _reserve_removed(floor, redis)
 
 
 async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
     """Reserve the slip numbers of links that the floor file no longer names.
 
-    Such links are found in Redis, in the services' marks (files about the ledgers), or in the
+    Such links still have data in Redis, a ledger mark in the data directory, or files in the
     archive.
     """
     named = {link.id for link in floor.link}
@@ -139,7 +139,7 @@ async def _link_part(store: LinkStore) -> _Part:
 
 
 def _planned(part: _Part) -> str:
-    """Return the planned changes of a part of the store, in words."""
+    """Return a text that says how a part of the data will be changed."""
     if part.version is None:
         return "not begun yet, nothing to do"
     if not part.steps:

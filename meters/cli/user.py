@@ -104,7 +104,7 @@ def enable(name: _Name, config: ConfigOption) -> None:
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
-    """Let a user sign in again after too many wrong PINs have locked their name."""
+    """Let a user sign in again whose name was locked after too many wrong PINs."""
     row = _with_users(read_floor(config), lambda directory: directory.users.unlock(name, _us()))
     print_text(f"{row.name} is unlocked")
 
@@ -119,13 +119,12 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
 
 
 def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
-    """Call a function with the users in the Redis that the floor file names.
+    """Connect to the Redis that the floor file names, and call a function with its users.
 
     Raises:
-        UserError: the call was refused, or the store cannot be reached.
+        UserError: the call was refused, or Redis cannot be reached.
     """
 
-    # The service's room is above this one, so it is imported only when a command runs.
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(UserDirectory.of_floor(redis, floor.service))
@@ -134,12 +133,11 @@ def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]])
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
-    """Add a user. Return the user, and the address of the store if the store is new.
+    """Add a user. Return the user, and the address of Redis if Redis had no data before.
 
-    Only this command is allowed to create a store, because the first user is added before the first
-    `pitlink serve`.
+    This is the only `user` command that is allowed to use an empty Redis, because the first user is
+    added before the first `pitlink serve`.
     """
-    # The service's room is above this one, so it is imported only when a command runs.
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
         user_directory = UserDirectory.of_floor(redis, floor.service)
@@ -148,10 +146,10 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Await the answer of the store to a call.
+    """Wait for the result of a call to Redis, and report its errors in plain words.
 
     Raises:
-        UserError: the call was refused, or the store cannot be reached.
+        UserError: the call was refused, or Redis cannot be reached.
     """
     try:
         return await asking
@@ -164,7 +162,7 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
 
 
 def _us() -> Actor:
-    """Return the actor of a command: the name of the operating system's user.
+    """Return the person who runs the command: the name of the operating system's user.
 
     This person need not be a user of pitlink. The name is not read from the environment, because
     anybody can set any name there.
