@@ -165,7 +165,9 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule for a dealer's hand that does not qualify: its high card is lower than ``below``.
+    """Rule for a dealer's hand that does not qualify.
+
+    ``below`` is the queen: a dealer's hand qualifies if it is a queen high or better.
 
     One main wager wins. The other main wager, ``returns``, is returned.
     """
@@ -189,7 +191,8 @@ class Tie(_Part, frozen=True):
 class Bonus(_Part, frozen=True):
     """A bonus in the game against the dealer, for a player who did not fold.
 
-    It is paid in addition to the two main wagers, or instead of one of them.
+    It is paid in addition to the payouts of the two main wagers, or instead of one of these
+    payouts.
 
     Attributes:
         item: the name of the bonus in settlement lines. If it is the name of a main wager, the
@@ -201,8 +204,8 @@ class Bonus(_Part, frozen=True):
         ranking: the name of the ranking in ``bonus.hands`` that judges the hand.
         lowest: the lowest hand that the law allows to be paid.
         table: the paytables.
-        choice: the name of the choice of a paytable in a Rules Submission. Empty if there is no
-            choice.
+        choice: the name that a Rules Submission uses for the choice of the paytable. Empty if there
+            is no choice.
         procedure: the subsection that says what happens to the two main wagers when the bonus is
             paid.
         returns: the main wager that is returned when the bonus is paid. Empty if none is returned.

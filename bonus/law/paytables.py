@@ -51,7 +51,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
     pays nothing (reading T3).
 
     Raises:
-        ChapterError: a row does not have one cell for each choice, or the hand of a row does not
+        ChapterError: a row does not have one cell for each column, or the hand of a row does not
             exist.
     """
     if isinstance(table, OneTable):

@@ -63,10 +63,10 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 
 
 def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
-    """Return the number of deals of each hand together with one further card of ``rank``.
+    """Return the number of deals of each hand together with one additional card of ``rank``.
 
-    The further card can be the player's own card or the community card: the number of deals is the
-    same (679a.11(d)(2)(ii), reading P5).
+    The additional card can be the player's own card or the community card: the number of deals is
+    the same (679a.11(d)(2)(ii), reading P5).
 
     Args:
         ranking: the name of the ranking in ``bonus.hands`` that judges the cards.

@@ -197,7 +197,7 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
 def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
     """Yield the odds of a wager on the dealer's hand, for one to seven players with the wager.
 
-    These players share a jackpot.
+    The players who made this wager share a jackpot.
     """
     for players in range(1, PLAYERS_MAX + 1):
         share = Metered(metered.hands, metered.of, metered.drawn, players)

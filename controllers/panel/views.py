@@ -54,8 +54,8 @@ class PositionView(_View, frozen=True):
         joined_next: true if one player has this position and the next one (readings T9 and T17).
         can: the actions that are possible now: ``hand``, ``fold`` (the cards are collected), ``fold
             stay`` (the cards stay), ``retract hand``, ``retract fold``, ``retract no_win``,
-            ``join`` (one player has this position and the next one), and ``part`` (one player no
-            longer has both).
+            ``join`` (one player has this position and the next one), and ``part`` (this position
+            and the next one belong to different players).
     """
 
     position: int
@@ -259,7 +259,7 @@ class View(_View, frozen=True):
         link: name of the link.
         game: name of the game.
         linked: true if the table feeds any meter.
-        demonstration: true for a demonstration; every page then says so.
+        demonstration: true if the floor is a demonstration; the page then shows a notice.
         phase: phase of the round.
         round: name of the round, if the round's wagers were sent to the service.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
