@@ -52,9 +52,9 @@ class Branding(_Config, frozen=True, kw_only=True):
         ink: the color of numerals and words.
         accent: the color of signs and lines, and of the band that marks a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
-        rotate: ``fit`` shows all meters at the same time. If this makes the numerals too small to
-            read across the room, the meters take turns. With ``links`` or ``meters``, the links or
-            the meters always take turns.
+        rotate: ``fit`` shows all meters at the same time. If this makes numerals or names too small
+            to read across the room, the meters take turns. With ``links`` or ``meters``, the links
+            or the meters always take turns.
         rotate_seconds: the duration of each turn.
         celebrate_from: in cents. A smaller win is shown as pending, without a celebration.
         wording: the texts on displays.

@@ -43,7 +43,7 @@ from meters.web.errors import (
     on_users_error,
 )
 from meters.web.floor.page import floor_page_route
-from meters.web.paytable.page import pays_page_route
+from meters.web.paytable.page import pays_page_routes
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage.page import page_routes
 from meters.web.theme import PAGES, themed
@@ -72,7 +72,7 @@ def create_app(
     assets = themed(Assets.load(PAGES), floor)
     pages = [
         *page_routes(floor, displays, assets),
-        pays_page_route(floor, displays, assets),
+        *pays_page_routes(floor, displays, assets),
         floor_page_route(floor, assets),
         asset_route(assets),
     ]

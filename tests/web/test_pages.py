@@ -9,9 +9,11 @@ from bonus.display import money, wager_text
 from meters.floor.logo import LOGO_BYTES_MAX
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
-from tests.web.stand import Stand
+from tests.web.signage_page import standing
+from tests.web.stand import FLOOR, Stand
 
 PAGE_BYTES_MAX = 100_000
+LANDMARKS = ("header", "main", "footer")
 
 
 class Reader(HTMLParser):
@@ -21,13 +23,23 @@ class Reader(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
+        self.outside: list[str] = []
+        self._outside = False
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+        if tag in {"body", *LANDMARKS}:
+            self._outside = tag == "body"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in LANDMARKS:
+            self._outside = True
 
     def handle_data(self, data: str) -> None:
         self.text += data + "\n"
+        if self._outside and data.strip():
+            self.outside.append(data.strip())
 
     def meters(self) -> list[dict[str, str | None]]:
         return [attrs for _, attrs in self.tags if attrs.get("class") == "meter"]
@@ -135,6 +147,20 @@ async def test_a_page_of_one_link_shows_that_link_alone(stand: Stand) -> None:
     assert [attrs["data-meter"] for attrs in page.meters()] == ["progressive"]
     assert "Three Card Poker Jackpot" not in page.text
     assert "stream?link=pit-2" in text
+
+
+@pytest.mark.parametrize("path", ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays"])
+async def test_everything_is_in_a_landmark_under_headings(path: str) -> None:
+    """Screen readers go from heading to heading: title, links, meters, with no level left out."""
+    foot = '[signage]\nwording = { foot = "Play responsibly" }'
+    floor = FLOOR.replace("[facility]", "[facility]\ndemonstration = true")
+    async with standing(foot, floor) as stand:
+        page = Reader((await stand.get(path)).text)
+    assert [tag for tag, _ in page.tags if tag in LANDMARKS] == list(LANDMARKS)
+    assert "Play responsibly" in page.text
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels == ([1, 2, 3, 3, 2, 3] if path == "/signage" else [1, 2, 3, 3])
+    assert page.outside == []
 
 
 async def test_an_unknown_link_is_refused_with_those_that_are(stand: Stand) -> None:

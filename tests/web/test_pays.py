@@ -11,8 +11,8 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from meters.floor.floor_file import Link
-from tests.floor_text import floor_text, link_text, meter_text
-from tests.web.signage_page import MAIN, opened, standing
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.web.signage_page import MAIN, is_unavailable, opened, shows, standing
 from tests.web.stand import Stand
 
 EVERY_METER: Final = floor_text(
@@ -25,6 +25,7 @@ EVERY_METER: Final = floor_text(
         ),
         meter_text("five_card_progressive"),
         meter_text("five_of_six_progressive", 500),
+        table_text("TCP-01", "progressive", "five_of_six_progressive"),
         name="Three Card Poker Jackpot",
     ),
     link_text("pit-2", meter_text("progressive", 500), name="Pit 2"),
@@ -35,46 +36,52 @@ EVERY_METER: Final = floor_text(
 # According to 649a.12(e)(1) and (5), (i)(1) and (3), (h)(1) and (5) for $1 and $5, and (j)(1) and
 # (5) for $5.
 PROGRESSIVE_A: Final = """
-Mini-royal of spades | 100% of the meter | $100.00
-Mini-royal | 500 for 1 | $25.00
-Straight flush | 70 for 1 |
-Three of a kind | 60 for 1 |
-Straight | 6 for 1 |
+Mini-royal of spades | 100% of the meter | $100
+Mini-royal | $500 | $25
+Straight flush | $70 |
+Three of a kind | $60 |
+Straight | $6 |
 """
 PROGRESSIVE_B: Final = """
-Mini-royal of spades | 100% of the meter | $100.00
-Mini-royal | 500 for 1 | $25.00
-Straight flush | 100 for 1 |
-Three of a kind | 90 for 1 |
+Mini-royal of spades | 100% of the meter | $100
+Mini-royal | $500 | $25
+Straight flush | $100 |
+Three of a kind | $90 |
 """
 HAND_BONUS: Final = """
 Royal flush | 100% of the meter
 Straight flush | 10% of the meter
-Four of a kind | 500 for 1
-Full house | 100 for 1
-Flush | 50 for 1
-Magic Card | 20 for 1
-Lucky Bonus | 5 for 1
+Four of a kind | $2,500
+Full house | $500
+Flush | $250
+Magic Card | $100
+Lucky Bonus | $25
 """
 FIVE_CARD: Final = """
-Royal flush | 100% of the meter | $1,000.00
-Straight flush | 10% of the meter | $300.00
-Four of a kind | 300 for 1 |
-Full house | 50 for 1 |
-Flush | 40 for 1 |
-Straight | 30 for 1 |
-Three of a kind | 9 for 1 |
+Royal flush | 100% of the meter | $1,000
+Straight flush | 10% of the meter | $300
+Four of a kind | $300 |
+Full house | $50 |
+Flush | $40 |
+Straight | $30 |
+Three of a kind | $9 |
 """
 FIVE_OF_SIX: Final = """
-Royal flush of spades | 100% of the meter | $500.00
-Royal flush | 25% of the meter | $250.00
-Straight flush | 250 for 1 |
-Four of a kind | 100 for 1 |
-Full house | 20 for 1 |
-Flush | 10 for 1 |
-Straight | 5 for 1 |
+Royal flush of spades | 100% of the meter | $500
+Royal flush | 25% of the meter | $250
+Straight flush | $1,250 |
+Four of a kind | $500 |
+Full house | $100 |
+Flush | $50 |
+Straight | $25 |
 """
 
+METERS: Final = (
+    "progressive",
+    "five_card_hand_bonus",
+    "five_card_progressive",
+    "five_of_six_progressive",
+)
 PAYS: Final = "/signage/tcp-main/pays"
 
 
@@ -89,8 +96,9 @@ class Tables(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "section":
-            self._rows = self.of.setdefault(dict(attrs)["data-meter"] or "", [])
+        meter = dict(attrs).get("data-meter")
+        if meter is not None:
+            self._rows = self.of.setdefault(meter, [])
         elif tag == "tr":
             self._rows.append("")
         elif tag in {"td", "th"} and self._rows and self._rows[-1]:
@@ -100,6 +108,10 @@ class Tables(HTMLParser):
         elif tag == "tbody":
             self._rows.clear()
             self._in_body = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "tbody":
+            self._in_body = False
 
     def handle_data(self, data: str) -> None:
         if self._in_body and self._rows and data.strip():
@@ -143,13 +155,50 @@ async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
         "Wins: Royal flush 100% · Straight flush 10%<",
         "Wins: Royal flush of spades 100% · Royal flush 25%<",
     ):
-        assert line in text
+        assert line in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 async def test_a_link_that_there_is_not_is_refused(stand: Stand) -> None:
     response = await stand.get("/signage/nowhere/pays")
     assert response.status_code == 404
     assert "tcp-main, pit-2" in response.json()["error"]["message"]
+
+
+@pytest.mark.duty("D1")
+async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> None:
+    text = (await stand.get(f"{PAYS}/TCP-01")).text
+    assert Tables(text).of == {
+        "progressive": rows(PROGRESSIVE_A),
+        "five_of_six_progressive": rows(FIVE_OF_SIX),
+    }
+    assert "Table TCP-01" in text
+
+
+async def test_a_table_that_there_is_not_is_refused(stand: Stand) -> None:
+    response = await stand.get(f"{PAYS}/TCP-02")
+    assert response.status_code == 404
+    message = response.json()["error"]["message"]
+    assert message == "link tcp-main has no table TCP-02: its tables are TCP-01"
+
+
+@pytest.mark.duty("D1")
+async def test_the_meter_on_the_page_moves_and_is_never_old(page: Page, stand: Stand) -> None:
+    stand.put(151_234, 5)
+    await page.goto(stand.url + PAYS)
+    await shows(page, "$1,512.34")
+    stand.put(151_259, 6)
+    await shows(page, "$1,512.59")
+    stand.keep_beating(tcp_main="inoperable")
+    await is_unavailable(page)
+
+
+async def test_a_touch_shows_the_next_paytable(browser: Browser, stand: Stand) -> None:
+    """On a small screen, the meters take turns."""
+    page = await browser.new_page(viewport={"width": 800, "height": 480})
+    await page.goto(stand.url + PAYS)
+    for meter in (*METERS, METERS[0]):
+        await expect(page.locator(".meter:visible")).to_have_attribute("data-meter", meter)
+        await page.locator(".floor").click()
 
 
 @pytest.mark.duty("D1")
@@ -161,9 +210,9 @@ async def test_a_changed_paytable_is_shown_in_its_present_form(stand: Stand) -> 
 async def test_an_open_page_takes_the_change_by_itself(page: Page, stand: Stand) -> None:
     await page.goto(stand.url + PAYS)
     meter = page.locator('[data-meter="progressive"]')
-    await expect(meter).to_contain_text("70 for 1")
+    await expect(meter).to_contain_text("$70")
     stand.board.put_terms(with_paytable(stand, "B"))
-    await expect(meter).to_contain_text("90 for 1", timeout=20_000)
+    await expect(meter).to_contain_text("$90", timeout=20_000)
 
 
 async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, stand: Stand) -> None:
@@ -175,7 +224,9 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
     other = msgspec.structs.replace(link.meter[3], id="progressive")
     stand.board.put_terms(msgspec.structs.replace(link, meter=(other, *link.meter[1:3])))
     stand.keep_beating()
-    await expect(page.locator(f"{MAIN} .wins")).to_contain_text("Royal flush 25%", timeout=20_000)
+    await expect(page.locator(f"{MAIN} .wins")).to_contain_text(
+        "Royal flush\N{NO-BREAK SPACE}25%", timeout=20_000
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])

@@ -96,6 +96,9 @@ CASES: Final = {
     "GET /signage": Case(RouteAccess.ANYBODY, "/signage"),
     "GET /signage/{link}": Case(RouteAccess.ANYBODY, "/signage/pit-2"),
     "GET /signage/{link}/pays": Case(RouteAccess.ANYBODY, "/signage/pit-2/pays"),
+    "GET /signage/{link}/pays/{table}": Case(
+        RouteAccess.ANYBODY, "/signage/pit-2/pays/none", status=404
+    ),
     "GET /signage/logo/{version}": Case(RouteAccess.ANYBODY, "/signage/logo/none", status=404),
     "GET /floor": Case(RouteAccess.ANYBODY, "/floor"),
     "GET /assets/{version}/{name}": Case(RouteAccess.ANYBODY, "/assets/x/y.js", status=404),

@@ -100,7 +100,8 @@ async def test_a_viewer_can_hold_a_view(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "height"), [(1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768)]
+    ("width", "height"),
+    [(1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768), (800, 480), (480, 800)],
 )
 async def test_a_crowded_floor_is_read_from_thirty_feet(
     browser: Browser, width: int, height: int
@@ -130,6 +131,16 @@ async def test_a_crowded_floor_is_read_from_thirty_feet(
         for count, cell, fits in views:
             assert fits
             assert cell * 0.84 >= min(width, height) / 9 - 2, (count, cell)
+
+
+async def test_a_touch_shows_the_next_view(page: Page) -> None:
+    async with standing('[signage]\nrotate = "meters"\nrotate_seconds = 600') as stand:
+        put_all(stand)
+        await opened(page, stand)
+        for meter in (MAIN, BONUS, OTHER, MAIN):
+            await expect(page.locator(f"{meter}:visible")).to_have_count(1)
+            await expect(page.locator(".meter:visible")).to_have_count(1)
+            await page.locator(".floor").click()
 
 
 async def test_a_phone_scrolls_instead(browser: Browser) -> None:

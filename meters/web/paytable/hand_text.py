@@ -7,14 +7,17 @@ people have made.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bonus.display import hand_words, money
+from bonus.display import hand_words, short_money
 from bonus.law.meter_terms import Row
 from meters.floor.floor_file import Meter
 
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """A line of a paytable: a hand, its win, and its Envy Bonus for other players."""
+    """A line of a paytable: a hand, its win, and its Envy Bonus for other players.
+
+    A fixed win is in dollars, for the wager of the meter.
+    """
 
     hand: str
     wins: str
@@ -27,19 +30,26 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
     The Magic Card and the Lucky Bonus, which are drawn by chance, come last.
     """
     for row in _paying(meter):
-        wins = f"{row.percent}% of the meter" if row.percent else _for_1(row.for_1)
-        yield Pay(hand_words(row.hand), wins, money(row.envy_cents) if row.envy_cents else "")
+        wins = f"{row.percent}% of the meter" if row.percent else _dollars(meter, row.for_1)
+        yield Pay(hand_words(row.hand), wins, short_money(row.envy_cents) if row.envy_cents else "")
     terms = meter.terms
     if meter.magic_card_every:
-        yield Pay("Magic Card", _for_1(terms.magic_card_for_1), "")
+        yield Pay("Magic Card", _dollars(meter, terms.magic_card_for_1), "")
     if meter.lucky_every:
-        yield Pay("Lucky Bonus", _for_1(terms.lucky_bonus_for_1), "")
+        yield Pay("Lucky Bonus", _dollars(meter, terms.lucky_bonus_for_1), "")
 
 
 def winners_of(meter: Meter) -> str:
-    """Return one line of text that names the hands that win a percentage of the meter."""
-    won = [f"{hand_words(row.hand)} {row.percent}%" for row in _paying(meter) if row.percent]
-    return "Wins: " + " · ".join(won)
+    """Return the hands that win a percentage of the meter, as one line of text.
+
+    A display can break the line between words. It cannot break it before a percentage or a dot.
+    """
+    won = [
+        f"{hand_words(row.hand)}\N{NO-BREAK SPACE}{row.percent}%"
+        for row in _paying(meter)
+        if row.percent
+    ]
+    return "Wins: " + "\N{NO-BREAK SPACE}· ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
@@ -51,5 +61,6 @@ def _paying(meter: Meter) -> Iterator[Row]:
             yield row
 
 
-def _for_1(times: int) -> str:
-    return f"{times:,} for 1"
+def _dollars(meter: Meter, for_1: int) -> str:
+    """Return the win of a meter's wager that pays `for_1` times the wager."""
+    return short_money(for_1 * meter.wager)

@@ -1,7 +1,10 @@
-"""The page that shows players what each hand wins (duty D1)."""
+"""The pages that show the players at a table what each hand wins (duty D1).
+
+They are signage pages that show a paytable under each meter. `/signage/LINK/pays` has all meters
+of a link. `/signage/LINK/pays/TABLE` has only the meters of one table.
+"""
 
 import hashlib
-from dataclasses import dataclass
 
 import msgspec
 from litestar import MediaType, get
@@ -9,55 +12,55 @@ from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from bonus.display import wager_text
 from meters.displays.display_state import DisplayState
-from meters.floor.demonstration import MARK
-from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.floor_file import Floor, Link
+from meters.floor.logo import read_logo
 from meters.http.static_files import Assets
-from meters.http.templates import load_template
-from meters.web.paytable.hand_text import Pay, pays_of
+from meters.web.paytable.hand_text import pays_of
+from meters.web.signage.page import Signage
 
 
-@dataclass(frozen=True, slots=True)
-class _Paytable:
-    meter_id: str
-    title: str
-    wager: str
-    pays: tuple[Pay, ...]
-    has_envy: bool
+def pays_page_routes(
+    floor: Floor, displays: DisplayState, assets: Assets
+) -> list[HTTPRouteHandler]:
+    """Declare the routes of the pages that show paytables.
 
-
-def pays_page_route(floor: Floor, displays: DisplayState, assets: Assets) -> HTTPRouteHandler:
-    """Declare the route of the page that shows the paytables of a link."""
+    Raises:
+        UserError: the facility's logo cannot be shown.
+    """
     by_id = {link.id: link for link in floor.link}
-    template = load_template("meters.web.paytable", "page.html")
+    logo = read_logo(floor.signage)
 
-    def page(link: Link) -> str:
-        paytables = [_paytable(meter) for meter in link.meter]
+    def find(link: str) -> Link:
+        if link not in by_id:
+            raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
+        return displays.in_force(by_id[link])
+
+    def page(link: Link, table: str = "") -> str:
+        paytables = [(meter.meter_id, meter.title, tuple(pays_of(meter))) for meter in link.meter]
         digest = hashlib.sha256(msgspec.json.encode(paytables)).hexdigest()[:12]
-        return template.render(
-            facility=floor.facility,
-            link=link,
-            paytables=paytables,
-            version=assets.version,
-            terms=f"{assets.version}-{digest}",
-            mark=MARK,
-        )
+        signage = Signage(floor, displays, assets.version, logo)
+        return signage.page((link,), link.id, terms=f"{assets.version}-{digest}", table=table)
 
     @get(
         "/signage/{link:str}/pays",
         media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False,
     )  # fmt: skip
-    def show_pays(link: FromPath[str]) -> str:
-        if link not in by_id:
-            raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
-        return page(displays.in_force(by_id[link]))
+    def show_link(link: FromPath[str]) -> str:
+        return page(find(link))
 
-    return show_pays
+    @get(
+        "/signage/{link:str}/pays/{table:str}",
+        media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False,
+    )  # fmt: skip
+    def show_table(link: FromPath[str], table: FromPath[str]) -> str:
+        of = find(link)
+        feeds = {each.id: each.meters for each in of.table}
+        if table not in feeds:
+            raise NotFoundException(
+                f"link {link} has no table {table}: its tables are {', '.join(feeds)}"
+            )
+        meters = tuple(meter for meter in of.meter if meter.meter_id in feeds[table])
+        return page(msgspec.structs.replace(of, meter=meters), table)
 
-
-def _paytable(meter: Meter) -> _Paytable:
-    pays = tuple(pays_of(meter))
-    return _Paytable(
-        meter.meter_id, meter.title, wager_text(meter.wager), pays, any(pay.envy for pay in pays)
-    )
+    return [show_link, show_table]

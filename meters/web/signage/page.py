@@ -18,7 +18,7 @@ from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.logo import Logo, read_logo
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
-from meters.web.paytable.hand_text import winners_of
+from meters.web.paytable.hand_text import Pay, pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
@@ -46,6 +46,8 @@ class _MeterView:
     title: str
     wager: str
     wins: str
+    pays: tuple[Pay, ...]
+    has_envy: bool
     shown: Shown
     known: str
     row: MeterRow | None
@@ -79,7 +81,8 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 
     @get("/signage", media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False)
     def show_floor() -> str:
-        return Signage(floor, displays, assets.version, logo).page(floor.link, None)
+        links = tuple(map(displays.in_force, floor.link))
+        return Signage(floor, displays, assets.version, logo).page(links, None)
 
     @get(
         "/signage/{link:str}",
@@ -88,7 +91,8 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
     def show_link(link: FromPath[str]) -> str:
         if link not in by_id:
             raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
-        return Signage(floor, displays, assets.version, logo).page((by_id[link],), link)
+        shown = displays.in_force(by_id[link])
+        return Signage(floor, displays, assets.version, logo).page((shown,), link)
 
     @get("/signage/logo/{version:str}", include_in_schema=False, sync_to_thread=False)
     def send_logo(version: FromPath[str]) -> Response[bytes]:
@@ -118,14 +122,18 @@ class Signage:
         self._hits = _by_meter(displays.pending_jackpots())
         self._validated = _by_meter(displays.validated())
 
-    def page(self, links: tuple[Link, ...], watched: str | None) -> str:
-        """Return the HTML of the page that shows the given links.
+    def page(
+        self, links: tuple[Link, ...], watched: str | None, *, terms: str = "", table: str = ""
+    ) -> str:
+        """Return the HTML of the page for some links.
 
-        The page later updates itself from the events of the link `watched`, or of all links if
-        `watched` is None.
+        Args:
+            links: the links to show, with their present terms.
+            watched: the page follows the events of this link; None for the events of all links.
+            terms: a digest of the paytables. If it is set, the page also shows the paytables.
+            table: the table that the page is for. Empty for no table.
         """
         facility = self._floor.facility
-        shown = [self._displays.in_force(link) for link in links if link.meter]
         return _TEMPLATE.render(
             version=self._version,
             facility=facility,
@@ -135,7 +143,9 @@ class Signage:
             mark=MARK,
             title=links[0].name if watched else self._branding.title,
             stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
-            links=[self._link(link) for link in shown],
+            links=[self._link(link) for link in links if link.meter],
+            terms=terms,
+            table=table,
             time=f"{datetime.now(ZoneInfo(facility.timezone)):%H:%M:%S}",
             instant=datetime.now(UTC).isoformat(timespec="seconds"),
         )
@@ -177,11 +187,14 @@ class Signage:
         key = (link.id, meter.meter_id)
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
         words = self._branding.wording
+        pays = tuple(pays_of(meter))
         return _MeterView(
             meter_id=meter.meter_id,
             title=meter.title,
             wager=wager_text(row.wager if row else meter.wager),
             wins=winners_of(meter),
+            pays=pays,
+            has_envy=any(pay.envy for pay in pays),
             shown=shown,
             known=" ".join(hit.claim for hit in news if hit.news_ms),
             row=row,

@@ -15,6 +15,7 @@ const RETRY_MAX_MS = 10000;
 const STALE_MS = 4000;
 const BEHIND_MS = 5000;
 const EACH_HIT_MS = 4000;
+const LONG_NOTE = 46; // characters
 const KNOWN_MAX = 1000;
 
 const page = document.documentElement;
@@ -142,7 +143,6 @@ class Meter {
       else this.hits.delete(claim);
     }
     const won = (hit) => `Table ${hit.table} wins ${money(hit.amount)}`;
-    mark(this.note, "several", pending.length > 1);
     if (pending.length > 0) {
       pending.sort((one, other) => other.amount - one.amount);
       const at = Math.floor(performance.now() / EACH_HIT_MS) % pending.length;
@@ -156,6 +156,7 @@ class Meter {
 
   setNote(kind, heading, text) {
     mark(this.note, "kind", kind);
+    this.note.toggleAttribute("data-long", text.length > LONG_NOTE);
     write(this.kind, heading);
     write(this.what, text);
   }

@@ -3,13 +3,10 @@
 
 import { reducedMotion } from "./signage_odometer.js";
 
-/* Numerals must be readable from thirty feet. That needs a height of three inches, on a wall
-   about 27 inches high: a ninth of the shorter side. A cell is a fifth higher than its numeral,
-   and 1.84 times as high as wide. */
-const LEAST_SHARE = 0.131;
-const CELL = 1.84;
+const CELL = 1.84; // the height of a numeral's cell in widths
+const SCALES = [1.75, 1.5, 1.25, 1]; // sizes of the text (signage.css)
 
-const wall = window.matchMedia("(min-width: 700px) and (min-height: 500px), (min-width: 1200px)");
+const wall = window.matchMedia("(min-width: 460px) and (min-height: 400px), (min-width: 1200px)");
 
 const chunks = (list, parts) => {
   const size = Math.ceil(list.length / parts);
@@ -30,22 +27,37 @@ export class Rotation {
     this.since = performance.now();
     this.held = false;
     button.addEventListener("click", () => this.hold(!this.held));
+    /* Players can touch a small screen at the table to see the next view. */
+    floor.addEventListener("click", () => {
+      if (this.views.length > 1) this.show((this.at + 1) % this.views.length);
+    });
     window.addEventListener("resize", () => this.arrange());
   }
 
-  /* Divide the meters among as few views as possible, so each can be read. The visible meter
-     remains visible. */
+  /* Divide the meters among as few views as possible, so each can be read. Then make the text as
+     large as it can be in these views. The visible meter remains visible. */
   arrange() {
     const kept = this.views[this.at]?.[0];
-    const of = (section) => [...section.querySelectorAll(".meter")];
-    const all = this.sections.flatMap(of);
-    if (!wall.matches || all.length === 0) this.views = [all];
-    else if (this.mode === "meters") this.views = all.map((meter) => [meter]);
-    else if (this.mode === "fit" && this.fits(all)) this.views = [all];
-    else this.views = this.sections.flatMap((section) => this.shared(of(section)));
+    this.scale(1);
+    this.views = this.divided();
+    if (wall.matches) {
+      SCALES.find((scale) => {
+        this.scale(scale);
+        return scale === 1 || this.views.every((view) => this.fits(view));
+      });
+    }
     this.button.hidden = this.views.length < 2;
     this.at = Math.max(0, this.views.findIndex((view) => view.includes(kept)));
     this.reveal(this.views[this.at] ?? []);
+  }
+
+  divided() {
+    const of = (section) => [...section.querySelectorAll(".meter")];
+    const all = this.sections.flatMap(of);
+    if (!wall.matches || all.length === 0) return [all];
+    if (this.mode === "meters") return all.map((meter) => [meter]);
+    if (this.mode === "fit" && this.fits(all)) return [all];
+    return this.sections.flatMap((section) => this.shared(of(section)));
   }
 
   shared(meters) {
@@ -56,15 +68,24 @@ export class Rotation {
     return meters.map((meter) => [meter]);
   }
 
+  scale(factor) {
+    this.factor = factor;
+    this.floor.dataset.scale = factor;
+  }
+
+  /* Return whether a view has room for its texts and for numerals of the least size. Larger text
+     needs larger numerals. */
   fits(view) {
     this.reveal(view);
-    const page = document.documentElement;
-    if (page.scrollHeight > window.innerHeight + 1) return false;
-    const least = LEAST_SHARE * Math.min(window.innerWidth, window.innerHeight);
+    const share = Number(getComputedStyle(this.floor).getPropertyValue("--least"));
+    const least = share * this.factor * Math.min(window.innerWidth, window.innerHeight);
     return view.every((meter) => {
+      const face = meter.querySelector(".face");
+      if (face.scrollHeight > face.clientHeight + 1) return false;
+      if (face.scrollWidth > face.clientWidth + 1) return false;
       const { clientWidth, clientHeight } = meter.querySelector(".window");
       const units = Number(getComputedStyle(meter).getPropertyValue("--units"));
-      return Math.min((clientWidth / units) * CELL, clientHeight) >= least;
+      return Math.min((clientWidth / units) * CELL, clientHeight) >= least - 1;
     });
   }
 

@@ -1,0 +1,150 @@
+"""The boxes on signage, in every state of the meters and at every size of a display.
+
+One server and one page serve all combinations. The page goes through all states once, and its
+contents in each state are recorded. Then the contents are drawn and measured at each size.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from meters.floor.floor_file import Link, Meter
+from tests.browsers import SharedBrowser
+from tests.floor_text import METERS, floor_text, link_text, meter_text, section_text, table_text
+from tests.web.boxes import MEASURE
+from tests.web.stand import Stand, jackpot
+
+SIZES: Final = (
+    (800, 480), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920), (2160, 3840),
+)  # fmt: skip
+COUNTS: Final = range(1, 9)
+AMOUNTS: Final = (999_999_999, 112_362, 5_234_567, 151_234)
+LONGEST: Final = "Three Card Poker Grand Progressive Jackpot with Five-Card Hand Bonus at Our Pits"
+FAR: Final = "h1, h2, h3, .wins, .celebration-hand, .celebration-meter"
+"""Texts that patrons must be able to read from ten meters."""
+
+NEAR: Final = ".celebration-hand, .celebration-meter"
+"""Such texts on the page with paytables, which is read from a seat."""
+
+
+def meters(count: int, name: str | None = None) -> list[str]:
+    return [
+        meter_text(METERS[at % 4], (100, 500)[at // 4 % 2], id=f"m{at}", name=name)
+        for at in range(count)
+    ]
+
+
+LONG_TABLE: Final = "TCP-" + "0" * 27 + "1"
+FLOOR: Final = floor_text(
+    *(link_text(f"l{count}", *meters(count), name=f"Three Card Poker {count}") for count in COUNTS),
+    link_text("long", *meters(4, LONGEST), table_text(LONG_TABLE, "m0", "m1"), name=LONGEST),
+    section_text(
+        "[signage]",
+        rotate_seconds=600,
+        wording={"foot": "If you or someone you know has a gambling problem: 1-800-GAMBLER."},
+    ),
+    name="Keystone Casino & Resort",
+)
+
+SIGNAGE: Final = (*(f"l{count}" for count in COUNTS), "long")
+PAYTABLES: Final = ("l1/pays", "l2/pays", "l4/pays", "l8/pays", f"long/pays/{LONG_TABLE}")
+
+
+async def contents(page: Page) -> str:
+    return str(await page.evaluate("document.querySelector('main').outerHTML"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stand() -> AsyncIterator[Stand]:
+    """Yield a floor on which every meter has an amount."""
+    stand = Stand(FLOOR)
+    await stand.start()
+    stand.keep_beating()
+    for link in stand.floor.link:
+        for at, meter in enumerate(link.meter):
+            stand.put(AMOUNTS[at % 4], 1, link=link.id, meter=meter.meter_id)
+    yield stand
+    await stand.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def page(shared_browser: SharedBrowser) -> AsyncIterator[Page]:
+    browser = await shared_browser.connected()
+    page = await browser.new_page(reduced_motion="reduce", viewport={"width": 800, "height": 480})
+    yield page
+    await page.close()
+
+
+async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str, str]:
+    """Take the page of a link through all states, and return its contents in each."""
+    table = LONG_TABLE if link.id == "long" else "TCP-03"
+
+    def decide(event: str, claim: str, meter: Meter, *, news: bool = False) -> None:
+        win = jackpot(
+            event, f"{path}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
+            amount=AMOUNTS[0], hand="royal_flush_spades",
+        )  # fmt: skip
+        stand.board.put_jackpot(link.id, win, news=news)
+
+    async def all_meters(selector: str) -> None:
+        meters = page.locator(f".meter:has({selector}), .meter{selector}")
+        await expect(meters).to_have_count(len(link.meter))
+
+    shown = {}
+    # A page of the last link would reload when its link opens again.
+    await page.goto("about:blank")
+    stand.keep_beating()
+    await page.goto(f"{stand.url}/signage/{path}")
+    await expect(page.locator(".connection")).to_have_text("Live")
+    shown["live"] = await contents(page)
+    stand.keep_beating(**{link.id: "inoperable"})
+    await all_meters('[data-state="unavailable"]')
+    shown["unavailable"] = await contents(page)
+    stand.keep_beating()
+    await all_meters('[data-state="live"]')
+    for wins in range(1, 6):
+        for meter in link.meter:
+            decide("hit", str(wins), meter)
+        text = f" of {wins}" if wins > 1 else "$9,999,999.99"
+        await all_meters(f'.what:text("{text}")')
+        shown[f"{wins} pending"] = await contents(page)
+    decide("hit", "celebrated", link.meter[0], news=True)
+    await expect(page.locator(".celebration")).to_be_visible()
+    shown["celebration"] = await contents(page)
+    decide("rejected", "celebrated", link.meter[0])
+    await expect(page.locator(".celebration")).to_be_hidden()
+    stand.keep_beating(**{link.id: "closed"})
+    await all_meters('[data-state="closed"]')
+    shown["closed with 5 pending"] = await contents(page)
+    for meter in link.meter:
+        for wins in range(1, 6):
+            decide("rejected", str(wins), meter)
+    await all_meters('.note[data-kind=""]')
+    shown["closed"] = await contents(page)
+    return shown
+
+
+@pytest.mark.duty("D1")
+@pytest.mark.parametrize("path", [*SIGNAGE, *PAYTABLES])
+async def test_no_box_overlaps_another_or_leaves_its_place(
+    page: Page, stand: Stand, path: str
+) -> None:
+    of, _, pays = path.partition("/pays")
+    link = next(each for each in stand.floor.link if each.id == of)
+    if pays:
+        table = stand.floor.find_table(pays[1:])
+        if table is not None:
+            meters = tuple(each for each in link.meter if each.meter_id in table[1].meters)
+            link = msgspec.structs.replace(link, meter=meters)
+    states = await recorded(page, stand, link, path)
+    far, least = (NEAR, 0.05) if "/" in path else (FAR, 0.109)
+    found = []
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        measured = {"states": states, "far": far, "least": least}
+        found += await page.evaluate(MEASURE, measured)
+    assert found == []
