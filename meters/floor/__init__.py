@@ -1,1 +1,1 @@
-"""The floor file: its addresses, identities, credentials, gaming days and branding."""
+"""The floor file (the facility's settings), and the addresses, credentials and colors in it."""

@@ -16,8 +16,8 @@ _OPTIONS: Final = {
     "redis": re.compile(rf"(?:{_DATABASE})?"),
     "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
 }
-"""Text that is allowed after the question mark of a Redis address, by scheme. The Redis client
-ignores any other option, or fails."""
+"""The only texts that are allowed after the question mark of a Redis address, for each scheme. The
+Redis client would ignore any other option, or fail."""
 
 _REDIS_FORMS: Final = (
     'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
@@ -50,7 +50,7 @@ def is_redis(url: str) -> bool:
     except ValueError:
         return False
     options = _OPTIONS.get(parts.scheme)
-    # The text after a # or ? can be the rest of a password, and would be read as settings.
+    # If a password contains a # or ?, the rest of the password would be read as settings.
     if parts.fragment or options is None or options.fullmatch(parts.query) is None:
         return False
     if parts.scheme == "unix":
@@ -61,9 +61,9 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return the reason why a text is not the address of a Redis; None if it is one.
+    """Return the reason why a text is not the address of a Redis; None if it is such an address.
 
-    The reason shows no part of the text, because the text can contain a password.
+    The reason does not repeat any part of the text, because the text can contain a password.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True
@@ -90,7 +90,7 @@ def is_listening_address(text: str) -> bool:
 
 
 def is_host_name(text: str) -> bool:
-    """Check if a text can be the host name in a browser's request.
+    """Check if a text can be a host name in the address that a browser requests.
 
     >>> is_host_name("pit-3.casino.example"), is_host_name("https://pit-3"), is_host_name("*")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Colors, logo and texts of the facility's displays, with checks that people can read them."""
+"""Colors, logo and texts of the facility's displays, with checks that people can read the texts."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Branding(_Config, frozen=True, kw_only=True):
     Attributes:
         title: the text above the meters if a page shows several links.
         ground: the background color, as ``#rrggbb``.
-        ink: the color of numerals and words.
+        ink: the color of digits and words.
         accent: the color of signs and lines, and of the band that marks a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
         rotate: ``fit`` shows all meters at the same time. If this makes numerals or names too small
@@ -83,7 +83,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
     for key, least in (("ink", READABLE), ("accent", SEEN)):
         found = contrast(getattr(branding, key), branding.ground)
         if found < least:
-            # The ratio is rounded down: 4.46 must not be shown as 4.5, which it does not reach.
+            # The ratio is rounded down: 4.46 must not be shown as 4.5, which is enough contrast.
             ratio = int(found * 10) / 10
             reason = (
                 f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
@@ -118,13 +118,13 @@ def mixed(one: str, other: str, percent: int) -> str:
 def on(ground: str) -> str:
     """Return black or white: the one with more contrast against a background color.
 
-    One of the two always has enough contrast.
+    For every background color, black or white has enough contrast.
     """
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 
 def away(ground: str, ink: str, percent: int) -> str:
-    """Return a background color, changed by a percentage away from its text color.
+    """Return a background color, made less similar to its text color by a percentage.
 
     So text on the new background has no less contrast.
     """
@@ -132,7 +132,7 @@ def away(ground: str, ink: str, percent: int) -> str:
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """Mix a color with just enough of another color for small text on a background."""
+    """Mix a color with just enough of another color to be readable as small text."""
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

@@ -22,9 +22,9 @@ class BrokerAddress:
     """Host, port and credentials of a broker. `tls` is true if connections are encrypted.
 
     `files` are the TLS files of a key bundle. Without these files, the client trusts the system's
-    authorities. `event_group` is the secret name by which services share the tables' events; None
-    if the bundle has no such name. `client_name` is the name that the broker assigns to a client
-    with this bundle.
+    authorities. Each event of a table goes to only one of the services with the secret name
+    `event_group`. It is None if the bundle has no such name. `client_name` is the name that the
+    broker assigns to a client with this bundle.
     """
 
     host: str
@@ -58,7 +58,8 @@ def parse_broker_url(url: str) -> BrokerAddress:
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    # The message shows no part of an invalid address, because any part can belong to a password.
+    # The error message repeats no part of an invalid address, because any part can belong to a
+    # password.
     wrong = UserError(
         "this is not a broker's address: use mqtt://host:port or mqtts://host:port, and write"
         " / ? # @ of a password as %2F %3F %23 %40"

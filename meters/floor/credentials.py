@@ -22,9 +22,10 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Return the directory of keys, from the environment or the floor file.
+    """Return the directory of key bundles, from the environment or the floor file.
 
-    The environment has priority. The result is None if neither names a directory.
+    The environment has priority. The result is None if neither the environment nor the floor file
+    names a directory.
     """
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
@@ -37,7 +38,7 @@ def secret_of(variable: str) -> str | None:
     variable is set.
 
     Raises:
-        UserError: both are set, or the file cannot be read.
+        UserError: both variables are set, or the file cannot be read.
     """
     given = os.environ.get(variable)
     file = os.environ.get(f"{variable}_FILE")
@@ -50,7 +51,7 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
     """Return the password from the environment or from the address in the floor file.
 
     Raises:
-        UserError: both contain a password.
+        UserError: both the environment and the address contain a password.
     """
     given = secret_of(variable)
     if given and in_address:
@@ -63,8 +64,8 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
 
     A key bundle is used only with ``mqtts://``. A user in the address has priority over the
     identity's own user name. A password in the environment or the address has priority over the
-    password in the bundle. The certificate is sent if the broker requests one. Then the common name
-    of the certificate is the user name.
+    password in the bundle. If the broker requests a certificate, the client sends the certificate
+    of the bundle. The broker then uses the common name of the certificate as the user name.
 
     Raises:
         UserError: the address is invalid, the bundle is missing or cannot be used, or the password

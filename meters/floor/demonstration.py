@@ -1,11 +1,11 @@
-"""Public facts of a demonstration: its users, their PIN, and the text on every page."""
+"""The users of a demonstration, their public PIN, and the text on every page that says so."""
 
 from typing import Final
 
 MARK: Final = "Demonstration: simulated play, no real money"
 
 PIN: Final = "135790"
-"""PIN of every user of a demonstration. No other user has this PIN."""
+"""PIN of every user of a demonstration. No user of a real floor can choose this PIN."""
 
 USERS: Final = (
     ("Dana", "dealer"),
@@ -16,8 +16,8 @@ USERS: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Names and roles. There are two floorpersons and two supervisors, because some acts need two
-people."""
+"""Names and roles of the users. Some acts need two people with the same role, so there are two
+floorpersons and two supervisors."""
 
 
 def users_text() -> str:

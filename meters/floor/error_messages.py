@@ -29,7 +29,7 @@ _CENTS_A_DOLLAR: Final = 100
 
 
 def toml_problem(error: Exception, text: str) -> tuple[int, str]:
-    """Return the number of the line that is not valid TOML, and the error in that line."""
+    """Return the number of the line that is not valid TOML, and a text about the error."""
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -73,7 +73,7 @@ class Vocabulary:
     Attributes:
         keys: the keys of each section. The path of a section has no list positions: it is
             `link.meter`, not `link.0.meter`.
-        choices: the allowed values of each key that has a choice.
+        choices: the allowed values of each key that has a fixed list of values.
     """
 
     keys: Mapping[Path, Collection[str]]
@@ -100,7 +100,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Invalid value: its key, its section, the match in msgspec's message, the allowed values."""
+    """Invalid value: its key and section, msgspec's parsed message, and the allowed values."""
 
     key: str
     section: Path

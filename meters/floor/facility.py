@@ -15,7 +15,7 @@ from meters.floor.address_checks import (
 )
 
 Problem = tuple[tuple[str | int, ...], str]
-"""An error in the floor file: its path, and a message."""
+"""An error in the floor file: the path of the wrong value, and a message."""
 
 _CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
@@ -30,9 +30,10 @@ class Facility(Config, frozen=True, kw_only=True):
     Attributes:
         name: the name that displays show.
         timezone: the time zone of all times that people read.
-        validate_from: in cents. A payout at fixed odds below this amount needs no floorperson.
-        tax_documents_above: in cents. For a larger win, the floor page says that tax documents are
-            needed. None: it never says so.
+        validate_from: an amount in cents. A win at fixed odds below this amount needs no
+            floorperson.
+        tax_documents_above: an amount in cents. For a larger win, the floor page says that tax
+            documents are needed. None: the page never says so.
         two_people_reject_above: in cents. Two people must reject a larger win: one requests it,
             another confirms it. None: two people must reject each hand pay.
         warn_adjustment_percent: the page warns if an adjustment moves a meter by more than this
@@ -40,8 +41,8 @@ class Facility(Config, frozen=True, kw_only=True):
         demonstration: whether every page says that it is a demonstration.
         day_starts: the local time at which a gaming day begins.
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
-            does not request this. Corrections are a void after cards were entered, and a result
-            with hands that were first entered differently.
+            does not request this. A correction is the void of a round after its cards were entered,
+            or a hand that was entered again with other cards.
         require_all_hands: whether a table must send the cards of every hand. If false, the dealer
             can declare that a hand wins nothing.
     """
@@ -63,7 +64,7 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
     Attributes:
         directory: the directory of the archive files.
-        live_days: the number of closed gaming days that stay in Redis after they are archived.
+        live_days: the number of closed gaming days that remain in Redis although they are archived.
         keep_years: the number of years for which a file must be kept, counted from its gaming day.
     """
 
@@ -73,7 +74,7 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Addresses and files of the service. The address `embedded` starts a server with the service.
+    """Addresses and files of the service. With `embedded`, the service starts its own server.
 
     All paths are relative to the floor file's directory.
 
@@ -81,14 +82,14 @@ class Service(Config, frozen=True, kw_only=True):
         broker: the address of the MQTT broker.
         redis: the address of Redis.
         http: the address and the port on which the service serves pages.
-        data: the data directory.
+        data: the data directory, for ledger marks, outboxes and notes.
         idle_minutes: the minutes after which an idle user must enter their PIN before they act.
-        hosts: other host names by which browsers request pages.
+        hosts: host names, in addition to the usual ones, in the addresses that browsers request.
         certificate: the PEM file of the certificate, for pages over HTTPS.
         private_key: the PEM file of the certificate's key.
         metrics_token: the file with the token that Prometheus must send. None: only programs on the
-            same machine can read `/metrics`.
-        keys: the directory that `pitlink keys` fills.
+            service's machine can read `/metrics`.
+        keys: the directory of key bundles, made by `pitlink keys`.
     """
 
     broker: str = "embedded"
@@ -104,7 +105,7 @@ class Service(Config, frozen=True, kw_only=True):
 
 
 def facility_problems(facility: Facility) -> Iterator[Problem]:
-    """Yield the errors in the facility's settings that their types do not detect."""
+    """Yield the errors in the facility's settings that the types of the fields cannot detect."""
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
@@ -115,14 +116,14 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
 
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
-    """Yield the errors in the archive's settings that their types do not detect."""
+    """Yield the errors in the archive's settings that the types of the fields cannot detect."""
     if "\0" in archive.directory:
         yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
-    """Yield the errors in the service's addresses and files that their types do not detect."""
-    # The messages do not repeat the addresses, because an address can contain a password.
+    """Yield the errors in the service's addresses and files that no field type can detect."""
+    # The error messages do not repeat the addresses, because an address can contain a password.
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'
         yield ("service", "broker"), reason

@@ -1,6 +1,6 @@
 """The floor file: one TOML text that describes a facility.
 
-Either the whole file is read, or the file is refused with the line of its error.
+If the file has an error, the whole file is refused. The message has the line of the error.
 """
 
 import tomllib
@@ -49,7 +49,7 @@ class FloorError(UserError):
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""One billion dollars: a ninth of the largest amount that the ledger counts exactly."""
+"""One billion dollars. The largest amount that the ledger counts exactly is nine times as large."""
 
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",
@@ -63,17 +63,17 @@ class Meter(Config, frozen=True, kw_only=True):
     """One meter (duty D3).
 
     Attributes:
-        kind: the kind of meter, as its chapter of the regulations defines it.
-        wager: the wager in cents.
+        kind: the kind of meter, as the regulations define it in the chapter of the game.
+        wager: the progressive wager in cents.
         paytable: the letter of the paytable; None if the chapter has no choice of paytables.
-        id: the name that tables use for the meter; None if this is its kind.
+        id: the name that tables use for the meter; None if this name is the kind.
         name: the name that patrons read; None for the usual name of its kind.
         magic_card_every: a Magic Card is drawn on average once in this number of rounds; 0 for
             never.
         lucky_every: a Lucky bonus is drawn on average once in this number of rounds; 0 for never.
-        limit: the payout limit in cents. The excess is added to the meter's overflow.
-        contribution_max: the largest contribution in cents. A larger contribution is unreasonable,
-            so the service refuses it.
+        limit: the payout limit in cents. What exceeds the limit is added to the meter's overflow.
+        contribution_max: the largest contribution of one round in cents. The service refuses a
+            larger one, because it must be an error.
     """
 
     kind: MeterKind
@@ -114,7 +114,7 @@ class Table(Config, frozen=True, kw_only=True):
 
 
 class Link(Config, frozen=True, kw_only=True):
-    """Meters, and the tables whose wagers feed these meters (605a.8)."""
+    """A link: meters, and the tables whose wagers feed these meters (605a.8)."""
 
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -149,7 +149,7 @@ class Floor(Config, frozen=True, kw_only=True):
     link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
-        """Return the link and the table with this table id; None if no link has the table."""
+        """Return the table with this id, and its link; None if no link has the table."""
         for link in self.link:
             for table in link.table:
                 if table.id == table_id:
@@ -203,7 +203,8 @@ def read_floor(path: Path) -> Floor:
 
     Raises:
         FloorError: the file is missing or cannot be used.
-        UserError: an earlier release kept the floor's data in another directory.
+        UserError: the data directory is empty, but an earlier release kept this floor's data
+            elsewhere.
     """
     try:
         data = path.read_bytes()
@@ -246,7 +247,7 @@ def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
-    """Yield the errors that the types do not detect, in the order of the floor file."""
+    """Yield the errors that the field types cannot detect, in the order of the floor file."""
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
@@ -303,7 +304,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
 
 
 def limit_problem(meter: Meter) -> str | None:
-    """Return the reason why a meter cannot have its payout limit; None if it can."""
+    """Return the reason why a meter's payout limit is not allowed; None if it is allowed."""
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if meter.limit is None or meter.limit >= least:
         return None

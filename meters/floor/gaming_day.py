@@ -1,4 +1,4 @@
-"""Gaming days of a facility. They begin at the hour that the facility sets, in its time zone."""
+"""Gaming days of a facility. A gaming day begins at the local time that the floor file sets."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,13 +12,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class GamingDays:
-    """Gaming days of a facility: the gaming day of a time, and the start and end of a gaming day.
+    """Gaming days of a facility. This class finds the gaming day of a time, and its start and end.
 
     Attributes:
         zone: the facility's time zone.
-        starts: the local time at which a gaming day begins. On a day when the clock skips this
-            time, the gaming day begins as many hours after midnight as usual. On a day when the
-            clock shows this time twice, the gaming day begins at the first of the two.
+        starts: the local time at which a gaming day begins. If the clock skips this time when
+            summer time begins, the gaming day begins as long after midnight as usual. If the clock
+            shows this time twice when summer time ends, the gaming day begins the first time.
     """
 
     zone: ZoneInfo
@@ -30,7 +30,7 @@ class GamingDays:
         return cls(ZoneInfo(facility.timezone), time.fromisoformat(facility.day_starts))
 
     def of(self, moment: datetime) -> date:
-        """Return the gaming day of a time.
+        """Return the gaming day to which a time belongs.
 
         >>> days = GamingDays(ZoneInfo("America/New_York"), time(6))
         >>> days.of(datetime(2026, 11, 21, 10, 59, tzinfo=UTC)).isoformat()
@@ -42,7 +42,7 @@ class GamingDays:
     def bounds(self, day: date) -> tuple[datetime, datetime]:
         """Return the start of a gaming day and the start of the next one, in UTC.
 
-        They are 23, 24 or 25 hours apart.
+        The two times are 23, 24 or 25 hours apart.
         """
         return self._start(day), self._start(day + _DAY)
 

@@ -1,4 +1,4 @@
-"""Identities at the broker: their names, and the directories of their key bundles."""
+"""Identities of programs at the broker: their names, and the directories of their key bundles."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,20 +7,22 @@ AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
 REDIS_USERS_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
-"""File in a service's bundle: the password of the Redis user for users and operators' log."""
+"""File in a service's key bundle: the password of the Redis user that can read and write only
+pitlink's users and the operators' log."""
 EVENT_GROUP_FILE: Final = "event-group"
-"""File in a service's bundle: the secret name by which all services share the tables' events."""
+"""File in a service's key bundle: the secret group name at the broker, by which all services share
+the tables' events."""
 LOG_SECRETS_FILE: Final = "log-secrets"
-"""File in a service's bundle: the secrets for the MACs of the operators' log. Each line has one
-secret, the newest first. The file is the same for all services."""
+"""File in a service's key bundle: the secrets for the MACs (signatures) in the operators' log. Each
+line has one secret, newest first. The file is the same for all services."""
 SERVICES: Final = "services"
-"""Directory with a bundle for every worker of the service. A worker's number is the name of its
-bundle."""
+"""Directory with a key bundle for every worker of the service. The name of each bundle is the
+worker's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Holder of a credential.
+    """Program that has its own key bundle.
 
     Attributes:
         username: the name at the broker, and the common name of the certificate. Ids of links and
@@ -35,14 +37,14 @@ class Identity:
 
 
 CHECK: Final = Identity("check", "check", "check")
-"""`pitlink check`. It is allowed to connect to the broker, and nothing more."""
+"""Identity of `pitlink check`. It is allowed to connect to the broker, but not to read or send."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""`pitlink archive`. Only this identity is allowed to trim the beginning of a ledger. `pitlink
-archive` does not use the broker."""
+"""Identity of `pitlink archive` in Redis. Only this identity is allowed to delete the oldest
+entries of a ledger. `pitlink archive` does not use the broker."""
 
 DISPLAY: Final = Identity("display", "display", "display")
-"""A display or a dashboard. It reads public topics."""
+"""Identity of a display or a dashboard. It is allowed to read public topics."""
 
 
 def service_identity(number: int) -> Identity:

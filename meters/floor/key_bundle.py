@@ -1,4 +1,4 @@
-"""Key bundle of an identity. `pitlink keys` makes the bundle; people copy it to this machine."""
+"""Key bundle of one program. `pitlink keys` makes it, and people copy it to this machine."""
 
 import re
 import ssl
@@ -25,7 +25,7 @@ topics."""
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Files for TLS: the trusted authority, and the identity's certificate and key, if any."""
+    """Files for TLS: the trusted authority, and the program's certificate and key, if any."""
 
     authority: Path
     certificate: Path | None
@@ -57,7 +57,7 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class KeyBundle:
-    """The key files of an identity. Only the authority's certificate is required."""
+    """The key files of one program. Only the authority's certificate must exist."""
 
     party: Identity
     directory: Path
@@ -109,7 +109,7 @@ class KeyBundle:
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
-        """Return the password of the Redis user for users and operators' log.
+        """Return the password of the Redis user for pitlink's users and the operators' log.
 
         The result is None if the bundle has no such password.
 
@@ -119,7 +119,7 @@ class KeyBundle:
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """Return the secret name by which services share the tables' events.
+        """Return the secret group name at the broker, by which services share the tables' events.
 
         The result is None if the bundle has no such name.
 
@@ -135,7 +135,7 @@ class KeyBundle:
         return found
 
     def log_secrets(self) -> Sequence[str]:
-        """Return the secrets for the MACs of the operators' log, the newest first.
+        """Return the secrets for the MACs (signatures) of the operators' log, newest first.
 
         Raises:
             UserError: the secrets cannot be read.

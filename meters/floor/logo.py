@@ -1,4 +1,4 @@
-"""The facility's logo, for pages and for the self-check. The self-check needs no web server."""
+"""The facility's logo, for pages and for the self-check, which runs without a web server."""
 
 import re
 from dataclasses import dataclass
@@ -69,8 +69,8 @@ class _ActiveError(Exception):
 def _active(drawing: bytes) -> str | None:
     """Return the part of an SVG that is active or unreadable; None if there is no such part.
 
-    The SVG is parsed as a browser parses it. A text search would miss a name with a prefix, an
-    entity or a line break in it. The parser finds such names.
+    The SVG is parsed as a browser parses it. The parser finds an element even if its name has a
+    prefix, an entity or a line break. A text search would miss such a name.
     """
     reader = expat.ParserCreate()
 

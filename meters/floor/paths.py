@@ -1,4 +1,4 @@
-"""Paths in a floor file. They are relative to the floor file's directory, not the caller's."""
+"""Paths in a floor file. A relative path starts at the floor file's directory."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ _REDIS_PATH: Final = re.compile(
     r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
 )
 _STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
-"""Files in the data directory: the mark of a link, and the outbox of a table's agent."""
+"""Files in the data directory: a link's ledger mark, and the outbox of a table's agent."""
 
 
 def service_from(service: Service, directory: Path) -> Service:
@@ -52,9 +52,8 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
     """Refuse an empty data directory if an earlier release kept the floor's data elsewhere.
 
     In the earlier release, `data` was relative to the directory from which the command was called.
-    That directory can contain marks or outboxes of this floor, while the directory relative to the
-    floor file contains none. Without this check, the floor's meters would then start again at their
-    seeds.
+    So marks or outboxes of this floor can be in that directory, but not in the one relative to the
+    floor file. Without this check, the floor's meters would start again at their seeds.
 
     Raises:
         UserError: the message names both directories and says what to do.
@@ -62,7 +61,7 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
     try:
         here, before = directory / data, Path.cwd() / data
     except FileNotFoundError:
-        return  # The working directory was removed, with all of its files.
+        return  # The directory from which the command was called no longer exists.
     names = [_STORES[0].format(link) for link in links]
     names += [_STORES[1].format(table) for table in tables]
     if any((here / each).exists() for each in names):

@@ -1,4 +1,4 @@
-"""Address of a Redis with replicas: the sentinels that watch it, or the nodes of its cluster."""
+"""Address of a Redis with replicas. It names the sentinels, or nodes of the Redis Cluster."""
 
 import re
 from dataclasses import dataclass, field
@@ -24,7 +24,8 @@ _OPTIONS: Final = {
     "ssl_keyfile": re.compile(r".+"),
     "ssl_check_hostname": re.compile(r"true|false"),
 }
-"""Options that are allowed after the question mark. All of them except the first need TLS."""
+"""Options that are allowed after the question mark of the address. All of them except the first
+need TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class ReplicatedAddress:
     """Address of a Redis that has replicas.
 
     Attributes:
-        places: the sentinels, or some nodes of the cluster. They know the primary.
+        places: the sentinels, or some nodes of the cluster. Each of them knows the primary.
         service: the name by which the sentinels know the Redis; empty for a cluster.
         database: the number of the database; 0 for a cluster.
         tls: whether the connections to servers and sentinels use TLS.
-        replicas: the number of replicas that must have a write before the client returns its
-            answer; at least 1.
+        replicas: the number of replicas that must have received a write before the client returns
+            its answer; at least 1.
         options: TLS options, named as the parameters of the Redis client.
     """
 
@@ -139,7 +140,7 @@ def parse_replicated(url: str) -> ReplicatedAddress:
 
 
 def _service(path: str) -> tuple[str, int]:
-    """Return the sentinels' name for the Redis, and the number of the database."""
+    """Return two parts of a path: the sentinels' name for the Redis, and the database number."""
     found = _SERVICE.fullmatch(path)
     if found is None:
         raise UserError(

@@ -47,13 +47,14 @@ class SourceLines:
 
     @property
     def known(self) -> Collection[Path]:
-        """The paths that have a line of their own."""
+        """The paths of all elements that begin on some line of the text."""
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
         """Return the line of the value at a path.
 
-        If the value has no line of its own, return the line of the nearest element around it.
+        If the line of the value is not known, return the line of the nearest element that contains
+        it.
         """
         while path not in self._lines:
             path = path[:-1]
@@ -92,7 +93,7 @@ class SourceLines:
                 return
 
     def _enter(self, name: Path, *, repeated: bool) -> Path:
-        """Return the path of a table's header; a repeated table's path ends with its number."""
+        """Return the path of a TOML table's header, ending with a number if it is `repeated`."""
         path: Path = ()
         for step in name:
             if path in self._counts:

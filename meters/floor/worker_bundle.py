@@ -1,7 +1,7 @@
-"""Choice of a worker's key bundle.
+"""Choice of the key bundle that a worker of the service uses.
 
-Each worker has its own bundle, because its name at the broker is in the bundle. The broker
-disconnects a client when another client with the same name connects.
+A bundle has the worker's name at the broker. If two workers used the same bundle, the broker would
+disconnect one of them, because it allows each name only once.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ def service_numbers(keys: Path) -> Sequence[int]:
 
 @contextlib.contextmanager
 def own_identity(service: Service) -> Iterator[Identity]:
-    """Yield the first worker identity whose bundle on this machine is free.
+    """Yield the first worker identity whose bundle on this machine no other worker uses.
 
     The bundle is locked until the caller is done.
 

@@ -1,1 +1,1 @@
-"""Redis clients: connections, search for the primary, and waits for replicas."""
+"""Redis clients. They connect, find the primary, and wait until replicas have the data."""

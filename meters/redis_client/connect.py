@@ -29,14 +29,15 @@ async def open_redis(
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis that the floor file names, or the embedded Redis.
 
-    The users' keys can have their own Redis user. Then a second client signs in as that user when
-    it is first used. The archive command never uses the second client.
+    A separate Redis user can exist for pitlink's users and the operators' log. In this case, a
+    second client signs in as this Redis user on its first use. `pitlink archive` never uses the
+    second client.
 
-    With `only_reads`, Redis can be read even if its replicas are missing. With `archives`, the
-    client signs in as the Redis user of the archive.
+    With `only_reads`, the client answers even if replicas are missing. With `archives`, the client
+    signs in as the Redis user of `pitlink archive`.
 
     Raises:
-        UserError: the keys or the password for Redis cannot be used.
+        UserError: the key bundle or the password for Redis cannot be used.
     """
     async with AsyncExitStack() as stack:
         url = floor.service.redis
@@ -56,15 +57,16 @@ async def open_redis(
         if for_users is None:
             yield books
             return
-        # Credentials in an address have priority over the settings of the client, so they are
-        # removed.
+        # The client library would prefer credentials in the address to those in its settings, so
+        # they are removed from the address.
         users = _client(without_user(url), for_users, stack)
         yield ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
 
 
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
     """Return a client of a single Redis. Its connections are closed at the end of the stack."""
-    # The client must not retry: only the table decides to send an event again, with the same `seq`.
+    # The client must not send a command again after a failure. Only a table sends an event again,
+    # with the same sequence number (`seq`).
     pool = KeptConnections.from_url(
         url,
         max_connections=_CONNECTIONS,

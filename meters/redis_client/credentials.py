@@ -25,11 +25,12 @@ USERS_REDIS_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
 
 _SESSIONS: Final = b"pitlink sessions"
-"""Label that makes the session key different from the secret from which it is derived."""
+"""Label from which the session key is derived, together with a secret. So the key differs from the
+secret."""
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """Return the Redis client's settings that the floor file's address does not contain.
+    """Return the Redis client's settings that are not in the address in the floor file.
 
     A user in the address has priority over pitlink's own Redis user. A password in the environment
     or the address has priority over the password in the key bundle. A bundle is used only with TLS
@@ -37,7 +38,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     certificate of the bundle. The client always checks the host's name.
 
     Raises:
-        UserError: the keys are missing or cannot be used, or the password is given twice.
+        UserError: the key bundle is missing or cannot be used, or the password is given twice.
     """
     parts = urlsplit(with_one_host(service.redis))
     in_address = unquote(parts.password) if parts.password else None
@@ -56,15 +57,16 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def users_access(service: Service) -> dict[str, object] | None:
-    """Return the client's settings for the Redis user of users and operators' log, or None.
+    """Return the settings for the Redis user that has pitlink's users and the log, or None.
 
-    This Redis user has no access to the books. The Redis user for the books has no access to users
-    and operators' log.
+    pitlink can use two Redis users. One has access only to the links' data (meters, ledgers,
+    claims). The other has access only to pitlink's users and the operators' log. This function is
+    about the second one.
 
-    The result is None if there is no password for this Redis user. Then the Redis user for the
-    books keeps users and operators' log too. A bundle of an earlier release has no such password,
-    and a floor without keys has none. If the address names a Redis user of the facility, only the
-    environment can have the password.
+    The result is None if there is no password for the second Redis user. In this case, the first
+    Redis user has access to everything. A key bundle of an earlier release has no such password,
+    and a floor without key bundles has none. If the address names a Redis user of the facility,
+    only the environment can have the password.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -82,13 +84,13 @@ def users_access(service: Service) -> dict[str, object] | None:
 
 
 def session_secret(service: Service) -> bytes:
-    """Return the secret with which all services seal sessions; empty if they share no secret.
+    """Return the secret with which all services sign sessions; empty if they share no secret.
 
     The secret is derived from the event group, a secret name in the key bundles. No Redis user can
     read this name.
 
     Raises:
-        UserError: the keys are missing, or the secret cannot be used.
+        UserError: the key bundle is missing, or the secret cannot be used.
     """
     bundle = _bundle_for(service, archives=False)
     group = bundle.event_group() if bundle else None
@@ -96,15 +98,15 @@ def session_secret(service: Service) -> bytes:
 
 
 def log_secrets(service: Service) -> Sequence[str]:
-    """Return the secrets for the MACs of the operators' log, the newest first.
+    """Return the secrets for the MACs (signatures) of the operators' log, newest first.
 
-    Without a key bundle there are none.
+    Without a key bundle, there are no secrets.
 
     Args:
         service: the service's settings in the floor file.
 
     Raises:
-        UserError: the keys are missing, or the secrets cannot be used.
+        UserError: the key bundle is missing, or the secrets cannot be used.
     """
     bundle = _bundle_for(service, archives=False)
     return bundle.log_secrets() if bundle else ()
@@ -113,8 +115,8 @@ def log_secrets(service: Service) -> Sequence[str]:
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return a sentinel client's settings: the sentinels' password, and certificates as for Redis.
 
-    With `archives`, the certificates are those of the archive command. The machine of this command
-    possibly has no other bundle.
+    With `archives`, the certificates are those of `pitlink archive`, because the machine of this
+    command possibly has no other key bundle.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -136,7 +138,8 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
     if bundle is None:
         return checked
     files = bundle.tls_files()
-    # This call only checks the files now, so that an error message names the wrong file.
+    # The result of this call is not used. The call checks the files, so the error message names a
+    # wrong file.
     files.context()
     checked["ssl_ca_certs"] = str(files.authority)
     if files.certificate is not None:
@@ -153,7 +156,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the bundle of the archive, or of the first worker: all workers use one Redis user."""
+    """Return the bundle of `pitlink archive`, or of worker 1. All workers use one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

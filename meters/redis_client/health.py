@@ -1,4 +1,4 @@
-"""Checks that Redis keeps its data. No link operates without the settings checked here."""
+"""Checks that Redis cannot lose its data. If a setting checked here is wrong, no link operates."""
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -23,22 +23,23 @@ class NotSyncedError(RedisError):
 
 
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
-    """Run a script; return its answer only if Redis syncs every write before it answers.
+    """Run a Lua script; return its answer only if Redis syncs each write before it answers.
 
-    Somebody can change the setting for this while Redis runs. The setting is read after the script,
-    in the same round trip. So its value applies to the script's own writes.
+    A person can change this setting of Redis at any time. So the setting is read directly after the
+    script, in the same round trip. The value that is read was in force for the writes of the
+    script.
 
     Raises:
-        NotSyncedError: Redis does not sync its writes. The script may have run in spite of the
+        NotSyncedError: Redis does not sync its writes. The script has possibly run in spite of the
             error.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     redis = cast("Redis", script.registered_client)
     try:
         return await _run_synced(redis, script.sha, keys, args)
     except NoScriptError:
-        # Redis was restarted, or another server has become the primary, so the script is not
-        # loaded.
+        # This Redis does not have the script: it was restarted, or another server is now the
+        # primary.
         await redis.script_load(script.script)
         return await _run_synced(redis, script.sha, keys, args)
 
@@ -56,7 +57,8 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 async def _answers(pipe: Pipeline) -> list[Any]:
     """Execute a pipeline; return its answers, or raise its first error.
 
-    The client library's own error would repeat the text of all commands in the pipeline.
+    If the client library raised the error itself, its message would repeat all commands of the
+    pipeline.
     """
     answers: list[Any] = await pipe.execute(raise_on_error=False)
     for answer in answers:
@@ -70,7 +72,7 @@ async def must_keep(redis: Redis) -> None:
 
     Raises:
         NotSyncedError: this data is possibly not on disk.
-        RedisError: the store failed.
+        RedisError: Redis failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
         for name in _KEEPING:
@@ -93,7 +95,7 @@ async def redis_problem(redis: Redis) -> str | None:
 
     Redis must sync every write to its file immediately, and write without errors. It must never
     evict a key. It must be a primary, of version 6.2 or later. If replicas are required, enough of
-    them must be connected. Redis must refuse writes by itself if too few are connected.
+    them must be connected. Redis must be set to refuse writes if too few replicas are connected.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -120,14 +122,14 @@ async def redis_problem(redis: Redis) -> str | None:
 
 
 async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """Return Redis's settings and info, both read in one round trip.
+    """Return the settings (CONFIG) and the state (INFO) of Redis, read in one round trip.
 
     The service reads them every second.
 
     Raises:
         RedisError: Redis does not answer.
     """
-    # This is a plain pipeline, because replicas need not have the data of this answer.
+    # This pipeline does not wait for replicas, because the answer contains no data of the floor.
     callbacks = redis.response_callbacks
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
@@ -157,7 +159,7 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
         problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be at least {needed}")
     if not lag_s:
         problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be at least 1")
-    # If Redis requires no replicas, it does not report how many replicas keep up.
+    # Only a Redis that requires replicas reports how many of them are up to date.
     connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
     if connected < needed:
         problems.append(f"{connected} of {needed} replicas are connected and in step")

@@ -1,4 +1,4 @@
-"""Redis keys of links, all defined here.
+"""Names of all Redis keys of links.
 
 The keys of a link have the same hash tag, so a Redis Cluster keeps them on one primary.
 """
@@ -31,7 +31,7 @@ class LinkKeys:
 
     @cached_property
     def meters(self) -> str:
-        """Hash: each meter's cycle, version, pending claims and terms; the last entry's number."""
+        """Hash: each meter's cycle, version, pending claims and terms; the last ledger entry."""
         return self._key("meters")
 
     @cached_property
@@ -41,12 +41,12 @@ class LinkKeys:
 
     @cached_property
     def waiting(self) -> str:
-        """Sorted set: claims without a decision, by the number of the entry that opened each."""
+        """Sorted set: undecided claims, sorted by the number of the ledger entry of the win."""
         return self._key("waiting")
 
     @cached_property
     def wins(self) -> str:
-        """Sorted set, all scores 0: ``{meter}:{entry}:{claim}`` for each win.
+        """Sorted set with all scores 0: ``{meter}:{entry}:{claim}`` for each win.
 
         A win that is paid as a percentage of the meter has a second member, with ``!`` instead of
         the first colon.
@@ -57,19 +57,20 @@ class LinkKeys:
     def slips(self) -> str:
         """Hash: for each payout slip's number, the claim that was paid with the slip.
 
-        The numbers are folded: in the form in which numbers are compared. A restore can reserve a
-        number for a claim. Then the value is the claim, a colon, and the restore's ledger entry.
+        The slip numbers are in a common form, in which they are compared. If a restore has reserved
+        a number for a claim, the value is the claim, a colon, and the number of the restore's
+        ledger entry.
         """
         return self._key("slips")
 
     @cached_property
     def acts(self) -> str:
-        """Sorted set: numbers of the ledger entries about acts of people or of the service."""
+        """Sorted set: numbers of ledger entries about what people or the service did."""
         return self._key("acts")
 
     @cached_property
     def dealt(self) -> str:
-        """Hash: the last results, found by a digest of their cards. A new one replaces the oldest.
+        """Hash: the last results, by a digest of their cards. A new result replaces the oldest one.
 
         ``d:{digest}`` has the table and the entry of a result. ``s:{entry % DEALT_KEPT}`` has the
         digest that is stored at this place.
@@ -78,18 +79,18 @@ class LinkKeys:
 
     @cached_property
     def asks(self) -> str:
-        """Hash: the correction request that each table has sent to a floorperson, by table.
+        """Hash: the open correction request of each table, by table.
 
-        ``{table}!`` is the decision on the request. The decision is kept until the table repeats
-        its request.
+        The field ``{table}!`` has the floorperson's decision. It is kept until the table sends its
+        request again.
         """
         return self._key("asks")
 
     @cached_property
     def checkpoint(self) -> str:
-        """Hash: the books at the end of the archived part of the ledger, and who archived it.
+        """Hash: balances and claims at the end of the ledger's archived part, and the archiver.
 
-        The entries up to that point are only in the archive.
+        Redis no longer has the ledger entries up to that point. They are only in the archive.
         """
         return self._key("carried")
 
@@ -100,33 +101,33 @@ class LinkKeys:
 
     @cached_property
     def proposals(self) -> str:
-        """Sorted set: proposals without a decision, in the order of their ledger entries."""
+        """Sorted set: proposed changes without a decision, in the order of their ledger entries."""
         return self._key("proposals")
 
     @cached_property
     def restoring(self) -> str:
-        """Hash: who restores the store now, and since when. Deleted when the restore ends."""
+        """Hash: who runs `pitlink restore` now, and since when. It is deleted at the end."""
         return self._key("restoring")
 
     @cached_property
     def event_group(self) -> str:
-        """Stream of one entry: the secret name by which services without keys share events."""
+        """Stream with one entry: the secret group name of services without key bundles."""
         return self._key("event_group")
 
     @cached_property
     def services(self) -> str:
-        """Hash: the processes that use each service's keys, or wait for these keys."""
+        """Hash: for each key bundle of a service, the processes that use it or wait for it."""
         return self._key("services")
 
     def proposal(self, proposal: str) -> str:
-        """Return the key of a hash: a proposal and the decision on it."""
+        """Return the key of a hash: a proposed change, and the decision on it."""
         return self._key(f"proposal:{proposal}")
 
     def table(self, table: str) -> str:
         """Return the key of a hash: the state of a table.
 
-        The state is the last `seq`, the open round, the claims that hold the table, and the
-        replies.
+        The state is the last sequence number (`seq`), the open round, the claims of hand pays for
+        which the table must wait, and the kept replies.
         """
         return self._key(f"table:{table}")
 

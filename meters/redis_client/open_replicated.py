@@ -24,7 +24,8 @@ from meters.redis_client.shards import AnyRedis, ShardedRedis
 from meters.redis_client.user_keys import USERS_TAG
 
 _ANSWER_WITHIN_S: Final = 3.0
-"""Longest time to wait for an answer of a primary that is frozen or disconnected."""
+"""Longest time in seconds to wait for an answer of the primary, which can be frozen or
+disconnected."""
 _CONNECT_WITHIN_S: Final = 2.0
 _ASKED_WITHIN_S: Final = 1.0
 _CONNECTIONS: Final = 16
@@ -38,7 +39,7 @@ class RedisCredentials:
     Attributes:
         redis: the Redis client's settings that the address does not contain.
         sentinel: the settings of a client for a sentinel.
-        users: the client's settings for the users' keys; None if they equal `redis`.
+        users: the settings for pitlink's users and the operators' log; None if they equal `redis`.
     """
 
     redis: Mapping[str, object]
@@ -86,7 +87,7 @@ async def open_replicated(
 
 
 def _noted(tag: str) -> str:
-    """Return the key of the small write after which `WAIT` is sent, in the slot of a hash tag."""
+    """Return the key for the small write that precedes each `WAIT`, with the given hash tag."""
     return f"pitlink:{{{tag}}}:replicated"
 
 
@@ -112,7 +113,7 @@ def _asked(
     access: Mapping[str, object],
     stack: AsyncExitStack,
 ) -> Redis:
-    """Return a client for a sentinel or a cluster node, which is asked for the primary."""
+    """Return a client for a sentinel or a cluster node, which knows the address of the primary."""
     pool = _pool(
         SSLConnection if address.tls else Connection,
         (_CONNECTIONS_TO_ASK, _ASKED_WITHIN_S, _ASKED_WITHIN_S),

@@ -7,13 +7,13 @@ from redis.asyncio import BlockingConnectionPool
 
 @final
 class KeptConnections(BlockingConnectionPool):
-    """Pool that checks if Redis has closed a connection before the connection is used again.
+    """Pool that checks a connection before each use, in case Redis has closed it.
 
-    Since version 8, the client library omits this check over TCP, because unrequested data can be a
-    maintenance notice. Without the check, a restart of Redis causes one failed command for each
-    connection that Redis has closed. Each failed command stops the link again.
+    Since version 8, the client library does not make this check over TCP, because data that was not
+    requested can be a maintenance notice. Without the check, a restart of Redis causes one failed
+    command for each closed connection. Each failed command stops the link.
     """
 
     def maint_notifications_enabled(self) -> bool:
-        """Return False: unrequested data is never a maintenance notice here."""
+        """Return False, because pitlink's Redis never sends maintenance notices."""
         return False

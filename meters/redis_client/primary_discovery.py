@@ -14,8 +14,8 @@ from meters.floor.redis_address import HostPort
 
 _ANSWER_WITHIN_S: Final = 1.0
 _LATER_BY_S: Final = 0.05
-"""Wait for the remaining answers after most servers agree. Without it, a slower server would be
-disconnected at each search and would have to connect again."""
+"""Time in seconds to wait for the remaining answers after most servers agree. Without this wait,
+each search would disconnect a slower server, which would have to connect again."""
 
 
 class NoPrimaryError(RedisConnectionError):
@@ -37,9 +37,9 @@ class PrimaryDiscovery(Protocol):
 class SentinelDiscovery:
     """Search for the primary that most of the sentinels name.
 
-    A sentinel can be cut off together with an old primary. Such a sentinel still names the old
-    primary. If most sentinels cannot be reached, they have possibly promoted a replica already. So
-    most sentinels must name the same address.
+    A network failure can separate one sentinel and the old primary from the other servers. This
+    sentinel still names the old primary, while the other sentinels have possibly promoted a
+    replica. So most of all sentinels must name the same address.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
@@ -74,9 +74,9 @@ class SentinelDiscovery:
 
 
 class ClusterDiscovery:
-    """Search for the primary of one slot, according to most of the cluster nodes that answer.
+    """Search for the primary of one slot. The answer of most cluster nodes that answer counts.
 
-    The answer of one node is enough, because a node that is cut off soon stops accepting writes.
+    Even one answer is enough, because a node that is separated from the others soon refuses writes.
     """
 
     def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
@@ -105,8 +105,8 @@ class ClusterDiscovery:
         )
         for first, last, (host, port, *_), *_ in rows:
             if first <= self._slot <= last and isinstance(port, int):
-                # A node that does not know its own address returns none. Then it is the node that
-                # was asked.
+                # A node that does not know its own address returns an empty address. Then the
+                # primary is this node.
                 named = host.decode() if isinstance(host, bytes) and host else None
                 return HostPort(named or self._places[id(node)].host, port)
         return None
@@ -115,7 +115,7 @@ class ClusterDiscovery:
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
-    """Ask servers in parallel and count their answers; wait only briefly once most agree."""
+    """Ask servers in parallel and count their answers. When most agree, wait only briefly."""
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)
@@ -173,7 +173,7 @@ async def _reach_primary(connection: Connection) -> None:
     """Prepare a new connection; raise an error if its server is not the primary.
 
     Raises:
-        ReadOnlyError: the server is a replica: it was demoted, or is not promoted yet.
+        ReadOnlyError: the server is a replica. It was demoted, or it is not yet promoted.
     """
     await connection.on_connect()
     await connection.send_command("ROLE", check_health=False)

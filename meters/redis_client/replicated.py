@@ -1,10 +1,10 @@
-"""Redis client that returns an answer only after replicas have the answer's data.
+"""Redis client that returns an answer only after replicas have all data in the answer.
 
-So the data of an answer survives a failure of the primary. Each script call and each pipeline of
-reads is sent together with a small write and ``WAIT``. ``WAIT`` alone covers only the writes of its
-own connection. With the small write, ``WAIT`` covers everything that the primary had written
-before, from any connection. The small write is necessary: a repeated event or a reader can see
-another connection's write before any replica has that write.
+So this data survives a failure of the primary. Each script call and each pipeline of reads is sent
+together with a small write and ``WAIT``. ``WAIT`` alone waits only for writes of the same
+connection. But an answer can contain a write of another connection that no replica has yet. The
+small write comes after all such writes. When a replica has the small write, it has all writes
+before it, from any connection.
 """
 
 import asyncio
@@ -31,17 +31,19 @@ class NotOnReplicasError(RedisError):
 class ReplicatedRedis(Redis):
     """Client of a Redis with replicas. It uses only the primary.
 
-    After any failure it makes every connection again, to the server that is then the primary.
+    After any failure, the client closes all connections. It searches for the primary and connects
+    to it.
 
     Attributes:
-        replicas: the number of replicas that must have the data of an answer; 0 if the caller only
+        replicas: the number of replicas that must have the data in an answer; 0 if the caller only
             reads.
 
     Args:
         pool: connections that search for the primary.
         discovery: the search for the primary.
         replicas: the same as the attribute.
-        noted: the key of this client's small writes, in the slot of all its keys.
+        noted: the key for this client's small writes. It has the same hash tag as the client's
+            other keys.
     """
 
     def __init__(
@@ -66,11 +68,11 @@ class ReplicatedRedis(Redis):
         return moved
 
     async def execute_command(self, *args: object, **options: object) -> object:
-        """Execute a command; return a script's answer only after replicas have the script's writes.
+        """Execute a command. If it runs a script, wait until replicas have the script's writes.
 
         Raises:
-            NotOnReplicasError: replicas do not have the writes in time. The script may have run in
-                spite of the error.
+            NotOnReplicasError: replicas do not have the writes in time. The script has possibly run
+                in spite of the error.
         """
         command = cast("_Command", args)
         try:
@@ -86,11 +88,11 @@ class ReplicatedRedis(Redis):
             raise
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002  (the client's own)
-        """Return a pipeline that returns its answers only after replicas have their data."""
+        """Return a pipeline that returns its answers only after replicas have the data in them."""
         return _ReplicatedPipeline(self, transaction=transaction, shard_hint=shard_hint)
 
     async def executed(self, stack: Sequence[_Command], *, whole: bool) -> Sequence[object]:
-        """Execute commands and return their raw answers; with `whole`, in one transaction.
+        """Execute commands and return their raw answers. With `whole`, use one transaction.
 
         Raises:
             NotOnReplicasError: replicas do not have the data in time.
@@ -137,7 +139,7 @@ class ReplicatedRedis(Redis):
 
 
 class _ReplicatedPipeline(Pipeline):
-    """Commands that are sent together; replicas have the data of their answers."""
+    """Commands that are sent together. Their answers are returned when replicas have the data."""
 
     def __init__(
         self, redis: ReplicatedRedis, *, transaction: bool, shard_hint: str | None

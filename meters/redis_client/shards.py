@@ -1,7 +1,7 @@
-"""Redis clients by hash tag. Each link's keys have their own tag, and so do the users' keys.
+"""Redis clients by hash tag. Each link has a hash tag. All users together have another one.
 
-In a cluster, all keys with one tag are on the same primary. The users' keys have their own Redis
-user.
+In a Redis Cluster, all keys with one tag are on the same primary. For the keys of users and of the
+operators' log, there can be a separate Redis user.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,7 @@ class ShardedRedis:
 
 
 AnyRedis = Redis | ShardedRedis
-"""The store: one client for all keys, or one client for each hash tag."""
+"""Access to Redis: one client for all keys, or one client for each hash tag."""
 
 
 def redis_of(redis: AnyRedis, tag: str) -> Redis:
@@ -43,5 +43,5 @@ def redis_of(redis: AnyRedis, tag: str) -> Redis:
 
 
 def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Sequence[Redis]:
-    """Return the clients for the keys with some hash tags, each client once."""
+    """Return the clients for the given hash tags. A client for several tags is returned once."""
     return list(dict.fromkeys(redis_of(redis, tag) for tag in tags))

@@ -1,4 +1,4 @@
-"""Redis keys of users, sessions and the operators' log.
+"""Names of the Redis keys of users, sessions and the operators' log.
 
 All these keys have the same hash tag, which cannot be the id of a link.
 """
@@ -15,7 +15,7 @@ _PREFIX: Final = f"pitlink:{{{USERS_TAG}}}:"
 class UserKeys:
     """The Redis keys of a facility's users.
 
-    A folded name is a name in the form in which names are compared.
+    A folded name is a name in a common form (lower case), in which names are compared.
     """
 
     users: str = f"{_PREFIX}users"
@@ -28,7 +28,7 @@ class UserKeys:
     """Stream: the operators' log. Entry n has the id ``n-0`` (duty D17)."""
 
     log_head: str = f"{_PREFIX}log-head"
-    """Hash: the number and the chain value of the last entry in the operators' log."""
+    """Hash: the number and the chained digest of the last entry in the operators' log."""
 
     user_prefix: str = f"{_PREFIX}user:"
 
@@ -38,7 +38,7 @@ class UserKeys:
 
     @property
     def log_and_head(self) -> list[str]:
-        """Keys of the operators' log and its head, as the scripts that add an entry expect them."""
+        """Keys of the operators' log and of its head, in the order that the Lua scripts expect."""
         return [self.log, self.log_head]
 
     def user(self, folded: str) -> str:
@@ -62,7 +62,7 @@ class UserKeys:
         return f"{_PREFIX}tries:{_digest(of)}"
 
     def undecided(self, of: str) -> str:
-        """Return the key of a sorted set, by start: sign-in attempts whose PIN is being checked."""
+        """Return the key of a sorted set, by start time: sign-ins whose PIN is being checked."""
         return f"{_PREFIX}undecided:{_digest(of)}"
 
     def lock(self, of: str) -> str:
@@ -78,7 +78,7 @@ class UserKeys:
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:
-        """Return all lock keys of a user name or an address, as the scripts expect them."""
+        """Return all lock keys of a user name or an address, in the order for the scripts."""
         return [self.attempts(of), self.lock(of), self.undecided(of)]
 
 
