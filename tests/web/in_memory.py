@@ -429,8 +429,10 @@ class LinksInMemory(Links):
         self._bell.ring()
         return self.links_by_id[link]
 
-    def note_of_table(self, link: str, what: str, table: str, details: str) -> None:
-        """Record an act of a table, as the ledger lists it among the acts."""
+    def note_of_table(
+        self, link: str, what: str, table: str, details: str, claim: str = ""
+    ) -> None:
+        """Record an act of a table or on a claim, as the ledger lists it among the acts."""
         entry = len(self._acts[link]) + 1
         self._acts[link].append(
             ActRow(
@@ -438,7 +440,8 @@ class LinksInMemory(Links):
                 at=AT,
                 by=f"table:{table}",
                 what=what,
-                of="R1",
+                of=claim or "R1",
+                hand_record=claim and "R1-3",
                 table=table,
                 told=details,
             )

@@ -84,7 +84,7 @@ async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> N
     await press(page, "Clear")
     await expect(wins(page)).to_have_count(4)
     await found("From", "2026-11-20", 1)
-    await expect(wins(page)).to_contain_text("Nov 20, 2026, 00:00:00")
+    await expect(wins(page)).to_contain_text("Nov 20, 2026, 00:00:00 EST")
     await press(page, "Clear")
     await found("To, that day included", "2026-11-19", 3)
     await page.get_by_label("State").select_option("rejected")
@@ -135,7 +135,8 @@ async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None
     await wins(page).first.get_by_role("button").click()
     for text in (
         "$1,510.00", "Mini-Royal, spades", "TCP-03, asset 104213", "100% of the meter",
-        "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07", "Finn, Nov 19, 2026, 21:14:07", "PS-1",
+        "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07 EST",
+        "Finn, Nov 19, 2026, 21:14:07 EST", "PS-1",
         "Win 1 of 2 of its round · entry 101", "Wagers accepted at lock-out", "Position 3 (p3)",
         "Envy Bonuses: ",
     ):  # fmt: skip
@@ -162,7 +163,7 @@ async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) 
     await expect(dialog(page).get_by_role("alert")).to_have_text("A reason is needed.")
     await dialog(page).get_by_label("Reason").fill("New paytable")
     await answer(page, "Close the link")
-    await expect(shown).to_contain_text("Closed by Sue, Nov 19, 2026, 21:14:07: New paytable.")
+    await expect(shown).to_contain_text("Closed by Sue, Nov 19, 2026, 21:14:07 EST: New paytable.")
     await press(shown, "Open the link")
     await answer(page, "Open the link")
     await expect(shown.get_by_role("button", name="Close the link")).to_be_visible()
@@ -275,6 +276,17 @@ async def test_what_was_done_with_a_link_is_shown(room: FloorRoom) -> None:
     await press(shown, "Earlier")
     await expect(shown.locator(".entries li")).to_have_count(50)
     await expect(shown).to_contain_text("reason 10")
+
+
+@pytest.mark.duty("D17")
+async def test_an_act_on_a_win_names_its_amount_its_hand_and_its_claim(room: FloorRoom) -> None:
+    words = "Mini-Royal, spades, $1,510.00; slip S-1"
+    room.stand.links.note_of_table("tcp-main", "pay", "TCP-03", words, "TCP-03-R9-1")
+    page = await room.signed_in("Audrey", "links")
+    await link(page, "tcp-main").locator(".acts-of > summary").click()
+    row = page.locator(".entries li")
+    await expect(row).to_contain_text("Nov 19, 2026, 21:14:07 EST")
+    await expect(row.locator(".about")).to_have_text(f"TCP-03 · {words} · claim TCP-03-R9-1")
 
 
 @pytest.mark.duty("D17")
@@ -490,7 +502,7 @@ async def test_names_are_text_and_never_markup(room: FloorRoom) -> None:
         msgspec.structs.replace(ROYAL, patron=odd, table="<i>T</i>", hand_name="<b>Royal</b>")
     )
     page = await room.signed_in("Flo")
-    await expect(page.locator(".claim").last).to_contain_text(f"patron {odd}")
+    await expect(page.locator(".claim").first).to_contain_text(f"patron {odd}")
     await go(page, "Wins")
     await expect(wins(page).first).to_contain_text("<b>Royal</b>")
     assert await page.evaluate("document.querySelectorAll('main img, main b, main i').length") == 0
@@ -510,7 +522,7 @@ async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
     for path in {path for path in paths if path == "/floor" or path.startswith("/assets/")}:
         answered = await room.stand.get(path)
         total += len(answered.content)
-    assert 20_000 < total < 140_000
+    assert 20_000 < total < 150_000
 
 
 async def test_a_demonstration_says_so(shared_redis_server: RedisServer, browser: Browser) -> None:

@@ -59,7 +59,7 @@ async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     await expect(claim_card(page, CLAIM)).to_contain_text("Win 1 of 2 of its round")
     await expect(claim_card(page, SMALL)).not_to_contain_text("Tax documents")
     order = await page.locator(".claim h2").all_inner_texts()
-    assert order == ["TCP-03 Position 3", "TCP-03 Position 5", "TCP-04 Position 7"]
+    assert order == ["TCP-04 Position 7", "TCP-03 Position 3", "TCP-03 Position 5"]
 
 
 async def test_a_win_arrives_without_a_reload_with_a_sound(room: FloorRoom) -> None:

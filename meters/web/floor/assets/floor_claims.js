@@ -18,7 +18,7 @@ export const owesEnvy = (claim) => claim.envy_state === "validated";
 /* Check if only the Envy Bonuses of the claim are left to be paid or rejected. */
 export const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
 export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
-const stateText = (claim) => {
+export const stateText = (claim) => {
   if (claim.request?.act === "reject") return "Rejection to confirm";
   if (waitsForPay(claim)) return "To be paid";
   return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];

@@ -211,6 +211,11 @@ const buttons = (claim, me) => {
   ];
 };
 
+/* The button of a win in a short row: its next step. While a request waits, there is none: the row
+   is opened first. */
+export const nextStep = (claim, me) =>
+  (claim.request ? undefined : buttons(claim, me).find(([kind]) => kind === "go"));
+
 /* The buttons of a win for the signed-in user. If the user is not allowed to press a button, the
    reason is shown. */
 export const ClaimActs = ({ claim, me, done }) => {

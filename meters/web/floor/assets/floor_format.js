@@ -3,11 +3,11 @@
 const zone = document.documentElement.dataset.timezone;
 const named = (options) =>
   new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...options });
-const CLOCK = named({ hour: "2-digit", minute: "2-digit" });
-const CLOCK_S = named({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const CLOCK = named({ hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+const CLOCK_S = named({ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
 const MOMENT = named({
   month: "short", day: "numeric", year: "numeric",
-  hour: "2-digit", minute: "2-digit", second: "2-digit",
+  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
 });
 const PARTS = named({
   year: "numeric", month: "numeric", day: "numeric",

@@ -150,7 +150,7 @@ const Meter = ({ link, meter, canAct, done }) => {
 
 const actEntry = (act) => ({
   at: act.at, what: DONE[act.what] ?? format.capital(format.plain(act.what)), by: act.by,
-  about: [act.table, act.told].filter(Boolean).join(" · "),
+  about: [act.table, act.told, act.hand_record && `claim ${act.of}`].filter(Boolean).join(" · "),
 });
 
 /* The acts on a link. They are read when the list is opened, and after each act of this page. */
