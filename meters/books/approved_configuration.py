@@ -17,7 +17,9 @@ from typing import Final, Self
 
 import msgspec
 
+from bonus.display import money
 from meters.books.money_terms import terms_text
+from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter
 
 _NONE: Final = "none"
@@ -27,8 +29,19 @@ _FACILITY_KEYS: Final = frozenset({
 })  # fmt: skip
 _IN_CENTS: Final = frozenset({
     "validate_from", "tax_documents_above", "two_people_reject_above", "wager", "limit",
-    "contribution_max",
+    "contribution_max", "payout_limit",
 })  # fmt: skip
+_IN_WORDS: Final = {
+    "validate_from": "a floorperson validates wins from",
+    "confirm_corrections": "a floorperson confirms each correction",
+    "require_all_hands": "the dealer enters all hands",
+    "limit": "payout limit",
+    "contribution_max": "largest contribution",
+    "magic_card_every": "Magic Card, one round in",
+    "lucky_every": "Lucky Bonus, one round in",
+}
+"""The words for settings whose name is not clear enough."""
+
 _Settings = dict[str, object]
 
 
@@ -88,7 +101,7 @@ class LinkConfiguration:
         """
         old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
         return (
-            *_changes("", old.facility, new.facility),
+            *_changes("", _with_defaults(old.facility), _with_defaults(new.facility)),
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
         )
@@ -148,17 +161,32 @@ def _of_each(
             yield from _changes(f"{what} {name} ", old[name], new[name])
 
 
+def _with_defaults(settings: _Settings) -> _Settings:
+    """Return all settings of the facility, with the default values of those that are omitted."""
+    fields = msgspec.structs.fields(Facility)
+    return {one.name: _default(one) for one in fields if one.name in _FACILITY_KEYS} | settings
+
+
 def _changes(of: str, old: _Settings, new: _Settings) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if before != after:
-            unit = " cents" if name in _IN_CENTS else ""
-            yield f"{of}{name} {_shown(before)} → {_shown(after)}{unit}"
+            yield f"{of}{_words(name)} {_shown(name, before)} → {_shown(name, after)}"
 
 
-def _shown(value: object) -> str:
+def _words(name: str) -> str:
+    return _IN_WORDS.get(name, name.replace("_", " "))
+
+
+def _shown(name: str, value: object) -> str:
+    """Return the value of a setting as text. An amount is in dollars."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(each)}" for name, each in sorted(value.items()))
+        parts = (f"{_words(one)} {_shown(one, each)}" for one, each in sorted(value.items()))
+        return ", ".join(parts)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or _NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name in _IN_CENTS:
+        return money(value)
     return _NONE if value is None else str(value)

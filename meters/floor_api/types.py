@@ -372,7 +372,8 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 
     Attributes:
         digest: the digest of the service's floor file. An approval must send this digest.
-        changed: the differences from the last approved floor file, in words.
+        changed: the differences from the last approved floor file, in words and dollars.
+        facility: those of the differences that are about the whole facility, not about this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
             the store has lost that approval.
         barred: the reason why the new floor file cannot be approved now, or null.
@@ -380,6 +381,7 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 
     digest: str
     changed: tuple[str, ...]
+    facility: tuple[str, ...] = ()
     approved_by: str | None
     approved_at: str | None
     barred: str | None

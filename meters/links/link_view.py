@@ -62,6 +62,7 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     return UnapprovedRow(
         digest=unapproved.digest,
         changed=unapproved.changed,
+        facility=unapproved.facility,
         approved_by=approved.by if approved else None,
         approved_at=approved.at if approved else None,
         barred=unapproved.barred,

@@ -45,6 +45,11 @@ class Unapproved:
     barred: str | None
 
     @property
+    def facility(self) -> tuple[str, ...]:
+        """Those of the differences that are about the whole facility."""
+        return tuple(one for one in self.changed if not one.startswith(("meter ", "table ")))
+
+    @property
     def problem(self) -> str:
         """The text that says why the link is inoperable."""
         more = len(self.changed) - _NAMED_MOST

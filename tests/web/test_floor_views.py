@@ -221,6 +221,27 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
     await expect(meter(sue).locator(".amount")).to_have_text("$1,100.12")
 
 
+@pytest.mark.duty("D12")
+async def test_a_change_of_the_facility_is_shown_and_approved_once(room: FloorRoom) -> None:
+    """Both links wait for it, and one of them for its own change too."""
+    tax = "tax documents above $600.00 → $2,000.00"
+    wager = "meter progressive wager $1.00 → $5.00"
+    for link_id, own in (("tcp-main", ()), ("pit-2", (wager,))):
+        row = msgspec.structs.replace(UNAPPROVED, changed=(tax, *own), facility=(tax,))
+        room.stand.links.put_unapproved(link_id, row)
+    page = await room.signed_in("Sue", "links", "phone")
+    shown = page.locator(".unapproved.all")
+    await expect(page.get_by_text("Tax documents above $600.00 → $2,000.00")).to_have_count(1)
+    await expect(shown).to_contain_text("For the whole facility, 2 links:")
+    await expect(shown).to_contain_text("Meter progressive wager $1.00 → $5.00")
+    await press(shown, "Approve for 2 links")
+    await expect(dialog(page).get_by_text("Tax documents above")).to_have_count(1)
+    await answer(page, "Approve for 2 links")
+    await expect(page.locator(".unapproved")).to_have_count(0)
+    done = [(what, link_id, by) for what, link_id, by, *_ in room.stand.links.done]
+    assert sorted(done) == [("approve", "pit-2", "Sue"), ("approve", "tcp-main", "Sue")]
+
+
 @pytest.mark.duty("D15")
 async def test_both_people_see_the_figures_and_warnings_of_an_adjustment(room: FloorRoom) -> None:
     """A slip of the finger adds $50,000 to a meter that never held more than $1,500."""

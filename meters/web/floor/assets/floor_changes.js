@@ -54,6 +54,38 @@ export const approve = (link, done) => open({
   done,
 });
 
+/* The links that wait for an approval, and the changes that all of them have in common. */
+export const waitingApprovals = (links) => {
+  const waiting = links.filter(({ unapproved }) => unapproved && !unapproved.barred);
+  const [first, ...others] = waiting.map(({ unapproved }) => unapproved.facility);
+  return { waiting, common: first?.filter((one) => others.every((each) => each.includes(one))) ?? [] };
+};
+
+/* The changes of several links: the common changes once, and then the other changes of each link. */
+export const ChangesOfLinks = ({ waiting, common }) => html`
+  ${common.length > 0 && html`
+    <p>${`For the whole facility, ${waiting.length} links:`}</p>
+    <ul>${common.map((one) => html`<li class="strong">${format.capital(one)}</li>`)}</ul>`}
+  ${waiting.map(({ link, name, unapproved }) => [link, name, unapproved.changed.filter((one) => !common.includes(one))])
+    .filter(([, , own]) => own.length)
+    .map(([link, name, own]) => html`
+      <p key=${link}>${name}:</p>
+      <ul>${own.map((one) => html`<li class="strong">${format.capital(one)}</li>`)}</ul>`)}`;
+
+/* Approve the floor file for several links. Each link is approved exactly as it is shown. */
+export const approveAll = (found, done) => open({
+  title: `Approve the floor file for ${found.waiting.length} links?`,
+  content: html`
+    <${ChangesOfLinks} ...${found} />
+    <p>${"The links use it from then on. At a service with another floor file they stop "
+      + "until that service is restarted with this one."}</p>`,
+  confirm: `Approve for ${found.waiting.length} links`,
+  act: async () => {
+    for (const link of found.waiting) await api.post(path(link, "approve"), { digest: link.unapproved.digest });
+  },
+  done,
+});
+
 const bound = (cents) => (cents === null ? "none" : money(cents));
 
 export const every = (number) => (number ? `one round in ${number.toLocaleString("en-US")}` : "never");

@@ -15,6 +15,8 @@ const NAMED_MAX = 8;
 const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
 const DONE = {
   seed: "Meter started", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
+  request_reject: "Rejection requested", request_reopen: "Reopening requested",
+  reopen: "Win reopened", correct_slip: "Slip number corrected",
   close: "Link closed", open: "Link opened", propose: "Change proposed",
   withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
   inoperable: "Link was inoperable",
@@ -40,12 +42,14 @@ const reasonText = (link) => {
   return format.sentence(by + link.reason);
 };
 
-const Unapproved = ({ link, canAct, done }) => {
+const Unapproved = ({ link, shared, canAct, done }) => {
   const { barred, changed, approved_by: by, approved_at: at } = link.unapproved;
+  const own = changed.filter((one) => !shared.includes(one));
   return html`
     <section class="unapproved">
       <h3>The floor file is not as approved</h3>
-      <ul>${changed.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
+      <ul>${own.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
+      ${own.length < changed.length && html`<p>The change for the whole facility is above.</p>`}
       ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
       ${canAct && html`
         <div class="acts">
@@ -55,6 +59,18 @@ const Unapproved = ({ link, canAct, done }) => {
         </div>`}
     </section>`;
 };
+
+/* Several links that wait for an approval, with one button. */
+const AllUnapproved = ({ found, canAct, done }) => html`
+  <section class="unapproved all">
+    <h3>${`The floor file is not as approved for ${found.waiting.length} links`}</h3>
+    <${changes.ChangesOfLinks} ...${found} />
+    ${canAct && html`
+      <div class="acts">
+        <${Action} kind="go" label=${`Approve for ${found.waiting.length} links`} about="all of them"
+          onClick=${() => changes.approveAll(found, done)} />
+      </div>`}
+  </section>`;
 
 const LinkActs = ({ link, done }) => {
   if (link.state === "inoperable") {
@@ -164,7 +180,7 @@ const Acts = ({ link, acts }) => {
     </details>`;
 };
 
-const Link = ({ link, me, acts, done }) => {
+const Link = ({ link, me, acts, done, shared }) => {
   const canAct = me.rights.includes("links");
   const act = { link, canAct, done };
   return html`
@@ -178,7 +194,7 @@ const Link = ({ link, me, acts, done }) => {
       ${link.tables_offline.length > 0 && html`<p class="of offline">${offlineText(link.tables_offline)}</p>`}
       ${link.reason && !link.unapproved && html`<p class="notice wait">${reasonText(link)}</p>`}
       ${link.unapproved
-        ? html`<${Unapproved} ...${act} />`
+        ? html`<${Unapproved} shared=${shared} ...${act} />`
         : canAct && html`<${LinkActs} ...${act} />`}
       ${link.proposals.length > 0 && html`
         <section class="proposals">
@@ -198,12 +214,17 @@ export const Links = ({ me, changes: changed }) => {
   const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts]);
   /* The seal of the operators' log is the same for all links. */
   const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [changed, acts]);
+  const done = () => setActs((before) => before + 1);
+  const approvals = changes.waitingApprovals(links.found ?? []);
+  const several = approvals.waiting.length > 1;
   const status = links.error || (links.found ? "" : "Reading…");
   return html`
     <h1 tabindex="-1">Links</h1>
     <p class="nothing" role="status" hidden=${!status}>${status}</p>
+    ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
     <div class="links">${links.found?.map((link) => html`
-      <${Link} key=${link.link} link=${link} me=${me} acts=${acts} done=${() => setActs((before) => before + 1)} />`)}
+      <${Link} key=${link.link} link=${link} me=${me} acts=${acts} done=${done}
+        shared=${several ? approvals.common : []} />`)}
     </div>
     ${log?.seal && html`
       <p class="of seal">${`Operators' log sealed at entry ${number(log.sealed_entry)}: `}<code>${log.seal}</code></p>`}`;
