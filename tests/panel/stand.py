@@ -123,6 +123,21 @@ class Hand:
         await self.page.locator("#undo-why").select_option(reason)
         await self.touch("Take back")
 
+    async def void(self, reason: str = "Misdeal") -> None:
+        """Void the round with a reason."""
+        await self.touch("Void the round…")
+        await self.page.locator("#void-why").select_option(reason)
+        await self.touch("Void the round")
+
+    async def tick_off(self, name: str) -> None:
+        """Touch a button in the list of earlier rounds, which is open only for this touch."""
+        line = self.page.locator("#earlier-open")
+        await line.click()
+        await self.touch(name)
+        await expect(self.button(name)).to_have_count(0)
+        if await line.count():
+            await line.click()
+
     async def wager(self, *names: str) -> None:
         """Place wagers, each of which must light up."""
         for name in names:

@@ -15,7 +15,7 @@ async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
     await hand.wager("Position 3 Progressive")
     await hand.lock(1)
     await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.touch("Void the round…", "Void the round")
+    await hand.void()
     await hand.says("Waiting for a floorperson")
 
 

@@ -26,7 +26,7 @@ NOTHING: Final[dict[str, object]] = {"lines": [], "claims": []}
 
 def owed(hand: Hand, round_name: str) -> Locator:
     """Return the text about an earlier round in the strip."""
-    return hand.page.locator(f'.earlier[data-round="{round_name}"]')
+    return hand.page.locator(f'#earlier [data-round="{round_name}"]')
 
 
 async def settle(hand: Hand, position: int, cards: str) -> None:
@@ -67,7 +67,7 @@ async def test_a_win_that_waits_stays_in_sight_through_every_step_of_later_round
     await expect(strip).to_contain_text("Position 5: PAY $10.00")
     await hand.touch("Next round")
     await expect(strip).to_contain_text("Position 3: PAY $70.00")
-    await hand.touch("Round R1 done")
+    await hand.tick_off("Round R1 done")
     await expect(strip).to_have_count(0)
 
 
@@ -96,7 +96,7 @@ async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
     await expect(page.locator('.line[data-state="pay"]')).to_have_count(2)
     await hand.touch("Next round")
     strip = owed(hand, "R1")
-    await expect(strip.locator("li")).to_have_count(1)
+    await expect(strip.locator("[data-line]")).to_have_count(1)
     await expect(strip).to_contain_text(
         "Position 1: wait for floorperson, $200.00 Five-Card Progressive: "
         "then you pay it from the table inventory"
@@ -110,7 +110,7 @@ async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
     await service.jackpot("C2", "validated")
     await expect(strip).to_contain_text("Position 1: PAY $200.00")
     await expect(page.get_by_text("PAY $")).to_have_count(1)
-    await hand.touch("Round R1, position 1, Five-Card Progressive: paid")
+    await hand.tick_off("Round R1, position 1, Five-Card Progressive: paid")
     await expect(strip).to_have_count(0)
 
 
@@ -129,23 +129,23 @@ async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
         await hand.open()
         await settle(hand, 3, "9s 8s 7s")
         await hand.touch("Next round")
-        await expect(strip.locator("li")).to_have_count(3)
+        await expect(strip.locator("[data-line]")).to_have_count(3)
         await service.jackpot("C1", "validated")
         await expect(strip).to_contain_text("Position 3: PAY $70.00")
-        await expect(strip.locator("li").first).to_contain_text("from the table inventory")
-        await hand.touch("Round R1, position 3, Progressive: paid")
-        await expect(strip.locator("li")).to_have_count(2)
+        await expect(strip.locator("[data-line]").first).to_contain_text("from the table inventory")
+        await hand.tick_off("Round R1, position 3, Progressive: paid")
+        await expect(strip.locator("[data-line]")).to_have_count(2)
         await expect(strip).not_to_contain_text("$70.00")
     async with serving(stand):
         assert await stand.agent.wait_live(20)
         await hand.open()
-        await expect(strip.locator("li")).to_have_count(2)
+        await expect(strip.locator("[data-line]")).to_have_count(2)
         await expect(strip).to_contain_text("Position 5: PAY $10.00")
-        await hand.touch(ENVY_DONE)
-        await expect(strip.locator("li")).to_have_count(1)
+        await hand.tick_off(ENVY_DONE)
+        await expect(strip.locator("[data-line]")).to_have_count(1)
         await expect(strip).to_contain_text("Position 1: wait for floorperson")
         await service.jackpot("C2", "rejected")
-        await hand.touch("Round R1, position 1, Five-Card Progressive: seen")
+        await hand.tick_off("Round R1, position 1, Five-Card Progressive: seen")
         await expect(strip).to_have_count(0)
     await page.close()
 
@@ -165,10 +165,10 @@ async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
     await service.jackpot("C1-envy", event, item="progressive_envy", position=5)
     await expect(strip).not_to_contain_text("PAY $10.00")
     await expect(strip).to_contain_text("Position 3: PAY $70.00")
-    await hand.touch("Round R1, position 3, Progressive: paid")
+    await hand.tick_off("Round R1, position 3, Progressive: paid")
     if event == "rejected":
         await expect(strip).to_contain_text("Position 5: DO NOT PAY: rejected")
-        await hand.touch("Round R1, position 5, Envy Bonus for position 3: seen")
+        await hand.tick_off("Round R1, position 5, Envy Bonus for position 3: seen")
     await expect(strip).to_have_count(0)
     await hand.touch("Last settlement")
     await expect(page.locator('.line[data-state="pay"]')).to_have_count(0)
@@ -184,7 +184,7 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     page.on("request", lambda sent: late.append(sent.post_data or "") if sent.post_data else None)
     await hand.touch("Next round")
     await service.jackpot("C1", "validated")
-    await hand.touch("Round R1 done")
+    await hand.tick_off("Round R1 done")
     touched = next(body for body in late if '"next"' in body)
     await settle(hand, 3, "9s 8s 7s")
     await hand.says("Settlement of round R3")
@@ -217,12 +217,12 @@ async def test_a_line_that_becomes_due_just_before_the_touch_is_still_to_be_paid
     await expect(page.get_by_text("the win was rejected").first).to_be_visible()
     await page.route("**/api/v1/events", decide_first)
     seen = "Round R1, position 5, Envy Bonus for position 3: done"
-    await hand.touch(seen if on == "strip" else "Next round")
+    await (hand.tick_off(seen) if on == "strip" else hand.touch("Next round"))
     await expect(owed(hand, "R1")).to_contain_text("Position 5: PAY $10.00")
     if on == "strip":
         await hand.says("has changed: look at it again")
     await page.unroute("**/api/v1/events")
-    await hand.touch("Round R1, position 5, Envy Bonus for position 3: paid")
+    await hand.tick_off("Round R1, position 5, Envy Bonus for position 3: paid")
     await expect(page.get_by_text("PAY $10.00")).to_have_count(0)
 
 
@@ -238,7 +238,7 @@ async def test_a_win_that_is_rejected_in_a_later_round_is_shown_and_not_paid(
     strip = owed(hand, "R1")
     await expect(strip).to_contain_text("Position 3: DO NOT PAY: rejected")
     await expect(strip).to_contain_text("Position 5: ask the floorperson")
-    await hand.touch("Round R1 done")
+    await hand.tick_off("Round R1 done")
     await expect(strip).to_have_count(0)
 
 
@@ -313,7 +313,7 @@ async def test_what_goes_back_after_a_void_is_said_until_the_next_wager(
 ) -> None:
     await hand.wager("Position 3 Progressive", "Position 5 5 of 6 Progressive")
     await hand.lock(2)
-    await hand.touch("Void the round…", "Void the round")
+    await hand.void()
     back = page.locator("#returned")
     await expect(back).to_contain_text("Position 5: 5 of 6 Progressive: 1 chip")
     await expect(back).to_contain_text("Ante, Play and all other wagers too")

@@ -125,6 +125,18 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
     ]  # fmt: skip
 
 
+@pytest.mark.section("649a.8(b)")
+async def test_no_count_is_asked_if_all_wagers_are_electronic(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await hand.wager("Position 5 Five Card Hand Bonus")
+    await hand.touch("Lock-out: no more bets")
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await expect(hand.button("Count again")).to_have_count(0)
+    await expect(page.locator("#toast")).to_be_hidden()
+    assert panel.agent.table_state.phase is Phase.DEALT
+
+
 @pytest.mark.section("649a.13")
 async def test_a_round_is_void_with_its_reason_and_only_after_a_second_touch(
     hand: Hand, service: ScriptedService, page: Page
@@ -133,6 +145,8 @@ async def test_a_round_is_void_with_its_reason_and_only_after_a_second_touch(
     await hand.touch("Void the round…", "Keep the round")
     await hand.says("Dealer's hand")
     await hand.touch("Void the round…")
+    await expect(page.get_by_label("Reason")).to_have_value("")
+    await expect(hand.button("Void the round")).to_be_disabled()
     await page.get_by_label("Reason").select_option("Card exposed")
     await page.get_by_label("In your own words").fill("position 2, second card")
     await hand.touch("Void the round")

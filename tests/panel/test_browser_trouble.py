@@ -129,7 +129,7 @@ async def test_duty_d13_a_table_that_does_not_agree_with_the_service_is_voided(
         hand = Hand(page, stand.url)
         await hand.open()
         await hand.says("SHUT: Table locked out")
-        await hand.touch("Void the round…", "Void the round")
+        await hand.void()
         await hand.wager("Position 3 Progressive")
     assert [event["type"] for event in service.applied] == ["void"]
 

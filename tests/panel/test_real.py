@@ -116,7 +116,7 @@ async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_pa
         await hand.wager("Position 3 Progressive")
         await hand.lock(1)
         await hand.type("Dealer's hand", "Js Ts 3d")
-        await hand.touch("Void the round…", "Void the round")
+        await hand.void()
         await hand.says("Waiting for a floorperson")
         (ask,) = stand.service.asks()
         table.kill()

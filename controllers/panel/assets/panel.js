@@ -5,6 +5,7 @@ import { connect } from "./panel_connection.js";
 import { Desk } from "./panel_desk.js";
 import { EarlierRounds, Notices } from "./panel_owed.js";
 import { Reason } from "./panel_reasons.js";
+import { Settlement } from "./panel_settled.js";
 import { onUpdate, update } from "./panel_state.js";
 import { Meters, Positions, Shut, standing } from "./panel_table.js";
 
@@ -25,11 +26,13 @@ const Page = (state) => html`
       onclick=${() => update({ toast: "" })}>${state.toast}</p>`}
   </header>
   <main id="main" inert=${state.lost} data-lost=${state.lost} data-mode=${state.mode}
+    data-stage=${state.stage}
     data-links=${String(state.links || state.view?.phase !== "dealt")}>
     ${state.view && html`
-      <${Meters} ...${state} /><${Shut} ...${state} />
-      <${Notices} ...${state} /><${EarlierRounds} ...${state} />
-      <${Positions} ...${state} /><${Desk} ...${state} />`}
+      <${Meters} ...${state} /><${EarlierRounds} ...${state} />
+      <div class="table"><${Shut} ...${state} /><${Notices} ...${state} /><${Positions} ...${state} />
+        ${state.looksBack && state.view.last && html`<${Settlement} settled=${state.view.last} />`}</div>
+      <${Desk} ...${state} />`}
   </main>
   ${state.asks && html`<${Reason} ...${state.asks} />`}`;
 

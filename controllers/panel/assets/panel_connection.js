@@ -60,6 +60,9 @@ export const press = (event, { quiet = [] } = {}) => {
 
 const reached = () => { if (current().lost) update({ lost: false }); };
 
+/* Electronic wagers have no chips, so no count is asked. Another tablet may be first. */
+const countNoChips = () => press({ event: "chips", count: 0 }, { quiet: ["chips_counted", "not_locked"] });
+
 /* Connect, and keep the state of the page current. */
 export const connect = () => new EventStream("/api/v1/table/stream", {
   silentMs: SILENT_MS,
@@ -71,6 +74,7 @@ export const connect = () => new EventStream("/api/v1/table/stream", {
     view: (view) => {
       reached();
       receive(view);
+      if (view.phase === "locked" && view.chips + view.chips_returned === 0 && view.can.includes("chips")) countNoChips();
     },
     heartbeat: reached,
   },

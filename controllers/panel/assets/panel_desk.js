@@ -46,7 +46,7 @@ const ACTIONS = {
     tally(view.missing.length ? `Missing: ${view.missing.join("; ")}`
       : "All required cards are entered. Also enter hands without a progressive wager: "
         + "they may bring Envy Bonuses."),
-    view.can.includes("retract chips") && button("undo-chips", "Count again",
+    view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", "Count again",
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
     voids(),
     button("settle", "Settle the round", () => press({ event: "settle" }, { quiet: ["unconfirmed"] }),
@@ -119,7 +119,7 @@ const dealing = (state) => html`
     ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
       { class: "small", "aria-expanded": state.links })}
   </div>
-  ${state.target && html`<${Pad} ...${state} />`}`;
+  <${Pad} ...${state} />`;
 
 const WAITING = {
   lockout: "The wagers were sent to the service. Deal no card until it answers.",
@@ -164,7 +164,6 @@ const LOOKS_BACK = new Set(["open", "waiting", "locked", "dealt"]);
 export const Desk = (state) => html`<section class="desk" id="desk" aria-label="Dealer"
   data-phase=${state.view.phase}>
   <div class="task" id="task" key=${state.stage} tabindex="-1">${TASKS[state.stage]?.(state)}</div>
-  ${state.looksBack && state.view.last && html`<${Settlement} settled=${state.view.last} />`}
   <div class="bar" key="bar">
     ${LOOKS_BACK.has(state.stage) && lookBack(state)}
     ${ACTIONS[state.stage]?.(state)}

@@ -1,9 +1,10 @@
 /* What stays visible in every phase: refusals, returned wagers, and earlier rounds. */
 
 import { money } from "./money.js";
-import { html } from "./preact.js";
 import { press } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
+import { update } from "./panel_state.js";
+import { html } from "./preact.js";
 
 const STATE_TEXTS = {
   pay: (amount) => `PAY ${amount}`,
@@ -27,12 +28,16 @@ const done = (round, lines) => () => press({
   event: "done", round, lines: Object.fromEntries(lines.map((line) => [line.line, line.state])),
 });
 
+const ticks = (line) => TICKS[line.state] !== undefined;
+
 const payerOf = (line) => line.state !== "rejected" && line.payer
   && html`<span class="payer">: ${line.state === "wait" && "then "}${line.payer}</span>`;
 
+const textOf = (line) => html`Position ${line.position}: <b>${STATE_TEXTS[line.state](money(line.amount))}</b>
+  <span class="item"> ${line.item}</span>${payerOf(line)}`;
+
 const owed = (round) => (line) => html`<li key=${line.line} data-state=${line.state} data-line=${line.line}>
-  <p>Position ${line.position}: <b>${STATE_TEXTS[line.state](money(line.amount))}</b>
-    <span class="item"> ${line.item}</span>${payerOf(line)}</p>
+  <p>${textOf(line)}</p>
   ${TICKS[line.state] && button(`done-${round}-${line.line}`, TICKS[line.state], done(round, [line]), {
     class: "small",
     "aria-label": `Round ${round}, position ${line.position}, ${line.item}${
@@ -47,9 +52,19 @@ const earlier = ({ round, open, undecided }) => html`<li class="earlier" key=${r
     { class: "small", "aria-label": `Round ${round} done` })}
 </li>`;
 
-export const EarlierRounds = ({ view }) => view.waiting.length > 0 && html`
+/* One line for all earlier rounds. What the dealer can do now is first. */
+const inOneLine = (waiting) => waiting.map(({ round, open }) => html`<span class="round" key=${round}
+  data-round=${round}><b>${round}</b>${[...open.filter(ticks), ...open.filter((line) => !ticks(line))].map((line) =>
+    html`<span key=${line.line} data-state=${line.state} data-line=${line.line}>${textOf(line)}</span>`)}</span>`);
+
+/* The list covers the positions while it is open, so it moves nothing. */
+export const EarlierRounds = ({ view: { waiting }, showsEarlier }) => waiting.length > 0 && html`
   <section id="earlier" role="status" aria-label="Earlier rounds">
-    <ul class="rounds">${view.waiting.map(earlier)}</ul>
+    ${button("earlier-open", [
+      html`<span class="owed">${showsEarlier ? "Earlier rounds" : inOneLine(waiting)}</span>`,
+      html`<span class="more">${showsEarlier ? "Close ▴" : "Open ▾"}</span>`,
+    ], () => update({ showsEarlier: !showsEarlier }), { "aria-expanded": showsEarlier })}
+    ${showsEarlier && html`<ul class="rounds">${waiting.map(earlier)}</ul>`}
   </section>`;
 
 const refusal = (found) => html`<div class="notice bad" role="alert" id="refusal">

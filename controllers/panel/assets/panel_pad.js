@@ -16,11 +16,13 @@ export const choose = (chosen) => {
 };
 
 const sizeOf = (view, target) => {
+  if (target === null) return 0;
   if (target === "dealer") return view.dealer_cards;
   return target === "community" ? 2 : view.hand_cards;
 };
 
 const titleOf = (target) => {
+  if (target === null) return "All hands entered";
   if (target === "dealer") return "Dealer's hand";
   return target === "community" ? "Community cards" : `Hand of position ${target}`;
 };
@@ -53,13 +55,13 @@ const type = (event) => {
   else toast(`You typed ${names.length} cards, but ${size} are dealt. Example: As Kd Qh`);
 };
 
-const key = (name, { view, picks }) => button(`card-${name}`,
+const key = (name, { view, target, picks }) => button(`card-${name}`,
   html`<span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true"></i>`,
   () => pick(name), {
     class: "key",
     "aria-label": cardWords(name),
     "aria-pressed": picks.includes(name),
-    disabled: view.seen.includes(name),
+    disabled: target === null || view.seen.includes(name),
     "data-suit": name[1],
   });
 
@@ -73,10 +75,10 @@ export const Pad = (state) => html`<section class="pad" aria-labelledby="pad-tit
   </div>
   <div class="keys" role="group" aria-label="Cards">${SUITS.map((suit) => html`<div class="suit" key=${suit}>
     ${RANKS.map((rank) => key(rank + suit, state))}</div>`)}</div>
-  <form class="typed" onsubmit=${type}>
+  ${state.target && html`<form class="typed" onsubmit=${type}>
     <label for="typed">Or type the cards</label>
     <input id="typed" type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
       placeholder="As Kd Qh" value=${state.typed} oninput=${({ target }) => update({ typed: target.value })} />
     <button id="typed-enter" type="submit">Enter</button>
-  </form>
+  </form>`}
 </section>`;

@@ -14,6 +14,7 @@ const state = {
   typed: "",
   links: false,
   looksBack: false,
+  showsEarlier: false,
 };
 let draw = () => {};
 
@@ -48,6 +49,7 @@ const follow = (view) => {
   if (view.phase !== "locked") state.counted = "";
   if (settles(view)) state.looksBack = false;
   if (!dealt) state.links = false;
+  if (!view.waiting.length) state.showsEarlier = false;
   if (!dealt || (state.chosen !== null && entered(view, state.chosen))) state.chosen = null;
   const target = dealt ? state.chosen ?? view.next : null;
   if (target !== state.target) Object.assign(state, { target, picks: [], typed: "" });

@@ -1,0 +1,112 @@
+"""The card pad stays in its place, whole, in every state of the entry of hands."""
+
+from typing import Final
+
+from playwright.async_api import Page, expect
+
+from tests.controllers.scripted import ScriptedService
+from tests.panel.stand import Hand
+from tests.panel.test_browser_owed import WAITS, settle
+
+SIZES: Final = ((1280, 800), (1280, 720), (1024, 768))
+ONE_LINE_PX: Final = 56
+HANDS: Final = ("As Ks Qs", "2h 5d Jc", "2s 4d Jd", "3s 5h Js", "4c 6h Qd", "4h 6c Qh")
+KEYS: Final = """() => [...document.querySelectorAll(".key")].map((key) => {
+  const { x, y, width, height } = key.getBoundingClientRect();
+  const over = document.elementFromPoint(x + width / 2, y + height / 2)?.closest(".key");
+  return [key.id, x, y, width, height, key === over || document.getElementById("main").inert];
+})"""
+
+
+class PadBoxes:
+    """Boxes of the keys at each size; the same in all states."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._first: dict[tuple[int, int], object] = {}
+
+    async def check(self, state: str) -> None:
+        """Check that all keys are on the screen, uncovered, and where they were at first."""
+        for width, height in SIZES:
+            await self._page.set_viewport_size({"width": width, "height": height})
+            keys = await self._page.evaluate(KEYS)
+            assert len(keys) == 52, (state, width, height)
+            for name, x, y, wide, high, uncovered in keys:
+                inside = x >= 0 and y >= 0 and x + wide <= width and y + high <= height
+                assert inside, (state, name, width, height)
+                assert uncovered, (state, name, width, height)
+                assert min(wide, high) >= 47.5, (state, name, width, height)
+            assert self._first.setdefault((width, height), keys) == keys, (state, width, height)
+
+
+async def test_the_pad_is_whole_and_never_moves(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    boxes = PadBoxes(page)
+    service.settlement = WAITS
+    service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    every = [(f"Position {each} Progressive", f"Position {each} Five-Card Progressive")
+             for each in range(1, 8)]  # fmt: skip
+    await hand.wager(*(name for names in every for name in names))
+    await hand.lock(14)
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await boxes.check("before any card")
+    await hand.type("Dealer's hand", "2c 3d 9c")
+    await expect(hand.heading("Hand of position 7")).to_be_visible()
+    await boxes.check("the dealer's hand is entered")
+    await hand.touch("ace of hearts", "king of hearts")
+    await boxes.check("cards are picked")
+    await hand.touch("Clear", "Same player…")
+    await boxes.check("same player")
+    await hand.touch("Same player…")
+    for position, cards in zip(range(7, 1, -1), HANDS, strict=True):
+        await hand.type(f"Hand of position {position}", cards)
+    await hand.touch("Position 7 fold, cards stay", "Position 1 fold")
+    await boxes.check("hands are entered, two folds")
+    await hand.type("Community cards", "Th Jh")
+    await hand.says("All required cards are entered.")
+    await boxes.check("all is entered")
+    service.answering = False
+    await hand.touch("Settle the round")
+    await hand.says("Waiting for the service")
+    service.refuse, service.answering = "bad_result", True
+    await hand.says("The service refused the result")
+    await boxes.check("the result is refused")
+    service.state, service.reason = "closed", "the reason of the test"
+    await hand.says("SHUT: Link closed")
+    await boxes.check("the link is closed")
+
+
+async def test_the_pad_stays_with_an_earlier_round_listed(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    boxes = PadBoxes(page)
+    line = page.locator("#earlier-open")
+
+    async def line_is_low() -> None:
+        box = await line.bounding_box()
+        assert box is not None
+        assert box["height"] <= ONE_LINE_PX
+
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await boxes.check("no earlier round")
+    await hand.void()
+    service.settlement = WAITS
+    await settle(hand, 3, "9s 8s 7s")
+    await hand.touch("Next round")
+    await line_is_low()
+    await hand.wager("Position 1 Progressive")
+    await hand.lock(1)
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await line_is_low()
+    await boxes.check("an earlier round")
+    await line.click()
+    await expect(page.locator("#earlier li.earlier")).to_be_visible()
+    await line_is_low()
+    await boxes.check("the earlier round is open")
+    await line.click()
+    await hand.touch("Last settlement")
+    await hand.says("Settlement of round R3")
+    await boxes.check("the last settlement")
