@@ -100,7 +100,7 @@ def view_table(
         seen=sorted(state.cards_seen()),
         next=next(_unread(state), None) if state.phase is Phase.DEALT else None,
         missing=list(_missing(state)) if state.phase is Phase.DEALT else [],
-        can=[] if unanswered is not None or not layout.meters else _can(state, fault),
+        can=[] if unanswered is not None or not layout.meters else _can(layout, state, fault),
         repeat=[(placed.position, placed.wager.value) for placed in state.last_wagers],
         settled=settled_view(state.settled) if state.settled else None,
         last=settled_view(state.last_settled) if state.last_settled else None,
@@ -288,7 +288,7 @@ def _missing(state: TableState) -> Iterator[str]:
         yield "the community cards"
 
 
-def _can(state: TableState, fault: DeviceRefusal | None) -> list[str]:
+def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list[str]:
     if state.asking is not None:
         return ["withdraw"]
     match state.phase:
@@ -303,6 +303,10 @@ def _can(state: TableState, fault: DeviceRefusal | None) -> list[str]:
             may = {
                 "void": True,
                 "settle": next(_unread(state), None) is None,
+                "no_win": not layout.require_all_hands
+                and any(
+                    name.isdecimal() and not state.needs_cards(int(name)) for name in _unread(state)
+                ),
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,
                 "retract chips": not state.folded and not state.no_win and not state.cards_seen(),

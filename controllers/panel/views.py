@@ -287,7 +287,8 @@ class View(_View, frozen=True):
             nothing is missing. Entries are needed in the order in which cards are turned up.
         missing: entries that are missing before the round can be settled, in words.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
-            ``repeat``, ``retract dealer``, ``retract community``, ``retract chips``.
+            ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
+            ``retract community``, ``retract chips``.
         repeat: wagers of the previous round, which ``repeat`` places again.
         settled: settlement of the previous round; None after the dealer has closed it.
         last: the settlement that was closed last.

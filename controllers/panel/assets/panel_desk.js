@@ -118,6 +118,9 @@ const dealing = (state) => html`
     <${DrawMade} draw=${state.view.draw} />
     ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
       { class: "small", "aria-expanded": state.links })}
+    ${state.view.can.includes("no_win") && button("no-win",
+      state.view.positions.some((place) => place.lit.length && place.cards) ? "No other winners" : "No winners",
+      () => press({ event: "no_win" }), { class: "go" })}
   </div>
   <${Pad} ...${state} />`;
 

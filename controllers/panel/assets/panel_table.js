@@ -83,13 +83,14 @@ const marksOf = (view, place, mode) => {
     [back?.credit_cents > 0 && `Credit ${money(back.credit_cents)}`, "wait"],
     [place.lucky && "★ Lucky", "lucky"],
     [place.folded && "Folded", "folded"],
+    [place.no_win && "No win", "folded"],
     ...DUE.map(([sum, name, kind]) => [due && due[sum] > 0 && `${name} ${money(due[sum])}`, kind]),
   ];
   return marks.map(([text, kind]) => text && html`<span class="mark ${kind}">${text}</span>`);
 };
 
 const act = (position, what, label, onclick, kind = "", shown = label.split(" ")[0]) =>
-  button(`seat-${position}-${what.replace(" ", "-")}`, shown, onclick,
+  button(`seat-${position}-${what.replaceAll(" ", "-")}`, shown, onclick,
     { class: `small ${kind}`, "aria-label": `Position ${position} ${label.toLowerCase()}` });
 
 const fold = (position, what, label, cards) => act(position, what, label,
@@ -104,6 +105,7 @@ const dealOf = ({ wagers }, place, target) => {
     fold: () => fold(position, "fold", "Fold", "collected"),
     "fold stay": () => fold(position, "fold stay", "Fold, cards stay", "stay"),
     "retract fold": () => act(position, "undo fold", "Undo fold", () => press(take("fold")), "undo"),
+    "retract no_win": () => act(position, "undo no win", "Undo no win", () => press(take("no_win")), "undo"),
     "retract hand": () => act(position, "undo hand", "Undo hand",
       () => askUndo(take("hand"), `the hand of position ${position}`), "undo"),
   };

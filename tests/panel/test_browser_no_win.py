@@ -1,0 +1,89 @@
+"""Rounds in which the dealer enters only the hands that win."""
+
+from typing import Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.controllers.scripted import ScriptedService
+from tests.panel.stand import Hand, PanelStand
+
+WAGERS: Final = [
+    f"Position {position} {wager}"
+    for position in range(1, 8)
+    for wager in ("Progressive", "5 of 6 Progressive")
+]
+WITHOUT_WINNERS_MAX: Final = 12
+WITH_ONE_MAX: Final = 20
+COUNT_TAPS: Final = """() => {
+  window.taps = 0;
+  document.addEventListener("click", () => { window.taps += 1; }, { capture: true });
+}"""
+
+
+async def to_the_cards(hand: Hand) -> None:
+    """Lock out the same wagers as in the round before, two for each of 7 players."""
+    await hand.wager(*WAGERS)
+    await hand.lock(14)
+    await hand.void()
+    await hand.page.evaluate(COUNT_TAPS)
+    await hand.touch("Same as last round", "Lock-out: no more bets", "1", "4", "Confirm count")
+    await hand.touch("two of clubs", "three of diamonds", "nine of clubs")
+
+
+async def taps_of(page: Page) -> int:
+    """Return the number of taps since the taps are counted."""
+    taps: int = await page.evaluate("window.taps")
+    return taps
+
+
+async def test_round_without_winners_takes_few_taps(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await to_the_cards(hand)
+    await hand.touch("No winners", "Settle the round", "Next round")
+    await expect(hand.button("Same as last round")).to_be_enabled()
+    assert await taps_of(page) <= WITHOUT_WINNERS_MAX
+    assert service.applied[-1]["positions"] == [
+        {"position": position, "folded": False, "no_win": True} for position in range(1, 8)
+    ]
+
+
+async def test_round_with_one_winner_takes_its_cards_only(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await to_the_cards(hand)
+    await hand.touch("Position 3 hand", "ace of spades", "king of spades", "queen of spades")
+    await hand.touch("No other winners", "Settle the round", "Next round")
+    await expect(hand.button("Same as last round")).to_be_enabled()
+    assert await taps_of(page) <= WITH_ONE_MAX
+    assert service.applied[-1]["positions"] == [
+        {"position": 3, "cards": ["As", "Ks", "Qs"], "folded": False}
+        if position == 3
+        else {"position": position, "folded": False, "no_win": True}
+        for position in range(1, 8)
+    ]
+
+
+async def test_no_win_is_shown_and_can_be_taken_back(hand: Hand, panel: PanelStand) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(2)
+    await hand.touch("No winners")
+    await hand.says("No win")
+    await expect(hand.button("No winners")).to_have_count(0)
+    await hand.touch("Position 5 undo no win")
+    await expect(hand.button("Position 5 hand")).to_be_visible()
+    assert panel.agent.table_state.no_win == (3,)
+
+
+@pytest.mark.section("649a.12(i)(3)")
+async def test_hands_that_are_evidence_are_still_asked_for(
+    hand: Hand, service: ScriptedService
+) -> None:
+    service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    await hand.wager("Position 3 Five Card Hand Bonus", "Position 5 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3d 9c")
+    await hand.touch("No winners")
+    await expect(hand.heading("Hand of position 3")).to_be_visible()
+    await expect(hand.button("No winners")).to_have_count(0)
