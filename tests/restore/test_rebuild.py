@@ -80,6 +80,17 @@ async def run_a_while(pit: Pit, data: Path) -> None:
         await link.comes_up()
     await play_a_while(pit)
     await pit.claims.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
+    # "pit.T-1-2-3" was rejected: two people reopen it, and somebody requests another rejection.
+    asked = (await pit.claims.request_reopening("pit.T-1-2-3", "amy", reason="misread")).request
+    assert asked is not None
+    await pit.claims.confirm("pit.T-1-2-3", "ben", asked.entry)
+    await pit.claims.decide("pit.T-1-2-3", "reject", "cal", reason="fouled")
+    await pit.claims.request_reopening("pit.T-1-2-3", "amy", reason="misread again")
+    await pit.claims.decide("pit.T-1-2-6", "validate", "amy")
+    await pit.claims.decide("pit.T-1-2-6", "pay", "ben", slip="A-1")
+    await pit.claims.correct_slip(
+        "pit.T-1-2-6", "cal", slip="A-2", replaces="A-1", reason="digits swapped"
+    )
     link_acts, link_id = pit.link_acts, pit.link.id
     up = Adjustment(meter=PROGRESSIVE, amount=1_234, reason="malfunction")
     confirmed, withdrawn, _ = [
@@ -125,6 +136,8 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
         await again.open()
         await again.adopt()
         again.seq.update(pit.seq)
+        # A restore does this for the slip numbers in the restored books.
+        await again.store.slip_register.reserve_all_of(again.link.id)
         assert (await again.audit()).problems == ()
         for each in (pit, again):
             await each.link_acts.open(each.link.id, "tim")
