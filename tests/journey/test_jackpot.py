@@ -80,7 +80,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
 
         # The person who validated does not pay (duty D4).
         await expect(card).to_contain_text("You validated it: another person must pay it.")
-        await expect(card.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
+        await expect(card.get_by_role("button", name="Pay: Table")).to_be_disabled()
         await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text("Validated")
         await screens.take(wall, "wall-validated")
         await expect(dealer.page.get_by_text("HELD").first).to_be_visible()
