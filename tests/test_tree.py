@@ -23,7 +23,7 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.terminal", "meters.logs", "meters.wire", "meters.floor"),
-    *("meters.http", "meters.pdf"),
+    *("meters.http", "meters.pdf", "meters.settle_page"),
     *("controllers.table", "controllers.agent", "controllers.panel", "controllers.bots"),
     *("controllers.demo", "controllers.cli"),
     *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
@@ -32,7 +32,7 @@ ORDER: Final = (
     *("meters.web", "meters.reports", "meters.restore", "meters.service", "meters.cli"),
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""
-SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http"})
+SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http", "settle_page"})
 """Packages of `meters` that the table side may import."""
 
 REPLACED: Final = {

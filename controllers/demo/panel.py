@@ -37,7 +37,9 @@ async def demo_panel(
     async with BookedAgent(*found, broker_of(floor, *found), path, books) as agent:
         metrics.add(agent)
         serving = asyncio.create_task(
-            serve_panel(agent, LOOPBACK, port, ready, key=key, demonstration=True, metrics=metrics)
+            serve_panel(
+                floor, agent, LOOPBACK, port, ready, key=key, demonstration=True, metrics=metrics
+            )
         )
         waiting = asyncio.create_task(ready.wait())
         try:

@@ -15,15 +15,18 @@ from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
+from controllers.panel.settle_routes import settle_routes
 from controllers.panel.touches import PanelEvents
 from controllers.panel.updates import STREAMS_MAX, PanelUpdates, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.demonstration import MARK
+from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
 from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 from meters.http.static_files import SHARED, Assets, asset_route
 from meters.http.templates import load_template
+from meters.settle_page.page import PACKAGE as SETTLE_PACKAGE
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip
@@ -31,6 +34,7 @@ _PACKAGE: Final = "controllers.panel"
 
 
 async def serve_panel(
+    floor: Floor,
     agent: Agent,
     host: str,
     port: int,
@@ -56,7 +60,7 @@ async def serve_panel(
         metrics.add(agent)
     looking = asyncio.create_task(feed.keep_current(), name="panel feed")
     try:
-        app = create_app(feed, touch, access, agent.layout.table, metrics)
+        app = create_app(floor, agent, feed, touch, access=access, metrics=metrics)
         await serve_web(app, host, port, ready, feed.close, settings=settings, any_port=False)
     finally:
         touch.close()
@@ -65,16 +69,23 @@ async def serve_panel(
 
 
 def create_app(
-    feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, table: str, metrics: AgentMetrics
+    floor: Floor,
+    agent: Agent,
+    feed: PanelUpdates,
+    touch: PanelEvents,
+    *,
+    access: PanelAccess,
+    metrics: AgentMetrics,
 ) -> Litestar:
     """Return the web application of one panel."""
-    assets = Assets.load((_PACKAGE, SHARED))
+    assets = Assets.load((_PACKAGE, SETTLE_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
-            _page_route(access, assets.version, table),
+            _page_route(access, assets.version, agent.layout.table),
             *_view_routes(feed, access, assets.version),
             _touch_route(feed, touch),
             metrics_route(metrics),
+            *settle_routes(floor, agent, assets.version),
             asset_route(assets),
         ],
         before_request=access.refuse,

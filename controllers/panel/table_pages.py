@@ -51,6 +51,7 @@ class TablePages:
         async with asyncio.TaskGroup() as group:
             if (at := self._panel) is not None:
                 panel = serve_panel(
+                    self._floor,
                     self._agent,
                     at.host,
                     at.port,

@@ -10,6 +10,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
+from bonus.settling.rounds import RoundError
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.displays.display_state import DisplayState, TooManyWatchersError
@@ -40,11 +41,13 @@ from meters.web.errors import (
     on_displays_full,
     on_http_error,
     on_refusal,
+    on_round_error,
     on_users_error,
 )
 from meters.web.floor.page import floor_page_route
 from meters.web.paytable.page import pays_page_routes
 from meters.web.security import COOKIE, for_anybody, gate
+from meters.web.settle import settle_routes
 from meters.web.signage.page import page_routes
 from meters.web.theme import PAGES, themed
 
@@ -87,11 +90,13 @@ def create_app(
             *signing_routes(floor, user_directory),
             *change_routes(changes, user_directory, displays),
             *health_routes(health, metrics),
+            *settle_routes(floor, displays, assets.version),
         ],
         guards=[gate(user_directory), check_body, check_query],
         exception_handlers={
             HTTPException: on_http_error,
             RefusedError: on_refusal,
+            RoundError: on_round_error,
             UsersError: on_users_error,
             ActError: on_act_error,
             TooManyWatchersError: on_displays_full,

@@ -13,6 +13,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 
 from bonus.printable import escape_unprintable
+from bonus.settling.rounds import RoundError
 from meters.displays.display_state import TooManyWatchersError
 from meters.floor_api.errors import ActError
 from meters.http.requests import WebRequest
@@ -53,12 +54,14 @@ _log = structlog.get_logger(__name__)
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text of an error: `code` for programs, and a plain `message` for people.
 
-    With the code ``locked_out``, `until` is the end of the lock, in UTC.
+    With the code ``locked_out``, `until` is the end of the lock, in UTC. `field` is the field of a
+    round that is wrong, such as ``positions[2].cards``; null for all other errors.
     """
 
     code: str
     message: str
     until: str | None = None
+    field: str | None = None
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -114,6 +117,12 @@ def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
 def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
     """Return an API answer that says why the request was refused."""
     return error_response(error.status, ErrorText(error.code, error.message))
+
+
+def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
+    """Return an API answer that says why a round cannot be settled."""
+    text = ErrorText(error.code, error.message, field=error.field)
+    return error_response(400, text)
 
 
 def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:

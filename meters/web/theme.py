@@ -13,7 +13,9 @@ from meters.floor.floor_file import Floor
 from meters.floor.logo import read_logo
 from meters.http.static_files import SHARED, Assets
 
-PAGES: Final = ("meters.web.signage", "meters.web.floor", "meters.web.paytable", SHARED)
+PAGES: Final = (
+    "meters.web.signage", "meters.web.floor", "meters.web.paytable", "meters.settle_page", SHARED,
+)  # fmt: skip
 """The Python packages that contain the files of the pages."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")

@@ -13,8 +13,9 @@ from playwright.async_api import Locator, Page, expect
 from controllers.agent.agent import Agent
 from controllers.panel.access import PanelAccess
 from controllers.panel.app import serve_panel
+from meters.floor.floor_file import parse_floor
 from meters.http.middleware import ServerSettings
-from tests.controllers.floors import link_and_table
+from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import SWIFT
 from tests.servers import free_port
 
@@ -33,6 +34,7 @@ class PanelStand:
     port: int = field(default_factory=free_port)
     working: Agent | None = None
     settings: ServerSettings | None = None
+    floor_text: str = FLOOR
 
     @property
     def agent(self) -> Agent:
@@ -55,12 +57,13 @@ class PanelStand:
 @contextlib.asynccontextmanager
 async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
     """Run the agent and serve its panel, from entry to exit."""
-    found = link_and_table(stand.table)
+    found = parse_floor(stand.floor_text).find_table(stand.table)
+    assert found is not None
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
         stand.working = agent
         ready = asyncio.Event()
         served = serve_panel(
-            agent, "127.0.0.1", stand.port, ready,
+            parse_floor(stand.floor_text), agent, "127.0.0.1", stand.port, ready,
             key=KEY, demonstration=True, settings=stand.settings,
         )  # fmt: skip
         task = asyncio.create_task(served)

@@ -1,0 +1,46 @@
+"""Routes of a panel on which a whole round is settled by hand, without sending anything."""
+
+from typing import Final
+
+import msgspec
+from litestar import MediaType, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+
+from bonus.printable import escape_in_json
+from bonus.settling.rounds import RoundError
+from controllers.agent.agent import Agent
+from meters.floor.floor_file import Floor
+from meters.http.requests import WebRequest
+from meters.settle_page.page import SettlePage, settle_body
+
+_BODY_BYTES_MAX: Final = 16_384
+
+
+def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
+    """Return the routes of the page "Settle a round" for the panel's own table.
+
+    `version` is the version of the panel's static files.
+    """
+    page = SettlePage(floor.facility, version, home="/", home_name="Panel", signs_in=False)
+    link_id = agent.layout.link
+    found = floor.find_table(agent.layout.table)
+    tables = [found] if found else []
+
+    @get("/settle", media_type=MediaType.HTML, sync_to_thread=False)
+    def show_settle_page() -> str:
+        values = agent.meter_values
+        return page.render(
+            tables, {(link_id, meter): value.amount for meter, value in values.items()}
+        )
+
+    @post("/api/v1/settlements", media_type=MediaType.JSON, request_max_body_size=_BODY_BYTES_MAX)
+    async def settle(request: WebRequest) -> Response[bytes]:
+        try:
+            body, status = msgspec.json.encode(settle_body(await request.body())), 200
+        except RoundError as error:
+            problem = {"code": error.code, "message": error.message, "field": error.field}
+            body, status = msgspec.json.encode({"error": problem}), 400
+        shown = escape_in_json(body.decode()).encode()
+        return Response(shown, status_code=status, media_type=MediaType.JSON)
+
+    return [show_settle_page, settle]

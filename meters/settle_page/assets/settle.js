@@ -1,0 +1,166 @@
+/* The page on which a whole round is settled by hand. The server settles it, and stores nothing. */
+
+import { html, render, useEffect, useRef, useState } from "./preact.js";
+import { followSession, readClaim, readSession, settle } from "./settle_access.js";
+import { notKnown, roundOfClaim } from "./settle_claim.js";
+import { Form, Problem } from "./settle_form.js";
+import { Pad } from "./settle_pad.js";
+import { Result } from "./settle_result.js";
+import { emptyRound, fieldKey, inWords, played, written } from "./settle_round.js";
+
+const host = document.getElementById("settle");
+const page = host.dataset;
+const forms = JSON.parse(page.forms);
+const asked = new URLSearchParams(location.search);
+
+const tableOf = (id) => forms.tables.find((each) => each.table === id) ?? forms.tables[0];
+const gameOf = (table) => forms.games[table.form];
+
+const SignIn = () => html`
+  <section class="notice wait sign-in">
+    <h2>Sign in to settle a round</h2>
+    <p><a class="button" href="/floor" target="_blank" rel="noopener">Sign in at the floor page</a></p>
+    <p>This page continues when you have signed in.</p>
+  </section>`;
+
+const Tables = ({ table, choose }) => html`
+  <div class="field tables">
+    <label for="table">Table</label>
+    <select id="table" onChange=${({ currentTarget }) => choose(currentTarget.value)}>
+      ${forms.tables.map((each) => html`
+        <option key=${each.table} value=${each.table} selected=${each === table}>
+          ${each.table} · ${gameOf(each).title} · ${each.link}</option>`)}
+    </select>
+  </div>`;
+
+/* The claim of which the round is shown, and its note; null without a claim. */
+const useClaim = (open, put) => {
+  const [claim, setClaim] = useState(null);
+  const id = asked.get("claim");
+  useEffect(() => {
+    if (!open || !id) return;
+    readClaim(id).then(({ ok, reply, error }) => {
+      if (!ok) return void setClaim({ note: [`The claim ${id} cannot be read: ${error.message}.`] });
+      const table = forms.tables.find((each) => each.table === reply.table);
+      if (!table) return void setClaim({ note: [`The table ${reply.table} is not in the floor file.`] });
+      const round = roundOfClaim(reply, table, gameOf(table));
+      setClaim({
+        about: `claim ${reply.claim}, round ${reply.round}`, note: notKnown(reply, round, gameOf(table)),
+      });
+      put(round);
+    });
+  }, [open]);
+  return claim;
+};
+
+const Page = ({ open }) => {
+  const [round, setRound] = useState(() => emptyRound(tableOf(asked.get("table"))));
+  const [target, setTarget] = useState("dealer");
+  const [padOpen, setPadOpen] = useState(false);
+  const [errors, setErrors] = useState({});
+  const [result, setResult] = useState(null);
+  const [sending, setSending] = useState(false);
+  const latest = useRef(round);
+  latest.current = round;
+  const put = (next) => {
+    latest.current = next;
+    setRound(next);
+    setResult(null);
+  };
+  const start = (next) => {
+    put(next);
+    setErrors({});
+    setTarget(played(next).length ? `${played(next)[0]}.cards` : "dealer");
+    setPadOpen(false);
+  };
+  const claim = useClaim(open, start);
+  const table = tableOf(round.table);
+  const game = gameOf(table);
+
+  const change = (key, next) => {
+    put(next(latest.current));
+    setErrors(({ [key]: gone, "": whole, ...rest }) => rest);
+  };
+  const enter = (id, names) => {
+    change(id, (before) => ({ ...before, cards: { ...before.cards, [id]: names } }));
+    return latest.current;
+  };
+  const choose = (id, { open: opens = true } = {}) => {
+    setTarget(id);
+    if (opens) setPadOpen(true);
+  };
+  useEffect(() => {
+    if (padOpen) document.querySelector(`[data-hand="${target}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [padOpen, target]);
+  const refuse = (found) => {
+    setErrors(found);
+    const first = Object.keys(found)[0];
+    requestAnimationFrame(() => document.querySelector(`[data-field="${first}"]`)
+      ?.scrollIntoView({ block: "center" }));
+  };
+  const send = async () => {
+    setPadOpen(false);
+    if (!played(round).length) return refuse({ "": "Choose the positions in this round." });
+    const { body, errors: found } = written(round, game);
+    if (Object.keys(found).length) return refuse(found);
+    setSending(true);
+    const { ok, reply, error } = await settle(body);
+    setSending(false);
+    if (!ok) return refuse({ [keyOf(error)]: inWords(error.message, game) });
+    setErrors({});
+    setResult({ settled: reply, body, at: new Date() });
+  };
+  /* An error of a field that the page does not show belongs to the round. */
+  const keyOf = (error) => {
+    const key = fieldKey(round, error.field);
+    return /^\d|^(dealer|community|all_six_card|pair_bonus_community_card|draw|meters)\b/.test(key)
+      ? key : "";
+  };
+  useEffect(() => {
+    const title = document.getElementById("result-title");
+    title?.focus({ preventScroll: true });
+    title?.scrollIntoView({ block: "start" });
+  }, [result]);
+
+  const parts = { round, game, table, errors, target, change, enter, choose };
+  return html`
+    <div class="ask">
+      <${Tables} table=${table} choose=${(id) => start(emptyRound(tableOf(id)))} />
+      <button type="button" class="empty" onClick=${() => start(emptyRound(table))}>Empty the form</button>
+    </div>
+    ${claim && html`<section class="notice wait known">
+      ${claim.about && html`<h2>From ${claim.about}</h2>`}
+      ${claim.note.map((text) => html`<p key=${text}>${text}</p>`)}
+    </section>`}
+    ${game.missing ? html`<p class="notice wait">${game.missing}</p>` : html`
+      <div class="work">
+        <${Form} ...${parts} />
+        <aside data-open=${String(padOpen)}>
+          <${Pad} ...${parts} close=${() => setPadOpen(false)} />
+          <div class="send">
+            <${Problem} of="" errors=${errors} />
+            ${Object.keys(errors).some(Boolean) && html`
+              <p class="problem">The round cannot be settled yet. The marked fields say why.</p>`}
+            <button type="button" class="go big" id="send" disabled=${sending} onClick=${send}>Settle</button>
+          </div>
+        </aside>
+      </div>`}
+    ${result && html`<${Result} ...${result} round=${round} game=${game} table=${table} page=${page}
+      about=${claim?.about ?? ""} />`}`;
+};
+
+const App = () => {
+  const signsIn = page.signsIn === "yes";
+  const [session, setSession] = useState(signsIn ? "" : "open");
+  useEffect(() => {
+    if (!signsIn) return undefined;
+    const read = () => readSession().then(setSession);
+    read();
+    return followSession(read);
+  }, []);
+  if (session === "signed out") return html`<${SignIn} />`;
+  if (session && session !== "open") return html`<p class="notice bad" role="alert">${session}</p>`;
+  return html`<${Page} open=${session === "open"} />`;
+};
+
+render(html`<${App} />`, host);

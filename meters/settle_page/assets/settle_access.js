@@ -1,0 +1,44 @@
+/* Requests to the server, and the session of the floor page. */
+
+import { fetchText } from "./requests.js";
+
+const LIMIT_MS = 8000;
+const AWAY = "The server does not answer. Try again in a moment.";
+let csrf = "";
+
+const ask = async (path, options = {}) => {
+  try {
+    const { answer, text } = await fetchText(path, LIMIT_MS, { redirect: "error", ...options });
+    const reply = JSON.parse(text);
+    return { ok: answer.ok, status: answer.status, reply, error: reply.error ?? null };
+  } catch {
+    return { ok: false, status: 0, reply: null, error: { message: AWAY } };
+  }
+};
+
+/* Read the signed-in user. Return "open", "signed out", or the reason why it is unknown. */
+export const readSession = async () => {
+  const { ok, status, reply, error } = await ask("/api/v1/me");
+  if (!ok) return status === 401 ? "signed out" : error.message;
+  csrf = reply.csrf;
+  return "open";
+};
+
+export const readClaim = (claim) => ask(`/api/v1/claims/${encodeURIComponent(claim)}`);
+
+export const settle = (round) => ask("/api/v1/settlements", {
+  method: "POST",
+  headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
+  body: JSON.stringify(round),
+});
+
+/* Follow the session of the floor page in the same browser. When the user signs out, the entered
+   round is removed from the screen. */
+export const followSession = (begun) => {
+  const others = new BroadcastChannel("pitlink floor");
+  others.addEventListener("message", ({ data }) => {
+    if (data === "over") location.reload();
+    else if (data === "begun") begun();
+  });
+  return () => others.close();
+};

@@ -1,0 +1,213 @@
+/* The form of a round: the positions with their wagers and hands, the common cards, the meters. */
+
+import { money } from "./money.js";
+import { html } from "./preact.js";
+import { Slots } from "./settle_pad.js";
+import {
+  anyPlaced, cardsOf, dollars, emptyPosition, hands, played, typedCents,
+} from "./settle_round.js";
+
+const IRREGULARITIES = [
+  ["", "None"],
+  ["void", "Void round: all wagers are returned"],
+  ["dealer_exposed", "A dealer's card was exposed"],
+];
+const STATES = [["played", "Played"], ["folded", "Folded"], ["no_win", "No win"]];
+
+const errorId = (key) => `error-${key}`;
+
+/* The error of one field. */
+export const Problem = ({ of, errors }) => errors[of]
+  ? html`<p class="problem" id=${errorId(of)} data-field=${of}>${errors[of]}</p>` : null;
+
+const Amount = ({ field, words, value, errors, enter, disabled = false, wide = false, children }) => html`
+  <div class=${wide ? "field wide" : "field"}>
+    <label for=${field}>${words}</label>
+    <div class="dollars">
+      <span aria-hidden="true">$</span>
+      <input id=${field} type="text" inputmode="decimal" autocomplete="off" value=${value}
+        disabled=${disabled} aria-invalid=${field in errors ? "true" : undefined}
+        aria-describedby=${field in errors ? errorId(field) : undefined}
+        onInput=${(event) => enter(event.currentTarget.value)} />
+      ${children}
+    </div>
+    <${Problem} of=${field} errors=${errors} />
+  </div>`;
+
+const Choice = ({ pressed, press, children, ...rest }) => html`
+  <button type="button" aria-pressed=${String(pressed)} onClick=${press} ...${rest}>
+    ${children}</button>`;
+
+/* A hand in the form. A tap on its button, or on an empty place, shows it on the pad. */
+export const HandField = ({ hand, round, target, choose, enter, errors }) => {
+  const names = cardsOf(round, hand.id);
+  return html`
+    <div class="hand" data-hand=${hand.id} role="group" aria-label=${hand.title}>
+      <${Slots} names=${names} size=${hand.size} takeOut=${(name) => {
+        enter(hand.id, names.filter((each) => each !== name));
+        choose(hand.id);
+      }} />
+      <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}
+        aria-label=${`Enter cards: ${hand.title}`}>Cards<//>
+      <${Problem} of=${hand.id} errors=${errors} />
+    </div>`;
+};
+
+const Wagers = ({ number, position, game, errors, change, children }) => {
+  const key = (wager) => `${number}.wagers.${wager}`;
+  const put = (wager, value) => change(key(wager), (before) => ({
+    ...before, wagers: { ...before.wagers, [wager]: value },
+  }));
+  const stake = typedCents(position.wagers[game.stake] ?? "");
+  const multiple = (times) => html`
+    <button key=${times} type="button" class="times" disabled=${stake === null || position.state === "folded"}
+      aria-label=${`${times} times the Ante, position ${number}`}
+      onClick=${() => put(game.follow, dollars(stake * times))}>
+      ${game.times.length === 1 ? "= Ante" : `${times}×`}</button>`;
+  return html`
+    <div class="wagers">
+      ${game.wagers.map(({ wager, words, amount }) => amount === undefined ? html`
+        <${Amount} key=${wager} field=${key(wager)} words=${words} errors=${errors}
+          value=${position.wagers[wager] ?? ""} enter=${(text) => put(wager, text)}
+          disabled=${wager === game.follow && position.state === "folded"}
+          wide=${wager === game.follow && game.times.length > 1}>
+          ${wager === game.follow && game.times.map(multiple)}<//>` : html`
+        <div key=${wager} class="field">
+          <span class="label" aria-hidden="true">${words}</span>
+          <${Choice} class="light" id=${key(wager)} pressed=${position.wagers[wager] === true}
+            press=${() => put(wager, position.wagers[wager] !== true)}
+            aria-label=${`${words} ${money(amount)}, position ${number}`}>
+            <span class="lamp" aria-hidden="true" /><span>${money(amount)}</span><//>
+          <${Problem} of=${key(wager)} errors=${errors} />
+        </div>`)}
+      ${children}
+    </div>`;
+};
+
+const Position = ({ number, round, game, errors, change, ...pad }) => {
+  const position = round.positions[number];
+  const put = (key, next) => change(key, (before) => ({
+    ...before,
+    positions: { ...before.positions, [number]: next(before.positions[number]) },
+  }));
+  const become = (state) => put(`${number}.state`, (before) => ({
+    ...before, state,
+    wagers: state === "folded" ? { ...before.wagers, [game.follow]: "" } : before.wagers,
+  }));
+  return html`
+    <section class="position" aria-labelledby=${`position-${number}`} data-position=${number}>
+      <div class="top">
+        <h2 id=${`position-${number}`}>Position ${number}</h2>
+        <div class="states" role="group" aria-label=${`Position ${number}`}>
+          ${STATES.map(([state, words]) => html`
+            <${Choice} key=${state} pressed=${position.state === state}
+              press=${() => become(state)}>${words}<//>`)}
+        </div>
+        <${Problem} of=${`${number}.state`} errors=${errors} />
+      </div>
+      ${hands(round, game).filter((hand) => hand.position === number).map((hand) => html`
+        <div key=${hand.id} class="named">
+          ${hand.id.endsWith("fourth_card") && html`<span class="label">Fourth card</span>`}
+          <${HandField} hand=${hand} round=${round} errors=${errors} ...${pad} />
+        </div>`)}
+      <${Wagers} number=${number} position=${position} game=${game} errors=${errors} change=${put}>
+        <div class="field">
+          <label for=${`${number}.player`}>Player, if at several positions</label>
+          <input id=${`${number}.player`} type="text" autocomplete="off" maxlength="80"
+            value=${position.player}
+            onInput=${({ currentTarget }) => put(`${number}.player`, (before) =>
+              ({ ...before, player: currentTarget.value }))} />
+          <${Problem} of=${`${number}.player`} errors=${errors} />
+        </div>
+      <//>
+    </section>`;
+};
+
+const Seats = ({ round, table, change, choose }) => {
+  const toggle = (number) => {
+    const leaves = number in round.positions;
+    change("", (before) => {
+      const { [number]: gone, ...rest } = before.positions;
+      const { [`${number}.cards`]: hand, [`${number}.fourth_card`]: fourth, ...cards } = before.cards;
+      return leaves ? { ...before, positions: rest, cards }
+        : { ...before, positions: { ...rest, [number]: emptyPosition() } };
+    });
+    if (!leaves) choose(`${number}.cards`, { open: false });
+  };
+  return html`
+    <section class="seats" aria-labelledby="seats-title">
+      <h2 id="seats-title">Positions in this round</h2>
+      <div class="row">
+        ${Array.from({ length: table.positions }, (_, at) => at + 1).map((number) => html`
+          <${Choice} key=${number} class="seat" pressed=${number in round.positions}
+            aria-label=${`Position ${number}`} press=${() => toggle(number)}>${number}<//>`)}
+      </div>
+    </section>`;
+};
+
+const Lucky = ({ round, table, errors, change }) => html`
+  <div class="field">
+    <label for="draw.lucky_position">Lucky position</label>
+    <select id="draw.lucky_position" onChange=${({ currentTarget }) =>
+      change("draw.lucky_position", (before) => ({ ...before, lucky: currentTarget.value }))}>
+      ${["", ...Array.from({ length: table.positions }, (_, at) => String(at + 1)), "dealer"].map((value) =>
+        html`<option key=${value} value=${value} selected=${round.lucky === value}>
+          ${{ "": "None", dealer: "The dealer" }[value] ?? `Position ${value}`}</option>`)}
+    </select>
+    <${Problem} of="draw.lucky_position" errors=${errors} />
+  </div>`;
+
+const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
+  <section class="common" aria-labelledby="common-title">
+    <h2 id="common-title">Dealer and common cards</h2>
+    <div class="hands">
+      ${hands(round, game).filter((hand) => !hand.position).map((hand) => html`
+        <div key=${hand.id} class="named">
+          <span class="label">${hand.title}</span>
+          <${HandField} hand=${hand} round=${round} errors=${errors} ...${pad} />
+        </div>`)}
+      ${game.wagers.some((each) => each.draws) && html`
+        <${Lucky} round=${round} table=${table} errors=${errors} change=${change} />`}
+    </div>
+  </section>`;
+
+/* The balances of the meters on which the round has a wager. */
+const Meters = ({ round, game, errors, change }) => {
+  const kinds = [...new Set(game.wagers.filter((each) => each.meter
+    && anyPlaced(round, game, ({ wager }) => wager === each.wager)).map((each) => each.meter))];
+  if (!kinds.length) return null;
+  return html`
+    <section class="balances" aria-labelledby="balances-title">
+      <h2 id="balances-title">Meters before settlement</h2>
+      <p class="hint">Each amount includes the wagers of this round. A filled-in amount can be the
+        present one: correct it if the meter has changed since the round.</p>
+      <div class="wagers">
+        ${kinds.map((kind) => html`
+          <${Amount} key=${kind} field=${`meters.${kind}`} words=${game.items[kind]} errors=${errors}
+            value=${round.balances[kind] ?? ""} enter=${(text) => change(`meters.${kind}`, (before) =>
+              ({ ...before, balances: { ...before.balances, [kind]: text } }))} />`)}
+      </div>
+    </section>`;
+};
+
+const Irregularity = ({ round, change }) => html`
+  <section class="field irregular">
+    <label for="irregularity">Irregularity</label>
+    <select id="irregularity" onChange=${({ currentTarget }) =>
+      change("irregularity", (before) => ({ ...before, irregularity: currentTarget.value }))}>
+      ${IRREGULARITIES.map(([value, words]) => html`
+        <option key=${value} value=${value} selected=${round.irregularity === value}>${words}</option>`)}
+    </select>
+  </section>`;
+
+export const irregularityWords = (value) =>
+  IRREGULARITIES.find(([each]) => each === value)[1];
+
+export const Form = (parts) => html`
+  <div class="form">
+    <${Seats} ...${parts} />
+    ${played(parts.round).map((number) => html`<${Position} key=${number} number=${number} ...${parts} />`)}
+    <${CommonCards} ...${parts} />
+    <${Meters} ...${parts} />
+    <${Irregularity} ...${parts} />
+  </div>`;

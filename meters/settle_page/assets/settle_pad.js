@@ -1,0 +1,56 @@
+/* The pad of 52 cards. A tap enters a card of the chosen hand, and a second tap takes it out. */
+
+import { Card, cardWords } from "./playing_cards.js";
+import { html } from "./preact.js";
+import { cardsOf, hands, nextHand, usedElsewhere } from "./settle_round.js";
+
+const RANKS = [..."AKQJT98765432"];
+const SUITS = [..."shdc"];
+
+/* The places of a hand: its cards, each of which a tap takes out, and its empty places. */
+export const Slots = ({ names, size, takeOut }) => html`
+  <span class="slots">
+    ${names.map((name) => html`
+      <button key=${name} type="button" class="out" aria-label=${`Take out ${cardWords(name)}`}
+        onClick=${() => takeOut(name)}><${Card} name=${name} /></button>`)}
+    ${Array.from({ length: size - names.length }, (_, at) => html`
+      <span key=${at} class="slot" aria-hidden="true" />`)}
+  </span>`;
+
+const Key = ({ name, picked, disabled, pick }) => html`
+  <button type="button" class="key" aria-label=${cardWords(name)} aria-pressed=${String(picked)}
+    disabled=${disabled} data-suit=${name[1]} data-card=${name} onClick=${pick}>
+    <span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true" />
+  </button>`;
+
+export const Pad = ({ round, game, target, choose, enter, close }) => {
+  const hand = hands(round, game).find((each) => each.id === target);
+  if (!hand) {
+    return html`<section class="pad" aria-label="Cards"><p>Choose a position to enter its cards.</p></section>`;
+  }
+  const names = cardsOf(round, hand.id);
+  const used = hand.drawn ? new Set() : usedElsewhere(round, game, hand.id);
+  const full = names.length >= hand.size;
+  const pick = (name) => {
+    const picked = names.includes(name) ? names.filter((each) => each !== name) : [...names, name];
+    const next = enter(hand.id, picked);
+    if (picked.length === hand.size) choose(nextHand(next, game, hand.id) ?? hand.id);
+  };
+  return html`
+    <section class="pad" aria-labelledby="pad-title">
+      <div class="whose">
+        <h2 id="pad-title">${hand.title}</h2>
+        <p class="left" role="status">${full ? "Complete" : `${names.length} of ${hand.size}`}</p>
+        <button type="button" class="close" onClick=${close}>Close</button>
+      </div>
+      <div class="keys" role="group" aria-label="Cards">
+        ${SUITS.map((suit) => html`
+          <div key=${suit} class="suit">
+            ${RANKS.map((rank) => html`
+              <${Key} key=${rank} name=${rank + suit} picked=${names.includes(rank + suit)}
+                disabled=${used.has(rank + suit) || (full && !names.includes(rank + suit))}
+                pick=${() => pick(rank + suit)} />`)}
+          </div>`)}
+      </div>
+    </section>`;
+};

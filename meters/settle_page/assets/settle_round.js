@@ -1,0 +1,202 @@
+/* A round as it is entered, and the same round in the format of `pitlink settle`. */
+
+import { money } from "./money.js";
+
+const AMOUNT = /^\$?(\d{1,3}(?:,\d{3})+|\d{1,9})(?:\.(\d{0,2}))?$/;
+const ASK_AMOUNT = "Enter an amount such as 5 or 12.50.";
+
+/* The cents of an amount that a person typed; null if the text is not an amount. */
+export const typedCents = (text) => {
+  const found = AMOUNT.exec(text.trim());
+  if (!found) return null;
+  return Number(found[1].replaceAll(",", "")) * 100 + Number((found[2] ?? "").padEnd(2, "0"));
+};
+
+export const dollars = (cents) => money(cents).slice(1);
+
+export const emptyRound = (table) => ({
+  table: table.table,
+  irregularity: "",
+  positions: {},
+  cards: {},
+  balances: Object.fromEntries(Object.entries(table.meters).map(([kind, cents]) =>
+    [kind, cents === null ? "" : dollars(cents)])),
+  lucky: "",
+});
+
+export const emptyPosition = () => ({ player: "", state: "played", wagers: {} });
+
+/* The numbers of the positions that were played. */
+export const played = (round) => Object.keys(round.positions).map(Number).sort((a, b) => a - b);
+
+const isPlaced = (wager) => wager === true || Boolean(wager?.trim());
+
+/* Check if any position has a wager for which `has` is true. */
+export const anyPlaced = (round, game, has) => Object.values(round.positions).some((position) =>
+  game.wagers.some((each) => has(each) && isPlaced(position.wagers[each.wager])));
+
+const handsOfPosition = (round, game, number) => {
+  const { state, wagers } = round.positions[number];
+  const fourth = game.wagers.some((each) => each.fourth_card && isPlaced(wagers[each.wager]));
+  return [
+    state !== "no_win" && {
+      id: `${number}.cards`, title: `Hand of position ${number}`, size: game.hand,
+      due: state === "played", position: number,
+    },
+    fourth && {
+      id: `${number}.fourth_card`, title: `Fourth card of position ${number}`, size: 1,
+      due: false, position: number,
+    },
+  ];
+};
+
+/* The hands and cards that can be entered, in order. `due`: the pad asks for them by itself.
+   `drawn`: the card is not from the deck of the table. */
+export const hands = (round, game) => {
+  const offers = (has) => game.wagers.some(has);
+  const placed = (has) => anyPlaced(round, game, has);
+  return [
+    ...played(round).flatMap((number) => handsOfPosition(round, game, number)),
+    { id: "dealer", title: "Dealer's hand", size: game.dealer, due: true },
+    offers((each) => each.community) && {
+      id: "community", title: "Community cards", size: 2, due: placed((each) => each.community),
+    },
+    offers((each) => each.fourth_card) && {
+      id: "pair_bonus_community_card", title: "Pair Bonus card for all", size: 1, due: false,
+    },
+    offers((each) => each.all_six) && {
+      id: "all_six_card", title: "All-Six Bonus card", size: 1, due: placed((each) => each.all_six),
+    },
+    offers((each) => each.draws) && {
+      id: "draw.magic_card", title: "Magic Card", size: 1, due: false, drawn: true,
+    },
+  ].filter(Boolean);
+};
+
+export const cardsOf = (round, id) => round.cards[id] ?? [];
+
+/* The cards of the deck that were entered for other hands. */
+export const usedElsewhere = (round, game, id) => new Set(hands(round, game)
+  .filter((hand) => hand.id !== id && !hand.drawn)
+  .flatMap((hand) => cardsOf(round, hand.id)));
+
+/* The next hand after `id` that the pad asks for, or null. */
+export const nextHand = (round, game, id) => {
+  const all = hands(round, game);
+  const at = all.findIndex((hand) => hand.id === id);
+  return [...all.slice(at + 1), ...all.slice(0, at + 1)].find((hand) =>
+    hand.due && cardsOf(round, hand.id).length < hand.size)?.id ?? null;
+};
+
+const count = (number) => (number === 1 ? "1 card" : `${number} cards`);
+
+/* Collect the parts of a round, with an error for each field that cannot be sent. */
+class Collector {
+  constructor(round, game) {
+    Object.assign(this, { round, game, errors: {} });
+    this.hands = Object.fromEntries(hands(round, game).map((hand) => [hand.id, hand]));
+  }
+
+  /* A void round is settled without cards. */
+  cards(id) {
+    const names = cardsOf(this.round, id);
+    if (!(id in this.hands) || !names.length || this.round.irregularity === "void") {
+      return undefined;
+    }
+    const { size } = this.hands[id];
+    if (names.length < size) this.errors[id] = `Enter ${count(size)}: there are ${names.length}.`;
+    return names;
+  }
+
+  card(id) {
+    return this.cards(id)?.[0];
+  }
+
+  cents(key, text) {
+    const cents = typedCents(text);
+    if (cents === null) this.errors[key] = ASK_AMOUNT;
+    return cents ?? 0;
+  }
+
+  wagers(number) {
+    const { wagers } = this.round.positions[number];
+    return Object.fromEntries(this.game.wagers
+      .filter((each) => isPlaced(wagers[each.wager]))
+      .map(({ wager, amount }) => [wager,
+        amount ?? this.cents(`${number}.wagers.${wager}`, wagers[wager])]));
+  }
+
+  position(number) {
+    const { player, state } = this.round.positions[number];
+    return {
+      position: number,
+      patron: player.trim() || undefined,
+      cards: this.cards(`${number}.cards`),
+      fourth_card: this.card(`${number}.fourth_card`),
+      folded: state === "folded" || undefined,
+      no_win: state === "no_win" || undefined,
+      wagers: this.wagers(number),
+    };
+  }
+
+  meters() {
+    const kinds = new Map(this.game.wagers.filter((each) =>
+      each.meter && anyPlaced(this.round, this.game, ({ wager }) => wager === each.wager))
+      .map((each) => [each.meter, each.amount]));
+    return Object.fromEntries([...kinds].map(([kind, wager]) => {
+      const amount = this.cents(`meters.${kind}`, this.round.balances[kind] ?? "");
+      return [kind, { wager, amount }];
+    }));
+  }
+
+  draw() {
+    const { lucky } = this.round;
+    const magic = this.card("draw.magic_card");
+    if (!magic && !lucky) return undefined;
+    return {
+      magic_card: magic, lucky_position: lucky === "" || lucky === "dealer" ? lucky || undefined
+        : Number(lucky),
+    };
+  }
+
+  whole() {
+    const { round, game } = this;
+    const meters = this.meters();
+    return {
+      game: game.game,
+      paytables: game.paytables,
+      positions: played(round).map((number) => this.position(number)),
+      dealer: this.cards("dealer"),
+      community: this.cards("community"),
+      pair_bonus_community_card: this.card("pair_bonus_community_card"),
+      all_six_card: this.card("all_six_card"),
+      draw: game.wagers.some((each) => each.draws) ? this.draw() : undefined,
+      meters: Object.keys(meters).length ? meters : undefined,
+      irregularity: round.irregularity || undefined,
+    };
+  }
+}
+
+/* Return the round for the server, and an error for each field that cannot be sent. */
+export const written = (round, game) => {
+  const collector = new Collector(round, game);
+  return { body: collector.whole(), errors: collector.errors };
+};
+
+const PARTS = { folded: "state", no_win: "state", position: "state", patron: "player" };
+
+/* Return the field of the page that a field such as positions[2].cards means; "" for the round. */
+export const fieldKey = (round, field) => {
+  const found = /^positions\[(\d+)\]\.(.+)$/.exec(field ?? "");
+  if (!found) return field ?? "";
+  return `${played(round)[Number(found[1])]}.${PARTS[found[2]] ?? found[2]}`;
+};
+
+/* The message of a check, with amounts in dollars and the names of wagers for people. */
+export const inWords = (message, game) => {
+  let text = message.replace(/\b(\d+) cents\b/g, (_, cents) => money(Number(cents)));
+  for (const [item, words] of Object.entries(game.items).sort((a, b) => b[0].length - a[0].length)) {
+    text = text.replaceAll(new RegExp(`'${item}'|(?<![\\w-])${item}(?![\\w-])`, "g"), words);
+  }
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".");
+};

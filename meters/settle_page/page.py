@@ -1,0 +1,64 @@
+"""The page "Settle a round", and the answer to a round that the page sends."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from bonus.settling.rounds import RoundError
+from bonus.settling.settle import SettlementText, settle_line
+from meters.floor.demonstration import MARK
+from meters.floor.facility import Facility
+from meters.floor.floor_file import Link, Table
+from meters.http.templates import load_template
+from meters.settle_page.table_forms import floor_forms
+from meters.wire.member_names import has_name_twice
+
+PACKAGE: Final = "meters.settle_page"
+"""The package with the files of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettlePage:
+    """The page of one server.
+
+    Attributes:
+        facility: the facility, whose name and time zone are printed.
+        version: the version of the server's static files.
+        home: the path of the server's main page.
+        home_name: the name of the server's main page for people.
+        signs_in: true if a user must sign in before the server settles a round.
+    """
+
+    facility: Facility
+    version: str
+    home: str
+    home_name: str
+    signs_in: bool
+
+    def render(
+        self, tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
+    ) -> str:
+        """Return the page for some tables.
+
+        Args:
+            tables: the tables, each with its link. The link has the meters' present wagers.
+            balances: the known balances of meters in cents, by link id and meter id.
+        """
+        forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
+        return load_template(PACKAGE, "page.html").render(page=self, forms=forms, mark=MARK)
+
+
+def settle_body(body: bytes) -> SettlementText:
+    """Settle the round in the body of a request.
+
+    The round has the format of `pitlink settle`.
+
+    Raises:
+        RoundError: the round cannot be read, or its wagers or cards are not possible.
+    """
+    settled = settle_line(body)
+    if has_name_twice(body):
+        raise RoundError("malformed", "the round names a field twice")
+    return settled

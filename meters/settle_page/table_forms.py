@@ -1,0 +1,213 @@
+"""The fields of a round at each table: wagers, hands and common cards.
+
+The fields follow from the chapter of the table's game and from the choices in the floor file. No
+game has code of its own here.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from bonus.display import item_words
+from bonus.law.chapter import chapters
+from bonus.law.choices import Choices
+from bonus.settling.settlement_lines import METER_OF_ITEM
+from bonus.settling.table_rules import Placing, TableRules, table_rules
+from bonus.wagers import MeterKind
+from meters.floor.floor_file import Link, Meter, Table
+
+_COMMUNITY: Final = frozenset({"hand_and_community", "dealer_and_community"})
+_Key = tuple[str, bytes, tuple[Meter, ...]]
+"""The game of a table, the table's choices as JSON, and the meters that the table feeds."""
+
+
+class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base class of the parts of a form."""
+
+
+class WagerField(_Form, frozen=True, kw_only=True):
+    """A wager that a table offers.
+
+    Attributes:
+        wager: the name of the wager in a round.
+        words: the name of the wager for people.
+        amount: the only amount of the wager, in cents; None if the player chooses the amount.
+        meter: the kind of meter that the wager feeds; None if the wager feeds no meter.
+        community: true if the wager depends on the community cards.
+        fourth_card: true if the wager depends on a fourth card.
+        all_six: true if the wager depends on the All-Six Bonus card.
+        draws: true if the wager is paid on the Magic Card and the Lucky Bonus.
+    """
+
+    wager: str
+    words: str
+    amount: int | None = None
+    meter: MeterKind | None = None
+    community: bool = False
+    fourth_card: bool = False
+    all_six: bool = False
+    draws: bool = False
+
+
+class GameForm(_Form, frozen=True, kw_only=True):
+    """The fields of a round of one game with the choices of a casino table.
+
+    Attributes:
+        game: the name of the game in a round.
+        title: the name of the game for people.
+        chapter: the chapter of the game, such as ``649a``.
+        paytables: the choices of the table.
+        hand: the number of cards of each position.
+        dealer: the number of the dealer's cards.
+        stake: the wager before the deal.
+        follow: the wager after the deal. A player who does not make this wager folds.
+        times: the allowed amounts of `follow`, as multiples of `stake`.
+        wagers: the wagers that the table offers, in the order in which the dealer settles them.
+        items: the name for people of each item that a settlement line can have.
+        missing: the reason why no round of this table can be settled; empty if rounds can be.
+    """
+
+    game: str
+    title: str
+    chapter: str
+    paytables: Choices
+    hand: int
+    dealer: int
+    stake: str
+    follow: str
+    times: tuple[int, ...]
+    wagers: tuple[WagerField, ...]
+    items: Mapping[str, str]
+    missing: str = ""
+
+
+class TableForm(_Form, frozen=True, kw_only=True):
+    """A table, with the number of its game's form.
+
+    Attributes:
+        table: the id of the table.
+        asset: the facility's number for the table.
+        link: the name of the table's link.
+        positions: the number of betting positions.
+        form: the index of the game's form in `FloorForms.games`.
+        meters: the present balance in cents of each meter that the table feeds, by kind of meter;
+            None if the balance is unknown.
+    """
+
+    table: str
+    asset: str
+    link: str
+    positions: int
+    form: int
+    meters: Mapping[MeterKind, int | None]
+
+
+class FloorForms(_Form, frozen=True, kw_only=True):
+    """The forms of some tables. Tables with the same game and choices have one form."""
+
+    games: tuple[GameForm, ...]
+    tables: tuple[TableForm, ...]
+
+
+def floor_forms(
+    tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
+) -> FloorForms:
+    """Return the forms of tables.
+
+    Args:
+        tables: the tables, each with its link. The link has the meters' present wagers.
+        balances: the known balances of meters in cents, by link id and meter id.
+    """
+    games: dict[_Key, int] = {}
+    found = []
+    for link, table in tables:
+        meters = link.meters_of(table)
+        key = (table.game, _choices(table, meters), tuple(meters.values()))
+        found.append(
+            TableForm(
+                table=table.id,
+                asset=table.asset,
+                link=link.name,
+                positions=table.positions,
+                form=games.setdefault(key, len(games)),
+                meters={
+                    kind: balances.get((link.id, meter.meter_id)) for kind, meter in meters.items()
+                },
+            )
+        )
+    return FloorForms(games=tuple(_game_form(*key) for key in games), tables=tuple(found))
+
+
+def _choices(table: Table, meters: Mapping[MeterKind, Meter]) -> bytes:
+    """Return a table's choices as JSON, with the paytable of its Progressive meter."""
+    progressive = meters.get(MeterKind.PROGRESSIVE)
+    chosen: dict[str, object] = dict(table.paytables)
+    if progressive and progressive.paytable:
+        chosen[MeterKind.PROGRESSIVE.value] = progressive.paytable
+    return msgspec.json.encode(chosen, order="deterministic")
+
+
+@lru_cache(maxsize=256)
+def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm:
+    chapter = chapters()[game]
+    chosen = msgspec.json.decode(choices, type=dict[str, str | int | dict[str, int]])
+    rules = table_rules(chapter, chosen)
+    amounts_cents = {meter.kind: meter.wager for meter in meters}
+    main = chapter.main
+    offered = {
+        name: placing
+        for name, placing in rules.placings.items()
+        if not placing.choice and (placing.meter is None or placing.meter in amounts_cents)
+    }
+    draws = {name for wager in chapter.wager if wager.draws for name in wager.names}
+    items = [
+        *rules.placings,
+        *(bonus.item for bonus in main.bonus),
+        *(item for item, kind in METER_OF_ITEM.items() if kind in amounts_cents),
+    ]
+    return GameForm(
+        game=game,
+        title=chapter.title,
+        chapter=chapter.chapter,
+        paytables=chosen,
+        hand=chapter.deal.hand,
+        dealer=chapter.deal.dealer,
+        stake=main.stake,
+        follow=main.follow,
+        times=main.times,
+        wagers=tuple(
+            _field(name, placing, amounts_cents, draws=name in draws)
+            for name, placing in offered.items()
+        ),
+        items={item: item_words(item) for item in items},
+        missing=_missing(rules),
+    )
+
+
+def _field(
+    name: str, placing: Placing, amounts_cents: Mapping[MeterKind, int], *, draws: bool
+) -> WagerField:
+    return WagerField(
+        wager=name,
+        words=item_words(name),
+        amount=amounts_cents.get(placing.meter) if placing.meter else None,
+        meter=placing.meter,
+        community=placing.cards in _COMMUNITY,
+        fourth_card=placing.fourth_card,
+        all_six=placing.cards == "hand_and_all_six",
+        draws=draws,
+    )
+
+
+def _missing(rules: TableRules) -> str:
+    """Return the reason why a table cannot settle the wagers against the dealer, or no text."""
+    placing = rules.placings[rules.chapter.main.stake]
+    if not placing.choice:
+        return ""
+    return (
+        f"The floor file has no {placing.choice} for this table ({placing.choice_rule}), so its "
+        f"rounds cannot be settled here. A technician adds {placing.choice} under paytables of the "
+        "table."
+    )

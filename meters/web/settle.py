@@ -1,0 +1,55 @@
+"""HTTP routes of the page on which a round is settled by hand, to decide a dispute."""
+
+from litestar import MediaType, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
+
+from bonus.settling.settle import SettlementText
+from meters.displays.display_state import DisplayState
+from meters.floor.floor_file import Floor
+from meters.http.requests import WebRequest
+from meters.settle_page.page import SettlePage, settle_body
+from meters.web.errors import refusals
+from meters.web.security import NEEDS_PIN, SESSION, for_anybody, for_whoever_signed_in
+
+
+def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:
+    """Declare the routes that show the page, and that settle a round.
+
+    The page needs no sign-in, because it has only the terms of the tables. `version` is the version
+    of the static files.
+    """
+    page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
+
+    @get(
+        "/settle",
+        opt=for_anybody(), media_type=MediaType.HTML, include_in_schema=False,
+        sync_to_thread=False,
+    )  # fmt: skip
+    def show_settle_page() -> str:
+        return page.render(
+            [
+                (link, table)
+                for each in floor.link
+                for link in [displays.in_force(each)]
+                for table in link.table
+            ],
+            {(row.link, row.meter): row.amount for row in displays.rows()},
+        )
+
+    # A lapsed session can settle a round, because nothing changes.
+    @post(
+        "/api/v1/settlements",
+        opt={**for_whoever_signed_in(), NEEDS_PIN: False}, security=SESSION,
+        responses=refusals(400, 401, 403, 413, 415, 503), status_code=200,
+    )  # fmt: skip
+    async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:
+        """Settle a whole round by the law, to decide a dispute. Nothing is stored or sent.
+
+        The body is a round in the format of `pitlink settle`. Money is in cents. Each line of the
+        answer names the subsection of the law that decides it. If the round is not possible, the
+        error has the `field` of the round that is wrong.
+        """
+        return settle_body(await request.body())
+
+    return [show_settle_page, settle]

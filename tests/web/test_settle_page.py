@@ -1,0 +1,236 @@
+"""The page on which a round is settled by hand, in a browser and over HTTP."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from bonus.settling.settle import settle_line
+from meters.floor_api.types import Wagered
+from tests.servers import RedisServer
+from tests.web.floor_hand import FloorRoom, check_accessible, floor_room
+from tests.web.settle_hand import (
+    FLOOR,
+    ROUNDS,
+    Round,
+    deal,
+    enter,
+    expected_lines,
+    problem,
+    shown_lines,
+    tap,
+)
+from tests.web.stand import CLAIM, Stand
+
+PATH: Final = "/api/v1/settlements"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def disputes(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
+    """Yield a web side with a table of each game, and pages of its staff."""
+    async with floor_room(shared_redis_server, browser, FLOOR) as room:
+        yield room
+
+
+async def opened(
+    room: FloorRoom, path: str = "/settle", size: str = "tablet", name: str = "Flo"
+) -> Page:
+    """Return the page of a signed-in user."""
+    page = await room.signed_in(name, size=size, bypass_csp=True)
+    await page.goto(room.stand.url + path)
+    await expect(page.get_by_role("button", name="Settle", exact=True)).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("size", ["tablet", "phone"])
+@pytest.mark.parametrize("table", list(ROUNDS))
+async def test_a_whole_round_of_each_game_is_settled_as_by_the_command(
+    disputes: FloorRoom, table: str, size: str
+) -> None:
+    page = await opened(disputes, size=size)
+    await enter(page, table, ROUNDS[table])
+    await tap(page, "Settle")
+    assert await shown_lines(page) == expected_lines(ROUNDS[table])
+    wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not wide
+    await check_accessible(page)
+
+
+async def test_the_totals_are_the_sums_of_the_lines(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await enter(page, "FPR-01", ROUNDS["FPR-01"])
+    await tap(page, "Settle")
+    found = page.locator(".totals [data-position]")
+    await expect(found).to_have_text(
+        ["6$25.00$25.00$50.00$10.00", "2$1,000.00$20.00$1,020.00$35.00"]
+    )
+
+
+async def test_an_error_is_next_to_the_field_that_it_names_in_words(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await page.locator("#table").select_option("FPR-01")
+    await tap(page, "Settle")
+    await expect(problem(page, "")).to_have_text("Choose the positions in this round.")
+    await tap(page, "Position 2")
+    await page.locator('[id="2.wagers.ante"]').fill("ten")
+    await deal(page, "Hand of position 2", ["As", "Ks"])
+    await tap(page, "Settle")
+    await expect(problem(page, "2.wagers.ante")).to_have_text("Enter an amount such as 5 or 12.50.")
+    await expect(problem(page, "2.cards")).to_have_text("Enter 5 cards: there are 2.")
+    await page.locator('[id="2.wagers.ante"]').fill("10")
+    await page.locator('[id="2.wagers.raise"]').fill("40")
+    await deal(page, "Hand of position 2", ["Qs", "Js", "Ts"])
+    await tap(page, "Settle")
+    await expect(problem(page, "2.wagers.raise")).to_have_text(
+        "Raise of $40.00: it is one, two or three times the Ante (682a.7(d)(1))."
+    )
+    await expect(page.locator('[id="2.wagers.raise"]')).to_have_attribute("aria-invalid", "true")
+    await tap(page, "3 times the Ante, position 2")
+    await tap(page, "Settle")
+    await expect(problem(page, "dealer")).to_contain_text("The dealer's hand is missing")
+
+
+async def test_used_cards_are_dimmed_and_a_tap_takes_a_card_out(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await tap(page, "Position 2")
+    await deal(page, "Hand of position 2", ["As", "Ks", "Qs"])
+    await expect(page.locator("#pad-title")).to_have_text("Dealer's hand")
+    ace = page.locator('[data-card="As"]')
+    await expect(ace).to_be_disabled()
+    await tap(page, "Take out ace of spades")
+    await expect(page.locator("#pad-title")).to_have_text("Hand of position 2")
+    await expect(ace).to_be_enabled()
+    king = page.locator('[data-card="Ks"]')
+    await king.tap()
+    await expect(king).to_have_attribute("aria-pressed", "false")
+    await expect(page.locator('[data-hand="2.cards"] .card')).to_have_count(1)
+
+
+async def test_a_void_round_returns_every_wager_without_cards(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    given = {**ROUNDS["TPR-01"], "irregularity": "void"}
+    await enter(page, "TPR-01", given)
+    await page.locator("#irregularity").select_option("void")
+    await tap(page, "Settle")
+    assert await shown_lines(page) == expected_lines(given)
+
+
+async def test_a_table_shows_only_what_it_offers(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await page.locator("#table").select_option("FPR-01")
+    await tap(page, "Position 1")
+    labels = page.locator('[data-position="1"] .wagers label')
+    await expect(labels).to_have_text(
+        ["Ante", "Raise", "Prime", "Aces Bonus", "All Six", "Player, if at several positions"]
+    )
+    await page.locator("#table").select_option("TCP-09")
+    await expect(
+        page.get_by_text("The floor file has no ante_bonus for this table")
+    ).to_be_visible()
+    await expect(page.get_by_role("button", name="Settle", exact=True)).to_have_count(0)
+
+
+async def test_the_printed_page_has_the_entered_round_and_signatures(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await enter(page, "FPR-01", ROUNDS["FPR-01"])
+    await tap(page, "Settle")
+    await expect(page.get_by_role("button", name="Print")).to_be_visible()
+    await page.emulate_media(media="print")
+    for text in ("Test House", "table FPR-01", "EST", "Dealer's hand: K♣ K♦ K♥ K♠ 3♦ 4♦",
+                 "Position 2: Ante $10.00, Raise $30.00", "Floorperson", "Supervisor"):  # fmt: skip
+        await expect(page.locator(".result")).to_contain_text(text)
+    await expect(page.locator(".signatures")).to_be_visible()
+    await expect(page.locator(".entered")).to_be_visible()
+    await expect(page.locator(".work")).to_be_hidden()
+
+
+async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
+    disputes: FloorRoom,
+) -> None:
+    row = msgspec.structs.replace(
+        CLAIM, turn=1, no_win=(5,), community=("Js", "Ts"),
+        wagers=(
+            Wagered(position=3, patron="p3", wagers={"progressive": 100}),
+            Wagered(position=5, patron=None, wagers={"progressive": 100}),
+        ),
+    )  # fmt: skip
+    disputes.stand.claims.put(row)
+    page = await opened(disputes, "/settle?claim=c1")
+    known = page.locator(".known")
+    await expect(known).to_contain_text("From claim c1, round R9")
+    await expect(known).to_contain_text("Not known here: Ante, Play, Pair Plus and Six Card Bonus")
+    await expect(page.locator("#table")).to_have_value("TCP-03")
+    await expect(page.locator('[data-hand="3.cards"] .card')).to_have_count(3)
+    await expect(page.locator('[data-hand="dealer"] .card')).to_have_count(3)
+    await expect(page.locator('[id="meters.progressive"]')).to_have_value("1,510.00")
+    await expect(page.locator('[id="3.player"]')).to_have_value("p3")
+    for number in (3, 5):
+        await page.locator(f'[id="{number}.wagers.ante"]').fill("5")
+        await tap(page, f"1 times the Ante, position {number}")
+    await tap(page, "Settle")
+    assert await shown_lines(page) == expected_lines({
+        "game": "three_card_poker", "paytables": ROUNDS["TCP-03"]["paytables"],
+        "positions": [
+            {"position": 3, "patron": "p3", "cards": list(row.cards),
+             "wagers": {"ante": 500, "play": 500, "progressive": 100}},
+            {"position": 5, "no_win": True,
+             "wagers": {"ante": 500, "play": 500, "progressive": 100}},
+        ],
+        "dealer": list(row.dealer), "community": list(row.community),
+        "meters": {"progressive": {"wager": 100, "amount": 151_000}},
+    })  # fmt: skip
+    await expect(page.locator(".result")).to_contain_text("claim c1, round R9")
+
+
+@pytest.mark.duty("D20")
+async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: FloorRoom) -> None:
+    page = await disputes.page()
+    await page.goto(disputes.stand.url + "/settle")
+    await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
+    async with page.context.expect_page() as found:
+        await page.get_by_role("link", name="Sign in at the floor page").tap()
+    floor = await found.value
+    await disputes.sign_in(floor, "Dana")
+    await expect(page.get_by_role("button", name="Settle", exact=True)).to_be_visible()
+    await floor.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
+
+
+@pytest.mark.parametrize("table", list(ROUNDS))
+async def test_the_route_answers_as_the_command(staffed: Stand, table: str) -> None:
+    given = ROUNDS[table]
+    async with staffed.signed_in("Dana") as staff:
+        answer = await staff.post(PATH, given)
+    assert answer.status_code == 200
+    assert answer.content == msgspec.json.encode(settle_line(json.dumps(given).encode()))
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "field"),
+    [
+        ({"dealer": ["Qc", "7d"]}, "wrong_cards", "dealer"),
+        ({"dealer": ["Qc", "7d", "9s"]}, "card_twice", "dealer"),
+        ({"color": "red"}, "malformed", None),
+        ({"game": "snap"}, "unknown_game", "game"),
+    ],
+)
+async def test_a_round_that_is_not_possible_is_refused_with_its_field(
+    staffed: Stand, changed: Round, code: str, field: str | None
+) -> None:
+    async with staffed.signed_in("Dana") as staff:
+        answer = await staff.post(PATH, ROUNDS["TPR-01"] | changed)
+    assert answer.status_code == 400
+    assert (answer.json()["error"]["code"], answer.json()["error"].get("field")) == (code, field)
+
+
+async def test_a_round_names_each_field_once(staffed: Stand) -> None:
+    body = json.dumps(ROUNDS["TPR-01"])[:-1] + ', "dealer": ["3c", "4c", "5c"]}'
+    async with staffed.signed_in("Dana") as staff:
+        answer = await staff.client.post(
+            PATH, content=body, headers={"Content-Type": "application/json"}
+        )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
