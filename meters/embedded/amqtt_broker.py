@@ -1,4 +1,4 @@
-"""The embedded broker if mosquitto is not on PATH: amqtt, MQTT 3.1.1, on one loopback port.
+"""The embedded broker that is used without mosquitto: amqtt, MQTT 3.1.1, on a loopback port.
 
 Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. This broker stores nothing on
 disk. When the service connects, the service publishes every retained value again.

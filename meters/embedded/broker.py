@@ -43,8 +43,8 @@ def broker_command(home: Path, port: int) -> list[str]:
             "log_dest stderr",
             "log_type error",
             "log_type warning",
-            # If root starts mosquitto, it would change to the user `mosquitto`, which may not
-            # exist.
+            # If root starts mosquitto, mosquitto changes to the user `mosquitto`, who does not
+            # exist on every machine.
             *(["user root"] if os.geteuid() == 0 else []),
         ]
         conf = home / "mosquitto.conf"
@@ -73,12 +73,12 @@ async def broker_answers(port: int) -> bool:
 
 
 def choose_port(home: Path) -> socket.socket:
-    """Choose the first free port of these: the port of the last start, 1883, any other one.
+    """Choose a free port: first the port of the last start, then 1883, then any other.
 
     Returns:
-        A UDP socket with the same port number. While the socket is open, other services do not
-        choose this port. Without the socket, two services that start at the same time could both
-        find the port free. Then one of them would use the other service's broker as its own.
+        A UDP socket with the number of the port. While the socket is open, other services do not
+        choose this port. Without it, two services that start at the same time could choose the same
+        port. One of them would then use the broker of the other.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):

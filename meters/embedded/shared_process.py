@@ -1,7 +1,8 @@
-"""Server that several processes share. It starts with the first user and ends with the last.
+"""Server that several processes share. It starts with the first process and ends with the last.
 
-This module is for the users; `meters.embedded.supervisor` is the program that runs the server. A
-user holds a shared lock, makes sure that a supervisor runs, and releases the lock at the end.
+A process that uses the server calls this module. `meters.embedded.supervisor` is the program that
+runs the server. A user (process) locks a file with a shared lock, makes sure that a supervisor
+runs, and releases the lock at the end.
 """
 
 import asyncio
@@ -36,8 +37,8 @@ class PartFailedError(UserError):
 class SharedProcess:
     """Embedded server with a supervisor.
 
-    `answers` checks if the server is ready. `retire` ends a server that runs without a supervisor;
-    it returns whether there was one.
+    `answers` checks if the server is ready. `retire` ends a server that runs without a supervisor,
+    and returns True if there was one.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class SharedProcess:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Keep the server running for the caller; at the exit, end it unless others use it.
+        """Keep the server running for the caller. At the exit, end it unless others use it.
 
         Raises:
             PartFailedError: the server did not start.
@@ -71,7 +72,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Take the users' lock. Wait while a supervisor without users is ending the server."""
+        """Get the shared lock of the users. Wait if a supervisor is just ending the server."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

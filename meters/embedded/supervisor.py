@@ -1,10 +1,10 @@
 """Program that keeps an embedded server running while any process uses the server.
 
-Each user of the server holds a shared lock on `users.lock` in the server's home directory. The
-kernel releases the lock when its holder ends, even if the holder is killed. So the supervisor needs
-no heartbeat. If the supervisor can lock this file exclusively, the server has no user. Then the
-supervisor ends the server and itself. If the server ends while it has users, the supervisor starts
-it again.
+A user is a process that uses the server. Each user has a shared lock on the file `users.lock` in
+the server's home directory. The kernel releases the lock when its holder ends, even if the holder
+is killed. So the supervisor needs no heartbeat. If the supervisor can lock this file exclusively,
+the server has no user. Then the supervisor ends the server and itself. If the server ends while it
+has users, the supervisor starts it again.
 
 Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server's output goes to the
 output of the supervisor.
@@ -28,8 +28,8 @@ USERS_LOCK: Final = "users.lock"
 _LOOK_EVERY_S: Final = 0.05
 _STOP_WITHIN_S: Final = 20.0
 _FAILED_START_S: Final = 2.0
-"""Shortest life of a server after its first start. A server that ends by itself earlier cannot run
-here, so the supervisor stops."""
+"""Shortest time in seconds for which a server must run after its first start. A server that ends by
+itself earlier cannot run here, so the supervisor stops."""
 _BACK_OFF_FIRST_S: Final = 0.2
 _BACK_OFF_LONGEST_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
@@ -102,7 +102,7 @@ def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _end_with_supervisor() -> None:
-    """Let the kernel end the server if the supervisor is killed; only Linux can do this."""
+    """Let the kernel end the server if the supervisor is killed. Only Linux can do this."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

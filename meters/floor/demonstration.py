@@ -5,7 +5,7 @@ from typing import Final
 MARK: Final = "Demonstration: simulated play, no real money"
 
 PIN: Final = "135790"
-"""PIN of every user of a demonstration. No user of a real floor can choose this PIN."""
+"""Public PIN of every user of a demonstration."""
 
 USERS: Final = (
     ("Dana", "dealer"),

@@ -1,1 +1,1 @@
-"""The web server of the service and of the panels: limits, headers and static files."""
+"""The web server of the service and of the table panels: limits, headers and static files."""

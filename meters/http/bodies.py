@@ -1,9 +1,9 @@
-"""Strict decoding of request bodies, as strict as that of all other messages.
+"""Decoding of request bodies. It is as strict as the decoding of tables' messages.
 
 Litestar is the web framework. It converts a body as leniently as a query string, in which
 everything is text. Litestar would accept "100" and 1e3 as whole numbers. So the body is first
 decoded according to its type. A body that does not match its type is refused. A body that names a
-field twice is refused too, because only one of the two values would count.
+field twice is also refused, because only one of the two values would count.
 """
 
 import msgspec
@@ -24,8 +24,8 @@ async def check_body(
 ) -> None:
     """Refuse a JSON body that its route does not accept.
 
-    Litestar calls this guard before the route's function. A body that is not JSON is left to
-    Litestar, which refuses it.
+    Litestar calls this guard before the route's function. A body that is not JSON is not checked
+    here, because Litestar refuses it.
 
     Raises:
         ValidationException: the body is not accepted. The message has the reason.

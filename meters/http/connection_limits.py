@@ -14,19 +14,20 @@ from uvicorn.server import ServerState
 from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
 
 REQUEST_WITHIN_S: Final = 15.0
-"""Time for a whole request to arrive, counted from the opening of the connection or from the last
-answer."""
+"""Seconds within which a whole request must arrive. They are counted from the start of the
+connection, or from the last answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
-"""Time after which a client that reads nothing of its answer is disconnected."""
+"""Seconds after which a client is disconnected if it does not read its answer."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""Largest number of connections from one address. This machine itself has no such limit, because a
-proxy on it connects for all of its clients."""
+"""Largest number of connections from one address. The addresses of this machine have no such limit,
+because a proxy on it connects for many clients."""
 
 FILES_FOR_THE_REST: Final = 512
-"""Open files kept free for other uses: Redis, the broker, logs, and unforeseen needs."""
+"""Number of open files that are reserved for other uses: Redis, the broker, logs, and unexpected
+needs."""
 
 _FEWEST: Final = 64
 _PIECE_BYTES: Final = 4096
@@ -47,8 +48,9 @@ def room_for_connections() -> int:
 class ConnectionLimits:
     """The open connections, counted by client address.
 
-    If no more connections are allowed, one is closed: the connection on which the server has waited
-    longest for a request. An honest browser sends its request immediately.
+    When the limit is reached, a new connection replaces the one on which the server has waited
+    longest for a request. An honest browser is not affected, because it sends its request
+    immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -88,15 +90,15 @@ class ConnectionLimits:
         self._silent[connection] = None
 
     def has_spoken(self, connection: "Connection") -> None:
-        """Note that a connection's request has arrived as a whole, or that the connection ended."""
+        """Note that a connection's whole request has arrived, or that the connection has ended."""
         self._silent.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """Connection with a time limit for a whole request, and one for reading the answer.
+    """Connection with two time limits: for the whole request, and for reading the answer.
 
-    uvicorn's own limit is only for a connection that is idle between two requests. That limit ends
-    when the first byte of the next request arrives.
+    uvicorn alone limits only the time between two requests. Its limit ends when the first byte of
+    the next request arrives.
     """
 
     def __init__(
@@ -128,7 +130,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process data in small pieces: headers that arrive in one piece have no length limit."""
+        """Process data in small pieces, because headers in one large piece have no length limit."""
         for at in range(0, len(data), _PIECE_BYTES):
             if self._place is None or self.transport.is_closing():
                 return
@@ -174,7 +176,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _await_request(self) -> None:
-        """Start the time limit if part of a request is missing; otherwise stop the limit."""
+        """Start the time limit if part of a request is missing. Otherwise stop it."""
         coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
         if not coming:
             _stop(self._coming)

@@ -27,9 +27,9 @@ RawHeaders = MutableSequence[tuple[bytes, bytes]]
 def secure(headers: RawHeaders, *, https: bool) -> None:
     """Add the security headers to an answer, and `no-store` if it has no `Cache-Control`.
 
-    A browser that has used HTTPS must use HTTPS again, even for an address without a scheme.
-    Otherwise the browser would first request the address without encryption. Then anybody on the
-    network path could answer the request.
+    With `https`, one header makes the browser use HTTPS for this server from now on, even if a
+    person types an address without ``https://``. Without this header, the browser would first send
+    such a request without encryption, and anybody on the network path could answer it.
     """
     headers.extend(SECURITY_HEADERS)
     if https:

@@ -12,7 +12,8 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""Headers that a proxy adds. They show that the request is not from the program that connected."""
+"""Headers that a proxy adds. They show that the request comes from another program through a
+proxy."""
 
 _LOCAL_ONLY: Final = (
     "without a token, only programs on this machine may read metrics, and without a proxy: to read"
@@ -31,8 +32,8 @@ Refusal = tuple[int, str, str]
 class MetricsAccess:
     """Access to the metrics for clients with the token; without a token, for this machine only.
 
-    A proxy that adds no header looks like a program on this machine. Only a token stops clients of
-    such a proxy.
+    A proxy on this machine that adds no header looks like any other program on this machine. So its
+    clients can read the metrics, unless a token is required.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -45,7 +46,8 @@ class MetricsAccess:
         Args:
             scope: the request, with the client's address in its usual form.
         """
-        # The path is split as the router splits it. So other spellings of the path are refused too.
+        # The path is split as the web framework's router splits it. So other spellings of the path
+        # are also refused.
         if [part for part in scope["path"].split("/") if part] != _PATH:
             return None
         headers = [(name.lower(), value) for name, value in scope["headers"]]

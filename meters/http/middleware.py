@@ -19,7 +19,7 @@ from meters.http.headers import secure
 from meters.http.metrics_access import MetricsAccess
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-"""Interface in a link-local address, as Linux names it."""
+"""Name of a network interface in a link-local IPv6 address, as Linux writes it."""
 
 _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
@@ -92,8 +92,8 @@ class HostNames:
 
     A foreign site can let its own name point to the server's address (DNS rebinding). Scripts of
     that site then send requests to the server as if they were from the server's pages. But the Host
-    header of these requests has the foreign name. So a name is accepted only if it is the server's
-    own or is in the settings. IP addresses are always accepted.
+    header of these requests has the foreign name. So a name is accepted only if it belongs to this
+    server or is in the settings. IP addresses are always accepted.
 
     Args:
         listening: the address on which the server listens.
@@ -182,7 +182,7 @@ class ServerMiddleware:
 
 
 async def _misdirected(host: str, send: Send) -> None:
-    """Answer that the host name is not one of the server's names, and how to add the name."""
+    """Answer that the requested host name is not a name of this server, and say how to add it."""
     named = f"the name {host[:253]!r}" if host else "no name"
     message = (
         f"this server does not answer to {named}: if it should, add it to hosts under [service] "
@@ -199,10 +199,10 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 
 
 def _address_of(scope: Scope) -> tuple[str, int] | None:
-    """Return the client's address in its usual form; None if a proxy sent other text.
+    """Return the client's address in its usual form; None if a proxy sent no valid address.
 
-    uvicorn has replaced the proxy's address with the client's address that the proxy reports. Logs,
-    locks and limits depend on this address, so only an IP address is accepted.
+    If a proxy forwards the request, uvicorn has put the address that the proxy reports here. Logs,
+    locks and limits depend on it, so only an IP address is accepted.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

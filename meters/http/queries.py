@@ -1,7 +1,7 @@
-"""Strict checks of query strings: whole numbers only as digits, and no name twice.
+"""Strict checks of query strings: a whole number has only digits, and no name occurs twice.
 
-Litestar, the web framework, converts a query leniently. It would accept 1e1 and 10.0 as 10. Of two
-values of one name it would use only one.
+Litestar, the web framework, converts a query leniently. It would accept 1e1 and 10.0 as 10. If a
+name occurs twice, it would use only one of the two values.
 """
 
 import re
@@ -22,7 +22,7 @@ _WRITTEN: Final = {
 async def check_query(
     connection: ASGIConnection[BaseRouteHandler, object, object, State], handler: BaseRouteHandler
 ) -> None:
-    """Refuse a query with numbers or choices in another form than the strict one.
+    """Refuse a query in which a number or a choice does not have the strict form.
 
     Litestar calls this guard before the route's function.
 

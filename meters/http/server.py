@@ -1,4 +1,4 @@
-"""The web server uvicorn in the process's own event loop, next to the process's other tasks."""
+"""The web server uvicorn, which runs in the same event loop as the other tasks of the process."""
 
 import asyncio
 import contextlib
@@ -23,17 +23,18 @@ from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
-"""Seconds for which an unfinished answer can continue at shutdown."""
+"""Seconds within which an unfinished answer must end when the server stops."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
 _BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
-"""Bytes that the kernel buffers for a client that does not read. The kernel doubles this number."""
+"""Size in bytes of the kernel's buffer for a client that does not read. The kernel doubles the
+number."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Addresses of proxies on this machine. A proxy's headers say who the client is and which scheme
-the client used."""
+"""Addresses of proxies on this machine. Only the headers of these proxies are believed. They say
+who the client is, and if it used HTTP or HTTPS."""
 
 
 class _Server(uvicorn.Server):
@@ -87,17 +88,18 @@ async def serve_web(
     settings: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
-    """Serve until canceled; then stop within a few seconds, even with open event streams.
+    """Serve until canceled. Then stop within a few seconds, even if event streams are open.
 
     Slow and silent connections are closed. The number of connections from one address is limited
     (duty D20).
 
     Args:
-        app: the application.
+        app: the web application.
         host: the address on which the server listens.
         port: the TCP port.
-        ready: is set when the server accepts connections.
-        end_streams: is called when serving ends, because an event stream does not end by itself.
+        ready: an event that is set when the server accepts connections.
+        end_streams: a function that is called when serving ends, because an event stream does not
+            end by itself.
         settings: the names and the certificate of the server; None for plain HTTP with the default
             names.
         any_port: whether a Host header can have another port, such as a proxy's.
@@ -112,7 +114,7 @@ async def serve_web(
     config = uvicorn.Config(
         ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
         log_config=None,
-        # At a lower level, all data that is not HTTP would have its own log lines.
+        # At a lower log level, uvicorn would log each piece of data that is not HTTP.
         log_level="error",
         access_log=False,
         forwarded_allow_ips=list(_PROXIES),
@@ -142,7 +144,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UserError(f"cannot serve pages at http://{host}:{port}: {reason}") from None
-    # Every connection inherits these options.
+    # Every accepted connection inherits these options of the listening socket.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
     if sys.platform == "linux":
         unacknowledged_ms = round(TAKEN_WITHIN_S * 1000)

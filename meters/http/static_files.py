@@ -1,4 +1,4 @@
-"""Static files of pages. The path of the files changes when their contents change."""
+"""Static files of pages. The path contains a version, which changes when the contents change."""
 
 import hashlib
 import re
@@ -23,7 +23,8 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".svg": "image/svg+xml",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""Comment that fills whole lines. It is for readers of the source and is not sent to browsers.
+"""Comment that fills whole lines. It is for people who read the source, and is not sent to
+browsers.
 
 A comment with ``/*!`` is a license and is sent.
 """

@@ -1,1 +1,1 @@
-"""Keys of a floor: credentials for the broker and for Redis."""
+"""The command `pitlink keys` makes these credentials of a floor, for the broker and for Redis."""

@@ -1,4 +1,4 @@
-"""The floor's own authority. It signs and revokes certificates for the broker and Redis.
+"""The floor's certificate authority. It signs and revokes certificates for broker and Redis.
 
 Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
 """
@@ -21,7 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""A certificate is valid from this long before it is made, because clocks differ."""
+"""The validity of a certificate begins this time before it is made, because clocks differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -50,7 +50,7 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility. It can sign clients and servers, but no authority."""
+        """Make an authority for a facility. It can sign certificates, but no other authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -127,7 +127,7 @@ class Authority:
     def revoke(self, serials: Iterable[int]) -> bytes:
         """Return the list of revoked certificates, as PEM.
 
-        The list is valid as long as the authority, because a broker with an outdated list accepts
+        The list never expires before the authority, because a broker with an expired list accepts
         no client.
         """
         now = _now()

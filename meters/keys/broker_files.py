@@ -12,8 +12,8 @@ from meters.floor.identities import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000
-"""Rounds of the password hash. The passwords have 256 random bits, so more rounds would not make
-guessing harder."""
+"""Rounds of the password hash. A few are enough: the passwords have 256 random bits, so nobody can
+guess them."""
 _SALT_BYTES: Final = 12
 """Length of the salt that mosquitto 2.0 accepts."""
 
@@ -64,7 +64,7 @@ def access_list(floor: Floor, services: int) -> str:
 
 
 def _table_block(link: Link, table: Table) -> str:
-    """Return the rights of a table: to publish its own events, and to read what play needs."""
+    """Return a table's rights: to publish its own events, and to read what it needs for play."""
     return _block(
         table_identity(link.id, table.id).username,
         reads=[

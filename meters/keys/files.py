@@ -22,11 +22,11 @@ def make_directory(path: Path) -> None:
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Write a file that only its owner can read, as a whole or not at all.
+    """Write a file that only its owner can read. On failure, leave the previous file unchanged.
 
     The file replaces any file of the same name. If root writes the file, the file gets the owner of
-    its directory. Otherwise mosquitto could not read its access list after a SIGHUP. Then mosquitto
-    would continue without the list, and everybody would have all rights.
+    its directory. If root owned the access list, mosquitto could not read it after a SIGHUP.
+    mosquitto would continue without the list, and everybody would have all rights.
 
     Raises:
         UserError: the file cannot be written.

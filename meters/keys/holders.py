@@ -1,4 +1,4 @@
-"""Holders of keys on a floor: servers, workers of the service, commands, displays and tables."""
+"""Holders of keys on a floor: the programs and servers that have their own certificate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def holders(
 
 
 def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
-    """Return the holders by their names. A table is also found by its id."""
+    """Return the holders by their user names. A table is also found by its table id."""
     found = {
         each.party.username.removeprefix("table."): each
         for each in held

@@ -1,4 +1,4 @@
-"""Checks of the keys on this machine, and a warning about connections without encryption."""
+"""Checks of the keys and certificates on this machine, and of encryption on the network."""
 
 import datetime
 import ipaddress
@@ -27,8 +27,8 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 class KeyFinding(NamedTuple):
     """Result of one check of keys.
 
-    `holds` says whether the check passed, `seen` has the details. With `warns`, a failure is only a
-    warning.
+    `holds` is true if the check passed. `seen` has the details. If `warns` is true, a failure is
+    only a warning.
     """
 
     what: str
@@ -38,10 +38,10 @@ class KeyFinding(NamedTuple):
 
 
 def check_keys(keys: Path) -> Sequence[KeyFinding]:
-    """Check every key and certificate in a directory; return one line if all are correct.
+    """Check every key and certificate in a directory. If all are correct, return one result.
 
     An expired certificate is a failure. A certificate that expires soon is a warning. A secret that
-    users other than its owner can read is a warning too.
+    other users of the machine can read is also a warning.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
@@ -104,7 +104,7 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if the services on this machine do not have the same secret name for shared events."""
+    """Warn if services on this machine have different secret group names for table events."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, EVENT_GROUP_FILE, lambda path: [read_secret(path)], found)
     if () in found:
@@ -121,9 +121,10 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if a service on this machine has no password of the Redis user for users.
+    """Warn if a service here has no password for the Redis user of pitlink's users.
 
-    Such a service uses the Redis user for the books also for users and operators' log.
+    Such a service uses only one Redis user: for links' data, and also for pitlink's users and the
+    operators' log.
     """
     lacking = [
         directory.name

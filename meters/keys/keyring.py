@@ -1,4 +1,4 @@
-"""The directory of keys. Missing keys are made; existing keys are kept unless they are renewed."""
+"""The directory of keys. Missing keys are made. Existing keys are kept, unless renewed."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """Result for the keys of one holder. `until` is the time at which the certificate expires."""
+    """What was done with a holder's keys. `until` is the time when the certificate expires."""
 
     place: str
     act: Act
@@ -51,7 +51,7 @@ class KeyringEntry:
 class ServerPaths:
     """Directories of the servers' files on the servers' own machines.
 
-    A directory is None if its server reads the files in the directory of keys.
+    A directory is None if the server reads its files directly from the directory of keys.
     """
 
     broker: Path | None = None
@@ -69,7 +69,7 @@ class Keyring:
         self._authority_pem = b""
 
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
-        """Make the missing keys of every holder, and write the servers' files again.
+        """Make the missing keys of every holder, and write the configuration of the servers again.
 
         `renewed` has the user names of holders that get new keys. Their old certificates are
         revoked.
@@ -110,7 +110,7 @@ class Keyring:
     def _signing(self) -> Authority:
         """Return the authority with its key.
 
-        The key can be kept elsewhere while nothing is signed.
+        The key is read only when it must sign. So it can be kept in a safe at other times.
         """
         if self._signer is None:
             raise UserError(
@@ -148,10 +148,11 @@ class Keyring:
         return KeyringEntry(party.place, act, _certificate(certificate).not_valid_after_utc)
 
     def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Write the same secret name for shared events to all services; a new name after a renewal.
+        """Write the same secret group name to all services. After a renewal, write a new name.
 
-        Two services with different names would each receive every event. The double delivery would
-        only increase the load: a repeated event gets the first reply again.
+        Services with the same name share the tables' events. If two services had different names,
+        both would receive every event. This would only increase the load, because a repeated event
+        gets the kept reply.
         """
         paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
         names = {read_secret(path) for path in paths.values() if path.exists()}
@@ -159,7 +160,7 @@ class Keyring:
         return _share(entries, paths, f"{name}\n")
 
     def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Write the same secrets for the operators' log to all services; add one after a renewal.
+        """Write the same secrets for the operators' log to all services. A renewal adds one secret.
 
         The earlier secrets remain after the new one. So entries that were written with an earlier
         secret can still be checked.
@@ -227,7 +228,7 @@ class Keyring:
 def _share(
     entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
 ) -> list[KeyringEntry]:
-    """Write the same text to some files; mark a holder's entry as changed if its file differed."""
+    """Write the same text to all given files. Mark the entry of a holder whose file differed."""
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:
         write_private(paths[place], text)

@@ -1,4 +1,4 @@
-"""Configuration files of Redis: its users with their rights, and TLS."""
+"""Configuration files of Redis: TLS, and the Redis users with their rights."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from meters.redis_client.user_keys import USERS_TAG
 _EVERYBODY: Final = (
     # Commands for the connection, and for the check of Redis's health.
     "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
-    # Commands to find the primary, and to wait for its replicas.
+    # Commands that find the primary, and that wait for replicas.
     "cluster|slots", "role", "wait",
-    # Scripts and transactions. They can use only the commands of this list.
+    # Commands for Lua scripts and transactions. These can use only commands of this list.
     "evalsha", "script|load", "script|exists", "multi", "exec",
-    # Commands for books and for users.
+    # Commands for the data of links and for the data of users.
     "del", "exists", "set", "time",
     "hdel", "hget", "hgetall", "hincrby", "hmget", "hset",
     "xadd", "xrange", "xrevrange",
@@ -25,27 +25,27 @@ _EVERYBODY: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (*_EVERYBODY, "hexists", "xlen", "zrevrangebylex")
-"""All commands that the service uses on the books. No such command can empty a database or change a
-setting."""
+"""All Redis commands that the service uses on the data of links. None of them can empty a database
+or change a setting."""
 
 USERS_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
-"""All commands that the service uses on users, sessions and the operators' log."""
+"""All Redis commands that the service uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
-"""Commands of `pitlink archive`: those of the service, and one that trims archived entries."""
+"""Redis commands of `pitlink archive`: those of the service, and one that deletes archived
+entries."""
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
-"""Patterns of all links' keys, and of the key that replicas under Sentinel confirm. No link's id
-begins with @, so the first pattern covers only links."""
+"""Patterns for all Redis keys of links, and for the key of the small write that replicas confirm
+under Sentinel. No link's id begins with @, so the first pattern covers only links."""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _USERS_KEYS: Final = (f"pitlink:{{{USERS_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
 """Redis user of clients that have not signed in. It is off, so nobody can use it.
 
-This user has no password. It has all rights, because Redis reads its append-only file as this user
-at its start. Redis would skip every command that this user is not allowed to run, so the books
-could be lost.
+This user has all rights but no password. When Redis starts, it reads its append-only file as this
+user. Redis would skip every command that this user is not allowed to run, so data could be lost.
 """
 
 _OURS: Final = frozenset({"default", REDIS_USER, USERS_REDIS_USER, ARCHIVE_USER})
@@ -56,8 +56,8 @@ class RedisPasswords:
     """Passwords of pitlink's Redis users.
 
     Attributes:
-        books: the password of each worker for the books.
-        users: the password of each worker for users and operators' log.
+        books: for each worker, the password for the data of links.
+        users: for each worker, the password for pitlink's users and the operators' log.
         archive: the password of `pitlink archive`.
     """
 
@@ -67,12 +67,12 @@ class RedisPasswords:
 
 
 def users(passwords: RedisPasswords, before: str = "") -> str:
-    """Return Redis's file of users, with the hashes of their passwords (duty D20).
+    """Return the file of Redis users, with the hashes of their passwords (duty D20).
 
-    The file has pitlink's own users, and the users that the facility has added.
+    The file has the Redis users of pitlink, and those that the facility has added.
 
     Args:
-        passwords: the passwords of pitlink's own users.
+        passwords: the passwords of pitlink's Redis users.
         before: the previous file. The lines about the facility's users are kept.
     """
     lines = [
@@ -114,5 +114,5 @@ aclfile "{home}/users.acl"
 
 
 def tls(home: Path) -> str:
-    """Return Redis's settings: TLS only, certificates of the authority, pitlink's users."""
+    """Return settings of Redis: only TLS, certificates of the authority, and pitlink's users."""
     return _TLS.format(home=home)

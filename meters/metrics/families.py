@@ -14,7 +14,7 @@ UNKNOWN: Final = "unknown"
 
 
 class Audited(StrEnum):
-    """The outcome of an audit. `failed` means that the store could not be read."""
+    """The outcome of an audit. `failed` means that Redis could not be read."""
 
     BALANCED = "balanced"
     DIFFERS = "differs"
@@ -24,7 +24,7 @@ class Audited(StrEnum):
 _FURTHER: Final = {
     "kind": ("odds", "percent"), "result": tuple(Audited), "scope": ("last", "whole"),
 }  # fmt: skip
-"""The label values that do not come from the floor file."""
+"""The possible values of the labels that do not name a part of the floor file."""
 
 
 @final

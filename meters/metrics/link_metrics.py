@@ -1,4 +1,4 @@
-"""Metrics of a link's books: balances, audits, and claims and requests that wait."""
+"""Metrics of a link's data in Redis: balances, audits, waiting claims and waiting requests."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ _WAITING: Final = (
 
 @final
 class LinkMetrics:
-    """The metrics of the books of all links.
+    """The metrics of the data in Redis, for all links.
 
     `now` returns the time in seconds since the epoch.
     """
@@ -48,7 +48,7 @@ class LinkMetrics:
         self._set("meter_amount_cents", amount_cents, *self._known.known_meter(link, meter))
 
     def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
-        """Set the metrics of a link's books.
+        """Set the metrics of a link's state and data.
 
         `sealed` is the number of the last ledger entry up to which an audit found no error.
         """
@@ -95,8 +95,8 @@ class LinkMetrics:
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
         """Set the metrics of an audit's result, and count the audit.
 
-        If the audit could not read the store, it is only counted. The metrics keep the result of
-        the previous audit.
+        If the audit could not read Redis, it is only counted. The other metrics then keep the
+        result of the last complete audit.
         """
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:

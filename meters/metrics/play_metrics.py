@@ -36,7 +36,7 @@ class PlayMetrics:
             self.count_refusal(link, "unknown_table", 0)
 
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
-        """Return the functions that add to counters.
+        """Return, for each counter name, the function that adds to this counter.
 
         Every wager uses these functions, so they are looked up only once.
         """
@@ -81,11 +81,11 @@ class PlayMetrics:
             add(amount)
 
     def count_void_after_cards(self, link: str, table: str, voids: int) -> None:
-        """Count rounds of a table that were void after cards had been entered."""
+        """Count rounds of a table that were voided after their cards had been entered."""
         self._count_at_table("table_voids_after_cards", link, table, voids)
 
     def count_reentered(self, link: str, table: str, hands: int) -> None:
-        """Count hands of a table that were taken back and entered differently."""
+        """Count hands of a table that the dealer took back and entered with other cards."""
         self._count_at_table("table_hands_reentered", link, table, hands)
 
     def count_unconfirmed(self, link: str, table: str, corrections: int) -> None:

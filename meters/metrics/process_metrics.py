@@ -87,7 +87,7 @@ class ProcessMetrics:
         streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
-        """Count a dropped message of a table. `link` is the link of this table.
+        """Count a message of a table that was dropped. `link` is the link of this table.
 
         If the floor file has no such link, the message is counted as ``unknown``.
         """
@@ -98,7 +98,7 @@ class ProcessMetrics:
         self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
 
     def observe_step(self, events: int, seconds: float) -> None:
-        """Note one script call: the number of events that it applied, and its duration."""
+        """Note one call of the Lua script: the number of applied events, and the seconds."""
         self._histograms["batch_events"].observe(events)
         self._histograms["script_seconds"].observe(seconds)
 
@@ -127,8 +127,8 @@ class ProcessMetrics:
     ) -> None:
         """Set the metrics of a link's heartbeat: the link's state and the missed heartbeats.
 
-        `lasted_s` is the time since the heartbeat before, in seconds. If the link is inoperable,
-        this time is added to its inoperable time.
+        `lasted_s` is the time in seconds since the last heartbeat. If the link is inoperable, this
+        time is added to the total time for which the link was inoperable.
         """
         self._set("link_operable", int(operable), link)
         self._set("link_closed", int(closed), link)

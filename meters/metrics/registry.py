@@ -26,14 +26,14 @@ class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
     Args:
-        floor: the floor file. Only its links, meters and tables get labels of their own. These
-            labels exist from the start, so a rate is right from the first wager.
+        floor: the floor file. Metrics have labels for its links, meters and tables. These labels
+            exist from the start with the value 0, so Prometheus sees the first increase.
         now: a function that returns the time in seconds since the epoch. It is used for the age of
             waiting claims.
 
     Attributes:
         play: the metrics of play at the tables.
-        books: the metrics of the books and their audits.
+        books: the metrics of links' data and its audits.
         running: the metrics of the service itself.
     """
 
@@ -55,7 +55,7 @@ class Metrics:
     def exposition(self, accept: str) -> tuple[bytes, str]:
         """Return all metrics for Prometheus, and the media type of the answer.
 
-        `accept` is the header of the request; it decides the media type.
+        `accept` is the request's header `Accept`, which decides the media type.
         """
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type

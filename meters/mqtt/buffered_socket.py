@@ -1,4 +1,4 @@
-"""Socket that reads and writes large pieces for a client that uses small pieces.
+"""Socket that reads and writes large pieces of data for a client that uses small pieces.
 
 The client is paho. It reads each packet in three steps: first byte, length and body. It sends each
 packet in its own call. With thousands of messages a second, these calls used a fifth of the
@@ -11,23 +11,23 @@ import ssl
 from typing import Final
 
 _PIECE_BYTES: Final = 32_768
-"""Bytes read in one call, and in one turn of the event loop. So many bytes contain a few hundred
-messages, whose processing takes a few milliseconds."""
+"""Number of bytes read in one call, and in one turn of the event loop. They contain a few hundred
+messages, which take a few milliseconds to process."""
 _UNSENT_BYTES_MAX: Final = 1_048_576
 """Number of unsent bytes above which the writer has to wait, as with any full socket buffer."""
 _PUSHED_BYTES_MAX: Final = 67_108_864
-"""Number of unsent bytes above which `push` accepts no more. `push` does not wait, so a broker that
-leaves so many bytes unread counts as gone."""
+"""Number of unsent bytes above which `push` accepts no more. `push` does not wait: it treats a
+broker that leaves so many bytes unread as lost."""
 _RETRY_S: Final = 0.002
 
 
 class BufferedSocket:
     """Replacement for a connected, non-blocking socket.
 
-    Written bytes are sent at the end of the event loop's turn. One piece is read in each turn. paho
-    reads as long as there is data. In a flood the data has no end, so without this limit no other
-    task would run. If sending fails, the next call raises the error, as the kernel does for a
-    broken connection.
+    Written bytes are sent at the end of the event loop's turn. Only one piece is read in each turn.
+    paho reads as long as there is data. Without this limit, a flood of messages would stop all
+    other tasks. If sending fails, the next call raises the error, as the kernel does for a broken
+    connection.
     """
 
     def __init__(self, inner: socket.socket) -> None:
@@ -59,7 +59,7 @@ class BufferedSocket:
         return len(self._arrived) - self._taken + self._beneath()
 
     def _beneath(self) -> int:
-        """Return the number of bytes that TLS holds. The kernel no longer reports these bytes."""
+        """Return the number of bytes in the buffer of TLS, which the kernel no longer reports."""
         inner = self._inner
         return inner.pending() if isinstance(inner, ssl.SSLSocket) else 0
 

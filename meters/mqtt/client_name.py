@@ -1,9 +1,10 @@
-"""Detection of two services that connect to the broker with the same keys.
+"""Detection of two services that connect to the broker with the same key bundle.
 
-The broker names each client by its credential. If two connections have the same name, it ends the
-older connection. MQTT 3.1.1 does not report the reason. So both services would connect again and
-again, several times a second. To prevent this, each service notes in Redis that it uses its name. A
-service that lost its connection reads in Redis which service uses the name now.
+The broker names each client by its credential. If two connections have the same name, the broker
+ends the older connection. MQTT 3.1.1 does not report the reason. So each of the two services would
+connect again several times a second, and end the connection of the other. To prevent this, each
+service notes in Redis that it uses its name. A service that has lost its connection reads in Redis
+which service uses the name now.
 """
 
 import asyncio
@@ -26,14 +27,14 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""Number of reads without a sign of the other service after which the name counts as free."""
+"""Number of reads of Redis after which the name counts as free, if no new note was found."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
 
 
 class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Process connected under a name. The older of two processes has the lower ticket."""
+    """Process that is connected to the broker under a name. An older process has a lower ticket."""
 
     instance: str
     ticket: int
@@ -43,7 +44,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Note by a service that stays away from the broker. Its time is from Redis's clock."""
+    """Note of a service that does not connect to the broker. The time is from Redis's clock."""
 
     at_s: int
     reason: str
@@ -57,13 +58,12 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """Name of this process's keys at the broker.
+    """Name that this process has at the broker because of its key bundle.
 
-    Without keys from `pitlink keys`, a client's name is new at each start. Then this class does
-    nothing.
+    Without a key bundle, each start makes a new name. In this case, the class does nothing.
 
     Attributes:
-        problem: the reason why this service stays away from the broker, or None.
+        problem: the reason why this service does not connect to the broker; None if it connects.
     """
 
     def __init__(self, redis: AnyRedis, link: str) -> None:
@@ -77,7 +77,7 @@ class ClientName:
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:
-        """Check before a connection which service uses the name; wait while an older one uses it.
+        """Before a connection, read which service uses the name. Wait while an older one uses it.
 
         The first connection of a process is made without this check, because a restarted service
         finds the note of its own previous process.
@@ -104,7 +104,7 @@ class ClientName:
     async def hold(self, address: BrokerAddress) -> None:
         """Note in Redis repeatedly that this service uses the name, until canceled.
 
-        If another service stays away from the broker because of this note, log which service it is.
+        If another service does not connect because of this note, log the name of that service.
         """
         name = address.client_name
         while name is not None:
@@ -136,7 +136,7 @@ class ClientName:
             return None
 
     async def _note_refusal(self, name: str, reason: str) -> None:
-        """Note in Redis that this service stays away; `pitlink check` reads the note."""
+        """Note in Redis that this service does not connect. `pitlink check` reads the note."""
         try:
             async with asyncio.timeout(_ANSWERED_WITHIN_S):
                 at_s, _ = await self._redis.time()
@@ -157,7 +157,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return the reasons, noted in Redis recently, why services stay away from the broker.
+    """Return the reasons for which services do not connect to the broker, from recent notes.
 
     Raises:
         RedisError: Redis failed.

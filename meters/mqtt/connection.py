@@ -23,11 +23,11 @@ from meters.wire.broker_client import BrokerClient
 log = structlog.get_logger()
 
 _OWN_IDS_FROM: Final = 1_024
-"""First id of the packets that pitlink builds itself. paho numbers the few packets that it sends
-from 1."""
+"""First id of the packets that pitlink builds itself. paho gives ids from 1 to the few packets that
+it sends."""
 KEEPALIVE_S: Final = 15
-"""Silence of the broker after which the client sends a ping. If the broker stays silent for the
-same time again, the client disconnects."""
+"""Seconds without data from the broker after which the client sends a ping. If no data arrives for
+the same time after that, the client disconnects."""
 _ANSWER_WITHIN_S: Final = 10.0
 
 Queue = asyncio.Queue[aiomqtt.Message]
@@ -84,7 +84,7 @@ class BrokerConnection(BrokerClient):
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message; return it with one message from each other topic that has any.
+        """Wait for a message. Return it, with one message from each other topic that has some.
 
         The batch has up to `size_max` messages.
 
@@ -101,9 +101,9 @@ class BrokerConnection(BrokerClient):
     def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish a message with QoS 1, without waiting.
 
-        The packet is built here. paho would store each packet, to send it again in a session that
-        pitlink does not use. This storing took more time than all other work of the service for a
-        wager.
+        pitlink builds the packet itself. paho would store each packet for a later session, which
+        pitlink does not use. To store the packet took more time than all other work of the service
+        for a wager.
         """
         if self._socket is None:
             return
@@ -118,7 +118,7 @@ class BrokerConnection(BrokerClient):
 def _giving(queue: Queue) -> Callable[[int], Queue]:
     """Return a factory that returns this queue to aiomqtt.
 
-    The connection keeps the queue too, to empty it in one turn.
+    The connection also uses this queue itself, to read several messages in one turn.
     """
 
     def give(maxsize: int = 0) -> Queue:

@@ -1,8 +1,9 @@
-"""Messages from the broker that wait to be processed: one queue for each topic, in turn.
+"""Messages from the broker that wait to be processed, in one queue for each topic.
 
-A table has one event in flight, and repeats the event until it has a reply. So more than a few
-messages of one topic are a flood. These messages delay only each other. Messages that no longer fit
-are dropped. If the sender is a table, it sends its event again.
+The queues are served in turn. A table sends one event at a time, and repeats it until it has a
+reply. So more than a few waiting messages of one topic are a flood. A flood delays only messages of
+its own topic. Messages that do not fit in the queue are dropped. A table whose event is dropped
+sends it again.
 """
 
 import asyncio
@@ -14,11 +15,11 @@ from typing import Final
 import aiomqtt
 
 WAITING_MAX: Final = 8
-"""Largest number of waiting messages of one topic. A table in play has one, and sometimes a
-hello."""
+"""Largest number of waiting messages of one topic. A table in play has one message, and sometimes
+also a hello (an agent's first message)."""
 HELD_OFF_S: Final = 0.2
-"""Time for which a full lane accepts no more messages. So a flood costs only the time to read its
-messages."""
+"""Seconds for which a full lane (queue) accepts no more messages. In this time, a flood costs only
+the reading of its messages."""
 BYTES_MAX: Final = 67_108_864
 """Largest number of waiting bytes of all topics together."""
 
@@ -27,15 +28,17 @@ Lane = Callable[[str], str]
 
 
 class Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """Queue that returns one message of each lane in turn. It limits each lane and the total.
+    """Queue that returns one message of each lane in turn. Each lane has a limit.
 
     A lane is a queue of messages, usually of one topic.
 
     Args:
         lane: returns the lane of a topic. By default each topic has its own lane.
         dropped: is called with the topic of each dropped message.
-        aside: processes a message that must not wait; returns False for any other message.
-        took: is called for each batch with the seconds for which its oldest message had waited.
+        aside: a function that processes a message that must not wait; it returns False for any
+            other message.
+        took: is called for each batch, with the seconds for which the oldest message of the batch
+            has waited.
     """
 
     def __init__(
@@ -65,11 +68,10 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         return sum(map(len, self._lanes.values()))
 
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """Return a batch: a received message, and one from each other lane that has any.
+        """Return a batch: the message `first`, and one message from each other lane that has some.
 
-        The batch has up to `size_max` messages. A new message in the lane of the first message has
-        its turn before lanes that began to wait later. So a batch can have two messages of one
-        table.
+        The batch has up to `size_max` messages. The next message in the lane of `first` comes
+        before the lanes that began to wait after it. So a batch can have two messages of one table.
         """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
@@ -102,6 +104,6 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         item, arrived_s = lane.popleft()
         self._first_s = min(self._first_s, arrived_s)
         if lane:
-            self._lanes[name] = lane  # behind all others
+            self._lanes[name] = lane  # behind all other lanes
         self._bytes -= len(item.payload)
         return item

@@ -26,7 +26,7 @@ def text(value: str) -> bytes:
 
 
 def remaining_length(length: int) -> bytes:
-    """Return a remaining length as MQTT encodes it: seven bits a byte, the low bits first."""
+    """Return the length of a packet's rest in MQTT form: seven bits a byte, low bits first."""
     if length < 0x80:
         return bytes((length,))
     return bytes((length & 0x7F | 0x80,)) + remaining_length(length >> 7)

@@ -19,16 +19,16 @@ _AGAIN_S: Final = 1.0
 class EventSubscriptions:
     """Subscriptions to the events of the links that operate now, and of no other links.
 
-    Services share the events: the broker sends each event to one of them. A service that cannot
-    answer the events of a link leaves them to the other services. If there is no other service, the
+    Services share the events: the broker sends each event to only one of them. A service that does
+    not operate a link leaves its events to the other services. If there is no other service, the
     tables send their events again. While every link operates, there is one subscription for all
     links. This subscription also receives the events of tables that are not on the floor, so these
     tables get a refusal.
 
     The name of the group that shares events is a secret of the services. A broker sends each event
     to one member of the group. If this member is not allowed to read the event, mosquitto drops the
-    event. So anybody who could join the group would cause lost events. The name is in no log of
-    pitlink, and in none of its error messages.
+    event. So a foreign client in the group would cause lost events. pitlink writes the name to no
+    log and no error message.
 
     `operable` returns the links that operate now. Without `shared`, the broker does not share
     events, and one service works alone.
@@ -49,7 +49,7 @@ class EventSubscriptions:
         self._settled = asyncio.Event()
 
     def refresh(self) -> None:
-        """Signal that a link has started or stopped operating."""
+        """Report that a link has begun or stopped to operate."""
         self._changed.set()
 
     async def follow(
@@ -87,9 +87,10 @@ class EventSubscriptions:
             await self._changed.wait()
 
     async def leave(self) -> None:
-        """Unsubscribe from the events of every link for good.
+        """Unsubscribe from the events of every link permanently.
 
-        When this returns, all events that the broker sent before the call have arrived.
+        When this method returns, all events have arrived that the broker sent before it stopped
+        sending.
         """
         self._leaving = True
         self._settled.clear()
@@ -98,8 +99,8 @@ class EventSubscriptions:
 
     async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:
         wanted = self._wanted(share)
-        # In this order no event is missed between the two steps. An event received twice is a
-        # repeat.
+        # In this order, no event is missed between the two calls. An event that is received twice
+        # counts only once.
         for pattern in sorted(wanted - held):
             await connection.subscribe(pattern, qos=1)
             held.add(pattern)

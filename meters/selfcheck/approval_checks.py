@@ -1,4 +1,4 @@
-"""Comparison of a link's settings in the floor file with those approved last (duties D10, D12)."""
+"""Comparison of a link's settings in the floor file with the last approved ones (D10, D12)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _KNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Unapproved:
-    """Settings of a link in the floor file that differ from those approved last.
+    """Settings of a link in the floor file that differ from the last approved ones.
 
     Attributes:
         digest: the digest of the floor file's settings that concern money.
-        replaces: the digest of the approved settings in the store; empty if there is none.
+        replaces: the digest of the approved settings in Redis; empty if no settings are approved.
         changed: the differences, in words.
         approved: the last approval; None if it is unknown.
-        barred: why these settings cannot be approved now; None if they can.
+        barred: the reason why these settings cannot be approved now; None if they can be.
     """
 
     digest: str
@@ -61,15 +61,15 @@ class Unapproved:
 
 
 class Configuration:
-    """Configuration of one link: the floor file's settings, and their approval in the books.
+    """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
     Args:
         floor: the floor file.
-        store: the link's books.
-        stores: the books of all links of the floor. A table that is held for a hand pay must not
-            play under another link or another name.
-        adopts: whether a changed floor file needs no approval. Only a demonstration may set this:
-            its floor is new in each run and involves no real money.
+        store: the link's data in Redis.
+        stores: the data of all links of the floor. It shows if a table of this link still waits for
+            a hand pay under another link or another name. Such a table must not play.
+        adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
+            set this, because its floor is new in each run and involves no real money.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Configuration:
         self.filed = LinkConfiguration.of(floor, self._link)
 
     async def unapproved(self) -> Unapproved | None:
-        """Return the floor file's differences from the approved settings; None if there are none.
+        """Return how the floor file differs from the approved settings; None if it does not.
 
-        The result is also None if nothing was ever approved. The first floor file is adopted when
-        the link is opened.
+        The result is also None if no floor file was ever approved. The first floor file needs no
+        approval: it is adopted when the link is opened.
 
         Raises:
-            RedisError: the store failed.
+            RedisError: Redis failed.
         """
         try:
             approved = await self._book.current()
@@ -120,11 +120,11 @@ class Configuration:
         return None if found is None or self._will_adopt(found) else found.problem
 
     async def adopt(self, by: str) -> None:
-        """Adopt the floor file if nothing was ever approved, or if it is a demonstration's.
+        """Adopt the floor file if none was ever approved, or if it is for a demonstration.
 
         Raises:
-            TermsError: other settings are approved, or the store lost the approval.
-            RedisError: the store failed.
+            TermsError: other settings are approved, or Redis has lost the approval.
+            RedisError: Redis failed.
         """
         found = await self.unapproved()
         if found is not None and not self._will_adopt(found):
@@ -133,41 +133,40 @@ class Configuration:
             if found is not None:
                 await self._approve(by, found.changed, found.replaces)
             elif self._seen:
-                return  # it is the approved one
+                return  # this floor file is already approved
             else:
                 if held := await self._held_elsewhere():
                     raise TermsError(held)
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
-        # Read the approval back: this service or another worker may have just written it.
+        # Read the approval again, because this service or another worker can have just written it.
         if (found := await self.unapproved()) is not None:
             raise TermsError(found.problem)
 
     async def is_approved(self) -> bool:
-        """Check if the store has an approval of a floor file for this link.
+        """Check if Redis has an approval of a floor file for this link.
 
         Raises:
-            ForgedError: the approval in the store differs from the approval in the ledger.
-            RedisError: the store failed.
+            ForgedError: the approval in Redis differs from the approval in the ledger.
+            RedisError: Redis failed.
         """
         return await self._book.current() is not None
 
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> tuple[str, ...]:
-        """Approve the current floor file; return its differences from the last approved one.
+        """Approve the current floor file. Return its differences from the last approved one.
 
-        `digest` is the digest of the settings that the user was shown. Nothing else is approved.
-        `setters` are the people who recently set the user's PIN. A person who is able to change the
-        floor file does not count as a second person.
+        `digest` is the digest of the settings that the user saw. If the settings are different now,
+        the approval is refused. `setters` are the people who recently set the user's PIN.
 
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was
-                shown. ``no_change``: it is already approved. ``barred``: it cannot be approved now.
-                ``same_person``: another person must approve it. The last two codes come with a
-                reason.
-            RedisError: the store failed.
+                shown. ``no_change``: the floor file is already approved. ``barred``: the floor file
+                cannot be approved now. ``same_person``: another person must approve it. The codes
+                ``barred`` and ``same_person`` have a reason.
+            RedisError: Redis failed.
         """
         if setters.by_command:
             raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
@@ -183,7 +182,7 @@ class Configuration:
         return changed
 
     async def check(self) -> Check:
-        """Return the state of the approval as a result of the self-check."""
+        """Return, as a result of the self-check, whether the floor file is approved."""
         what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
         if problem := await self.problem():
             return Check(what, holds=False, seen=f"{problem} ({short})")
@@ -217,9 +216,9 @@ class Configuration:
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
-        """Return why a table of this link must not play: it is held for a hand pay elsewhere.
+        """Return a text if a table of this link still waits for a hand pay elsewhere.
 
-        The result is None if no table is held under another link or another name.
+        Elsewhere means: under another link or another name. If no table waits, the result is None.
         """
         for store in self._stores:
             for held in await holding_claims(store):
@@ -236,7 +235,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Return why a floor file could not open the books even if approved; None if it could."""
+    """Return why a link could not operate with a floor file even if approved; None if it could."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check, with its details. With `warns`, a failure is only a warning."""
+    """Result of one check, with its details. If `warns` is true, a failure is only a warning."""
 
     what: str
     holds: bool

@@ -1,4 +1,4 @@
-"""Checks of the floor file alone: its contents, its branding, and what its tables offer."""
+"""Checks of only the floor file: its contents, its branding, and the wagers that tables offer."""
 
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
@@ -11,7 +11,7 @@ from meters.selfcheck.check_result import Check
 
 
 def facility_checks(floor: Floor) -> list[Check]:
-    """Check the floor file, the signage, and what the tables offer."""
+    """Check the floor file, the signage, and the wagers that the tables offer."""
     tables = sum(len(link.table) for link in floor.link)
     return [
         Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
@@ -31,7 +31,7 @@ def _check_branding(floor: Floor) -> Check:
 
 
 def _check_offers(floor: Floor) -> list[Check]:
-    """Warn if a table has chosen no paytable for the game against the dealer, but needs one."""
+    """Warn if a table must choose a paytable for the game against the dealer and has not."""
     found = []
     for link in floor.link:
         for table in link.table:
@@ -71,7 +71,7 @@ def _check_returns(floor: Floor) -> list[Check]:
 
 
 def _check_bounds(floor: Floor) -> list[Check]:
-    """Warn if a full table's wagers would exceed the largest contribution (duty D3)."""
+    """Warn if a round at a full table would contribute more than is allowed (duty D3)."""
     found = []
     for link in floor.link:
         for meter in link.meter:

@@ -1,6 +1,6 @@
-"""Access to a store that was used before.
+"""Access to a Redis that already has data of the floor.
 
-Commands use this module, so that none of them uses an empty store as the floor's store.
+Because commands use this module, none of them mistakes an empty Redis for the floor's Redis.
 """
 
 from collections.abc import AsyncIterator
@@ -27,14 +27,14 @@ async def open_used_store(
     archives: bool = False,
     users_suffice: bool = False,
 ) -> AsyncIterator[AnyRedis]:
-    """Open the store of a floor, for a command that needs the floor's books.
+    """Open the Redis of a floor, for a command that needs the data of links.
 
-    With `users_suffice`, a store that has only users is enough. The other options are those of
+    With `users_suffice`, it is enough if Redis has users. The other options are those of
     `open_redis`.
 
     Raises:
-        UserError: the store never had books of this floor. With `users_suffice`, it never had a
-            user either.
+        UserError: Redis never had data of a link of this floor. With `users_suffice`, it also never
+            had a user.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
@@ -45,9 +45,9 @@ async def open_used_store(
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Check if a store has books of the floor, or had books and lost them.
+    """Check if Redis has data of a link of the floor, or has lost such data.
 
-    With `users_suffice`, a store that has users is enough.
+    With `users_suffice`, it is enough if Redis has users.
     """
     if _was_opened_here(floor):
         return True
@@ -58,10 +58,10 @@ async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bo
 
 
 async def has_users(redis: AnyRedis) -> bool:
-    """Check if a user was ever added to a store.
+    """Check if a user was ever added to this Redis.
 
     Raises:
-        UsersError: ``store_failed``.
+        UsersError: Redis failed (``store_failed``).
     """
     try:
         return await UserStore(redis).schema() is not None
@@ -72,14 +72,14 @@ async def has_users(redis: AnyRedis) -> bool:
 
 
 def may_be_opened(floor: Floor) -> bool:
-    """Check if the floor's store can have data, before an embedded Redis is started for it."""
+    """Check if the floor's Redis can have data. Do this before an embedded Redis is started."""
     if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
         return True
     return (Path(floor.service.data) / "redis").is_dir()
 
 
 def never_opened(floor: Floor) -> UserError:
-    """Return the error of a command whose floor file names a store that was never opened."""
+    """Return the error that the floor file names a Redis that has no data of the floor."""
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"
@@ -87,17 +87,17 @@ def never_opened(floor: Floor) -> UserError:
 
 
 def store_address(floor: Floor) -> str:
-    """Return a text that says where the floor's store is, without a password."""
+    """Return a text that says where the floor's Redis is. The text has no password."""
     if floor.service.redis == _EMBEDDED:
         return f"the store in {floor.service.data}"
     return "the store in the Redis that the floor file names"
 
 
 def _was_opened_here(floor: Floor) -> bool:
-    """Check if the data directory has a mark of a link's ledger.
+    """Check if the data directory has a ledger mark of a link (a note of its last entry).
 
-    Then the store had data. If it is empty now, it has lost the data, and the audit reports the
-    loss.
+    If it has one, Redis had data. If Redis is empty now, it has lost the data, and the audit
+    reports the loss.
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)
@@ -107,5 +107,5 @@ async def _has_books(store: LinkStore) -> bool:
     try:
         return await store.schema() is not None
     except ValueError:
-        # The store has data that cannot be read. The code that reads the data reports the error.
+        # Redis has data that cannot be read. The code that reads this data later reports the error.
         return True

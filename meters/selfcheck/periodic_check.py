@@ -18,11 +18,11 @@ UNDER_WAY: Final = "the self-check is under way"
 
 
 class SelfCheck:
-    """The checks of the whole service. `pitlink check` shows them too.
+    """The checks of the whole service. `pitlink check` makes the same checks.
 
-    After one failure, every link is inoperable until the service is restarted. The links stay
-    inoperable even if somebody restores an altered file of the software. Nobody knows which version
-    of the file this process has loaded.
+    After one failure, every link is inoperable until the service is restarted. Even if somebody
+    restores an altered file of the software, the links remain inoperable, because nobody knows
+    which contents of the file this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -35,7 +35,7 @@ class SelfCheck:
         return self._problem
 
     async def run(self) -> None:
-        """Check everything once, then the software every hour, until canceled (duties D9, D10)."""
+        """Check everything once. Then check the software every hour until canceled (D9, D10)."""
         started = await asyncio.to_thread(read_software)
         checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
         self._settle(checks)
@@ -57,7 +57,7 @@ class SelfCheck:
 
 
 def since(started: Software, now: Software) -> Check:
-    """Check that the installed software is the software with which this process started (D9)."""
+    """Check that the installed software has not changed since this process started (D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
         seen = "another release was installed since the start: restart the service"

@@ -25,7 +25,7 @@ _NEVER = "never noted here"
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Yield the times of the last audits, archive check and backup, from the notes about them."""
+    """Yield the times of the last audits, archive check and backup, noted in the data directory."""
     data = Path(floor.service.data)
     yield _noted("last audit", read_note(data / AUDIT_NOTE, AuditNote))
     yield _noted("last whole audit", read_note(data / WHOLE_AUDIT_NOTE, AuditNote))
@@ -38,7 +38,7 @@ async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
     Raises:
         RedisError: the store failed.
-        ValueError: the store is damaged.
+        ValueError: the data in Redis is damaged.
     """
     archive, looked = Path(floor.archive.directory), _last_look(floor)
     for link in floor.link:

@@ -1,4 +1,4 @@
-"""Check of the Redis user for users and operators' log, and of this user's password."""
+"""Check of the separate Redis user for pitlink's users and the operators' log."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _OLD_LIST: Final = (
 
 
 async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
-    """Check that the users' keys can be used, and only by their own Redis user (duty D20).
+    """Check that one Redis user, and no other, can use the data of pitlink's users (D20).
 
     Returns:
         The result of the check. None if there is no such Redis user, or if Redis does not answer;
@@ -40,7 +40,7 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
 
 
 async def _look(books: Redis, users: Redis) -> Check | None:
-    """Check the Redis users with which two clients sign in: one for the books, one for users.
+    """Check two Redis users by their clients: `books` for links, `users` for pitlink's users.
 
     Raises:
         RedisError: Redis failed.

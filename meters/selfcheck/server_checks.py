@@ -1,4 +1,4 @@
-"""Checks of the floor file's broker and Redis, and of the data in the store (D9, D10)."""
+"""Checks of the floor file's broker and Redis, and of the data in Redis (D9, D10)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -73,14 +73,14 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
 
 async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
-    """Check that no two services connect to the broker with the same keys."""
+    """Check that no two services connect to the broker with the same key bundle."""
     found = await refusals(redis, floor.link[0].id)
     seen = "; ".join(found) or "no two of them use the same keys"
     return Check("services", holds=not found, seen=seen)
 
 
 async def _check_users(store: UserStore) -> Check:
-    """Check the schema version of the users' keys."""
+    """Check that the data of users has the layout (schema version) of this release."""
     try:
         return _check_schema("schema of the people", await store.schema())
     except UsersError as error:
@@ -88,7 +88,7 @@ async def _check_users(store: UserStore) -> Check:
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
-    """Check the operators' log against its mark, and the users against this log (duty D17)."""
+    """Check the operators' log against its mark (last entry seen), and users against the log."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
     finding = await check_log(redis, seen, LogSecrets.of(floor.service))
@@ -100,14 +100,14 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
 
 
 def _check_schema(what: str, version: int | None) -> Check:
-    """Check that the books have the schema version of this release (duty D10)."""
+    """Check that data has the layout (schema version) of this release (duty D10)."""
     if problem := schema_problem("it is", version):
         return Check(what, holds=False, seen=problem)
     return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:
-    """Check the terms in the store against the floor file, and the balances against the ledger."""
+    """Check the terms in Redis against the floor file, and the balances against the ledger."""
     link = store.link.id
     mark = LedgerMark(data, link)
     snapshot = await store.snapshot()
@@ -140,7 +140,8 @@ async def broker_check(floor: Floor) -> Check:
     address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
-            # With the keys and the user name of `pitlink check`, this client has no rights at all.
+            # This client has the key bundle and the user name of `pitlink check`, so it has no
+            # rights at all.
             ours = address.files is not None and address.username in {None, CHECK.username}
             if ours and await _hears_itself(broker):
                 return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")

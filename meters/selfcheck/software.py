@@ -1,9 +1,9 @@
 """Comparison of the installed programs with the digests that the wheel recorded (duty D9).
 
 The wheel has a file RECORD with a digest of every file. RECORD was written when the wheel was
-built. A person who can change the installed files can also change this record. So one digest over
-all files is shown too. People compare it with the digest of the submitted wheel, which is kept
-elsewhere.
+built. A person who can change the installed files can also change RECORD. So pitlink also shows one
+digest over all files. People compare this digest with the digest of the submitted wheel, which is
+kept in another place.
 """
 
 import base64
@@ -25,13 +25,13 @@ _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(
     {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
 )  # fmt: skip
-"""Suffixes of files that run, are shown, or contain the rules. The installation must have no such
-file that is not in the record."""
+"""Suffixes of files that run, are shown, or contain the rules. Each installed file with such a
+suffix must be in RECORD."""
 
 _HEADER: Final = 16
 _BY_DIGEST: Final = 1
-"""Flag of compiled code that names its source by digest. Python can run such code without a
-comparison with the source."""
+"""Flag in a compiled file. It means that the file contains the digest of its source. Python can run
+such a file without comparing this digest with the source."""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
 """Digests that a wheel's record is allowed to use. Weaker digests are refused."""
 
@@ -45,10 +45,10 @@ class Software:
 
     Attributes:
         files: the number of files.
-        digest: SHA-256 over all files: the `sha256sum` of a text. This text is the output of
-            `sha256sum` for each file, sorted by path.
+        digest: one SHA-256 over all files. It is calculated over a text: the output of `sha256sum`
+            for each file, sorted by path.
         problems: a text for each file that differs from the record.
-        recorded: whether there are digests for the comparison; False for a checkout.
+        recorded: true if there is a RECORD to compare with; false for a git checkout.
     """
 
     files: int
@@ -115,7 +115,7 @@ def _home(room: str) -> Path:
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield every file of the packages, with its name in the record.
+    """Yield every file of the packages, with its name in RECORD.
 
     Python's compiled files are left out. A link to a directory is yielded, but not the files in the
     directory.
@@ -179,10 +179,10 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
 
 
 def is_of_its_source(source: Path, text: bytes) -> bool:
-    """Check that Python would run this source, not different compiled code next to it.
+    """Check that Python would run this source file, not a different compiled file next to it.
 
-    Python does not run compiled code that is outdated, or of another Python version. Such code is
-    ignored here too.
+    A compiled file that is outdated or of another Python version is ignored, because Python does
+    not run it.
 
     Raises:
         OSError: the compiled code cannot be read.

@@ -18,21 +18,22 @@ Answer = TypeVar("Answer")
 FIRST_ANSWER_WITHIN_S: Final = 1.2
 """Longest wait for the broker's first answer. After this time the client makes another connection.
 
-The limit applies to two steps separately: the TCP connection, and the broker's first byte on it (of
-TLS or MQTT). A proxy whose broker is down can accept a connection and never send a byte on it.
+The limit in seconds applies to each of two waits: for the TCP connection, and then for the broker's
+first byte (of TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection
+and never send a byte.
 """
 CONNECTED_WITHIN_S: Final = 5.0
-"""Longest wait for the rest of a TLS handshake that the broker has begun, then for its CONNACK.
+"""Longest wait, in seconds, for the rest of a TLS handshake, and then for the broker's CONNACK.
 
 If a whole floor connects at the same time, a slow broker works on all handshakes together. If the
-clients disconnected before the broker had finished any of them, the broker would have to start all
-handshakes again, without end.
+clients did not wait long enough, they would all disconnect before any handshake is finished. Then
+all handshakes would begin again, without end.
 """
 ASKED_AFTER_S: Final = 1.5
-"""Silence of the broker after which the client sends a ping to the broker."""
+"""Seconds without data from the broker after which the client sends a ping."""
 SILENT_S: Final = 3.0
-"""Silence of the broker after which a connection counts as lost, even if nobody has closed it. By
-that time a table has locked itself."""
+"""Seconds without data from the broker after which the connection counts as lost, even if nobody
+has closed it. By that time, a table has locked itself."""
 
 _LOOK_EVERY_S: Final = 0.5
 _STEADY_S: Final = 5.0
@@ -87,17 +88,17 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 
 
 class BrokerClient(aiomqtt.Client):
-    """An aiomqtt client that detects a broken connection immediately and releases its resources.
+    """An aiomqtt client that detects a broken connection quickly and then releases its resources.
 
     Each client is for one connection. Every wait for the broker ends when the connection ends.
     aiomqtt alone would wait until its timeout, even for the CONNACK. A connection on which nothing
-    arrives is lost after `SILENT_S`. With aiomqtt alone it would be lost after twice the keep-alive
-    time.
+    arrives counts as lost after `SILENT_S` seconds. With aiomqtt alone, this would take twice the
+    keep-alive time.
 
-    A connection can break between the request for a write and the next turn of the event loop. Then
-    the file descriptor is closed, or it already belongs to another connection. A connection attempt
-    can be canceled before the broker has answered. Then aiomqtt alone would keep the socket and the
-    task until the process ends.
+    A connection can break after a write was requested, but before the event loop does the write. By
+    then, the file descriptor is closed, or it already belongs to another connection. If a
+    connection attempt is canceled before the broker has answered, aiomqtt alone would keep the
+    socket and the task until the process ends.
     """
 
     _thread_connects = False
@@ -132,7 +133,7 @@ class BrokerClient(aiomqtt.Client):
             self._let_go()
             raise
         if self._client.socket() is None:
-            # aiomqtt has dropped the socket, because it treats this loss as the loss of an earlier
+            # aiomqtt has forgotten the socket, because it mistakes this loss for that of an earlier
             # connection.
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         return self
@@ -168,8 +169,8 @@ class BrokerClient(aiomqtt.Client):
             # aiomqtt does not report a loss that occurs before the broker has answered.
             self._disconnected.set_exception(aiomqtt.MqttError("the connection broke"))
         if not self._disconnected.cancelled():
-            # asyncio logs an exception that nobody reads. It is no error if nobody waits for this
-            # one, so it is read here.
+            # asyncio logs each exception that no code reads. This exception is no error if nobody
+            # waits for it, so it is read here.
             self._disconnected.exception()
 
     async def _misc_loop(self) -> None:
@@ -179,10 +180,10 @@ class BrokerClient(aiomqtt.Client):
             looked_s = self._loop.time()
             await asyncio.sleep(_LOOK_EVERY_S)
             if self._loop.time() - looked_s > 2 * _LOOK_EVERY_S or not self._connected.done():
-                # This process was delayed, so data that has already arrived may not be read yet.
+                # This process itself was delayed. Data can have arrived that it has not read yet.
                 continue
-            # paho has no public interface for the time of the last byte, a ping, or ending a
-            # connection.
+            # paho has no public functions to get the time of the last byte, to send a ping, or to
+            # end a connection.
             silent_s = time_func() - paho._last_bytes_received  # noqa: SLF001
             if silent_s >= SILENT_S:
                 paho._loop_rc_handle(_SILENT)  # noqa: SLF001
@@ -198,8 +199,8 @@ class BrokerClient(aiomqtt.Client):
             self._loop.call_soon_threadsafe(self._thread_has_connected)
 
     def _thread_has_connected(self) -> None:
-        # The thread has made other calls to the event loop about its socket. They have run before
-        # this one.
+        # The thread has asked the event loop for other calls about its socket. Those calls have run
+        # before this one.
         self._thread_connects = False
         self._let_go()
 
@@ -230,7 +231,7 @@ class BrokerClient(aiomqtt.Client):
             try:
                 self._loop.add_writer(sock.fileno(), write)
             except (OSError, RuntimeError) as error:
-                # The event loop detected the loss first and has released the socket.
+                # The event loop has detected the loss first, and has already released the socket.
                 broken(error)
 
         # paho may be connecting in its own thread.
@@ -240,9 +241,9 @@ class BrokerClient(aiomqtt.Client):
 class ConnectPace:
     """Pause before each further connection attempt.
 
-    The pause doubles with each attempt. It is counted from the start of the last attempt, so the
-    duration of the attempt is part of the pause. A connection that lasted only a short time counts
-    as a failed attempt.
+    The pause doubles after each failed attempt. It begins at the start of the attempt, so the
+    duration of the attempt is part of the pause. A connection that lasted only a short time also
+    counts as a failed attempt.
 
     Args:
         first_s: the first pause, which is also the shortest pause.
@@ -271,6 +272,6 @@ class ConnectPace:
 def jittered(delay_s: float) -> float:
     """Return `delay_s`, changed at random by up to a quarter.
 
-    So clients that start at the same time do not act at the same time later.
+    Because of this, clients that start at the same time do not retry at the same time.
     """
     return delay_s * _jitter.uniform(0.75, 1.25)

@@ -1,8 +1,8 @@
-"""Claim names for decisions about Envy Bonuses, an extension of the contract.
+"""Names in messages about decisions on Envy Bonuses. These messages extend the contract.
 
-The contract has jackpot messages only for wins. Each decision about an Envy Bonus is sent as an
-additional jackpot message. The claim name in this message is the claim under which the Envy Bonus
-is owed, plus the ending ``-envy``. A reader that does not know the extension sees an unknown claim.
+The contract has jackpot messages only for wins. A decision on Envy Bonuses is sent as an additional
+jackpot message. In this message, the claim name is the claim under which the bonuses are owed, with
+the ending ``-envy``. For a reader that does not know the extension, this is an unknown claim.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ def envy_message_claim(claim: str) -> str:
 
 
 def envy_owed_under(named: str) -> str | None:
-    """Return the claim under which the Envy Bonus in a message is owed.
+    """Return the claim under which the Envy Bonuses of a jackpot message are owed.
 
     The result is None if the message is about a win.
 
@@ -33,8 +33,8 @@ def envy_owed_under(named: str) -> str | None:
 def envy_claim_name(result: str, holder: int) -> str:
     """Return the claim name of the Envy Bonuses for a hand that has no win of its own.
 
-    `result` is the table and the number of the result, `TABLE-SEQ`. `holder` is the hand's
-    position.
+    `result` names the link, the table and the result's sequence number. `holder` is the position of
+    the hand that causes the bonuses.
 
     >>> envy_claim_name("pit.T-1-42", 3)
     'pit.T-1-42-e3'

@@ -1,4 +1,4 @@
-"""Rule that decides if a win holds its table, and texts about a held table."""
+"""Rule that decides if a table must stop play until a win is paid, and texts about such a table."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,16 +6,17 @@ from typing import Final
 from bonus.wagers import PaidFrom
 
 HELD: Final = "held"
-"""Refusal code for the events of a held table. It is also the state of a held table."""
+"""Name of the state of a table that must wait for a hand pay. It is also the refusal code for
+events of such a table."""
 
 HELD_MESSAGE: Final = "the table is held: the cards stay until the documents of a win are done"
 
 
 def holds_table(paid_from: str | None) -> bool:
-    """Check if a win with this source of payment holds its table.
+    """Check if the table must wait until a win with this source of payment is paid or rejected.
 
-    Only a hand pay holds its table, until it is paid or rejected. The cards stay on the table until
-    the necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    Only a hand pay holds its table in this way. The law requires that the cards remain on the table
+    until the necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
 
     >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
     (True, False, False)
@@ -24,5 +25,5 @@ def holds_table(paid_from: str | None) -> bool:
 
 
 def held_by(claims: Iterable[str]) -> str:
-    """Return the reason why a table is held, with the claims that hold the table."""
+    """Return a text that says why a table must wait. It names the claims of the hand pays."""
     return f"{HELD_MESSAGE} ({', '.join(claims)})"

@@ -1,8 +1,8 @@
 """Refusal of JSON in which an object has the same name twice.
 
-JSON readers differ: some use the first of the two values, others the last. pitlink's decoders use
-the last value. The ledger keeps the bytes of the table's event. Another reader of these bytes could
-use the first value.
+If a name occurs twice, some JSON readers use the first value, others the last. pitlink's decoders
+use the last value. The ledger keeps the bytes of the table's event. A later reader of these bytes
+could use the first value.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 def has_name_twice(text: bytes) -> bool:
     r"""Check if an object in a JSON text has a name twice.
 
-    The caller must have decoded the text by its type already.
+    Call this only after the text was decoded successfully as a message.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)

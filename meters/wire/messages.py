@@ -1,4 +1,4 @@
-"""Messages of the public contract, each with its own frozen type.
+"""Messages of the public contract. Each kind of message is an immutable type.
 
 A card is sent as two characters, an amount of money as an integer in cents. Every decoder is
 strict. It refuses a number in quotes, a boolean instead of a number, and a field that the contract
@@ -15,13 +15,13 @@ from bonus.settling.settlement_lines import Line
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""Largest event in bytes. A larger event is refused without decoding. The events of a round with
-seven positions are far smaller."""
+"""Largest size of an event, in bytes. A larger event is refused without decoding. Even the events
+of a round with seven positions are far smaller."""
 
 CardName = str
-"""Card as two characters. The rules of the game check if there is such a card."""
+"""Card as two characters. Its form is checked later, by the rules of the game."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""Card as two characters. Its form is checked here, because no rule checks it."""
+"""Card as two characters. Its form is checked by this type, because no rule of a game checks it."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -51,7 +51,7 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
     """Hand dealt to a position.
 
     `cards` is missing if the hand was folded and collected. `cards` is also missing if `no_win` is
-    true: the dealer declared that the hand wins nothing. `no_win` is left out for other hands.
+    true: the dealer declared that the hand wins nothing. For all other hands, `no_win` is left out.
     """
 
     position: PositionNumber
@@ -76,13 +76,13 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Cards that were entered at a table and that are not in the result of their round.
+    """Cards that were entered at a table but are not in the result of the round.
 
     Attributes:
         what: the kind of cards: a hand, the dealer's hand, or community cards.
         position: the position of a hand.
         cards: the cards; empty if `no_win` is true.
-        taken_back: whether the cards were taken back before the round was settled or void.
+        taken_back: whether the dealer took the cards back before the round was settled or voided.
         reason: the reason for taking the cards back, if somebody entered one.
         no_win: whether the hand was declared to win nothing, without cards.
     """
@@ -95,10 +95,11 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     no_win: bool = False
 
     def __post_init__(self) -> None:
-        """Check that there are cards, or that a hand was declared to win nothing.
+        """Check that there are cards, or that the dealer declared that a hand wins nothing.
 
         Raises:
-            ValueError: a declaration has cards or is not for a hand, or the cards are missing.
+            ValueError: cards are missing; or `no_win` is true with cards, or for something other
+                than a hand.
         """
         if self.no_win and (self.cards or self.what != "hand"):
             raise ValueError("no_win is for a hand without cards")
@@ -112,9 +113,9 @@ _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
-    `entered_before`, an extension of the contract, has cards that were taken back and entered
-    differently. It is left out if there are no such cards. `confirm` is another extension. It
-    requests that a floorperson confirms such a result before the service applies the result.
+    `entered_before`, an extension of the contract, has cards that the dealer took back to enter
+    other cards. It is left out if there are no such cards. `confirm` is another extension. With
+    `confirm`, the service applies the result only after a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -128,11 +129,11 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 
 
 class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
-    """Round that is void before it has a result (649a.13). All of its wagers are returned.
+    """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
     `entered`, an extension of the contract, has the cards that were entered before the void. It is
-    left out if there were no such cards. `confirm` is another extension. It requests that a
-    floorperson confirms such a void before the service applies the void.
+    left out if there were no such cards. `confirm` is another extension. With `confirm`, the
+    service voids the round only after a floorperson has confirmed that.
     """
 
     seq: Seq
@@ -159,11 +160,11 @@ class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
 
 TableEvent = Wagers | Result | Void | Withdrawal | Hello
 MoneyEvent = Wagers | Result | Void | Withdrawal
-"""Events that a table numbers. The table repeats each of them until it has a reply."""
+"""Events that have a sequence number. The table sends each of them again until it has a reply."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
-    """Draw of the table game system for a round (649a.12(i)(3)).
+    """Chance draws (Magic Card, Lucky bonus) of the table game system for a round (649a.12(i)(3)).
 
     A field is null if nothing was drawn for it.
     """
@@ -173,7 +174,7 @@ class DrawMade(_Message, frozen=True, kw_only=True):
 
 
 class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reason for a refusal: a code for programs, a message for people, the wrong field if any."""
+    """Reason for a refusal: a code for programs, a text for people, and the wrong field, if any."""
 
     code: str
     message: str
@@ -197,10 +198,10 @@ class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", ta
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Any reply to an event, as agents read it.
+    """Reply to any event. This type has the fields that agents read.
 
-    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is null if the number of the
-    event could not be read.
+    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is the event's sequence number;
+    null if it could not be read.
     """
 
     seq: int | None
@@ -213,14 +214,14 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
-    """State of a table: the last `seq` that was used, and the open round if there is one."""
+    """State of a table: the last sequence number (`seq`) used, and the open round, if any."""
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
 
 
 class LedgerSeal(_Message, frozen=True, kw_only=True):
-    """Digest of a link's ledger up to one entry, after an audit that found no error."""
+    """Seal: the digest of a link's ledger up to an entry, after an audit without errors."""
 
     entries: int
     seal: str
@@ -228,7 +229,7 @@ class LedgerSeal(_Message, frozen=True, kw_only=True):
 
 
 class TableStatus(_Message, frozen=True, kw_only=True):
-    """State of a table, which the broker retains."""
+    """Status of a table's agent. The broker retains this message."""
 
     online: bool
     state: str
@@ -259,7 +260,7 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
 
 class Jackpot(_Message, frozen=True, kw_only=True):
-    """A win, or a later decision about a win. Amounts are in cents."""
+    """Message about a win or a decision on a win. Amounts are in cents."""
 
     event: Literal["hit", "validated", "rejected", "paid"]
     claim: str
@@ -287,7 +288,7 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """Number of an event whose other fields cannot be read. The reply names this number."""
+    """Sequence number of an event whose other fields cannot be read. The reply has it."""
 
     seq: Seq
 
@@ -296,7 +297,7 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 
 def seq_of(payload: bytes) -> int | None:
-    """Return the `seq` of an event whose other fields cannot be read; None if it has no `seq`."""
+    """Return the sequence number (`seq`) of an event that cannot be read; None if it has none."""
     if len(payload) > 4 * EVENT_BYTES_MAX:
         return None
     try:

@@ -1,4 +1,4 @@
-"""MQTT topics of `pitlink/v1`. Each topic is defined only here."""
+"""MQTT topics of `pitlink/v1`, the public contract. No other module defines a topic."""
 
 import re
 from typing import Final, NamedTuple
@@ -35,7 +35,7 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic that retains a table's state, sent by the agent or as its last will."""
+    """Return the topic for a table's status, from its agent or, as the last will, the broker."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
@@ -58,12 +58,13 @@ def jackpot(link: str) -> str:
 
 
 def ledger(link: str) -> str:
-    """Return the topic that retains the seal of a link's ledger, so that others can store it."""
+    """Return the topic that retains the seal (digest) of a link's ledger for other programs."""
     return f"{ROOT}/{link}/ledger"
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""Topic that retains the seal of the operators' log. No topic of a link can have this name."""
+"""Topic that retains the seal (digest) of the operators' log. No link's topic can have this
+name."""
 
 
 def parse_table_out(topic: str) -> TableAddress | None:
