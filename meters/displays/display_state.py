@@ -1,10 +1,10 @@
 """The data that displays show, in memory: meters, heartbeats of the links, and wins.
 
-This data is only for displays: accounting never uses it. It has only what the service has just
-published. A display reads the data once, or follows it. A follower receives the current data, and
-then each change. If a value changes twice before the follower reads it, the follower receives only
-the new value. So a slow follower uses no more memory, and never sees an old amount after a newer
-one.
+This data is only for displays. Accounting never uses it. It has only what the service has just
+published. A display reads the data once, or follows it. A follower is a reader that receives the
+current data, and then each change. If a value changes twice before the follower reads it, the
+follower receives only the new value. So a slow follower uses no more memory, and never sees an old
+amount after a newer one.
 """
 
 import asyncio
@@ -22,12 +22,13 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""Seconds for which a link's heartbeat is valid. After this time, no data of the link is current.
+"""Seconds for which a link's heartbeat is valid. After this time, all data of the link can be out
+of date.
 """
 
 LATE_S: Final = 5.0
-"""Seconds for which an earlier time in a new value can mean a late message. After this time, it
-means that a clock was set back."""
+"""If a new value has an earlier time than the shown value, the message can be late. If the shown
+value is older than these seconds, a clock was set back."""
 
 HITS_MAX: Final = 256
 """Largest number of wins of one link that are kept. Above this number, the oldest win is dropped.
@@ -41,8 +42,8 @@ VALIDATED_NEWS_S: Final = 60.0
 """Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""Largest number of displays that follow the data. The staff have a separate limit of the same
-size."""
+"""Largest number of displays that follow the data at the same time. The same number of staff
+members can follow it."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
 """Largest number of event streams to one address, or to one member of the staff."""
@@ -55,8 +56,8 @@ class TooManyWatchersError(Exception):
     """Too many event streams (followers of the display data) are open.
 
     Attributes:
-        of_one: true if one address or one person has too many; false if there are too many in
-            total.
+        of_one: true if one address or one person has too many streams; false if there are too many
+            in total.
     """
 
     def __init__(self, *, of_one: bool) -> None:
@@ -111,7 +112,7 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The last heartbeat of a link's controller. `reason` is empty if the link operates.
+    """The last heartbeat of a link's controller (service). `reason` is empty if the link operates.
 
     `age_ms` is the age of the heartbeat when the row is read.
     """
@@ -128,8 +129,8 @@ class JackpotRow(_Row, frozen=True):
     """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
     `hand_name` is the hand in words. `news_ms` is the time for which the row remains news: a win to
-    celebrate, or a validation to show. It is 0 if the row is no news: an old win, a rejected win,
-    or a win that was decided long ago.
+    celebrate, or a validation to show. It is 0 for an old win, a rejected win, or a win that was
+    decided long ago.
     """
 
     link: str
@@ -199,12 +200,12 @@ class DisplayState:
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
-        """Show a meter's value unless a later value is shown; return True if it is now shown.
+        """Show a meter's value unless the shown value is later. Return True if it is now shown.
 
         A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs and its time is not earlier. The reason for this rule is a link that lost
-        its store: its state changes without a new version. If the old value has been shown for
-        `LATE_S`, the times are not compared.
+        its state differs and its time is not earlier. This happens when a link loses Redis: the
+        state changes, but the version does not. If the old value has been shown for `LATE_S`
+        seconds, the times are not compared.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -229,9 +230,9 @@ class DisplayState:
             watch.put_link(row)
 
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
-        """Show a win until it is decided. Show a validated win for some time longer (duty D8).
+        """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
-        A decided win is never shown as undecided again, even if the decision arrives before the
+        A decided win never becomes undecided on a display, even if the decision arrives before the
         win. A repeated decision is not news.
 
         `news` is true if the win has just happened. It is false for a win that was waiting before
@@ -260,9 +261,10 @@ class DisplayState:
         return _Held(row, self._clock() + news_s)
 
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
-        """Return the row of a decision.
+        """Return the row that shows a decision on a win.
 
-        The row is news if the decision is a validation or a payment, and the win was kept here.
+        The row is news if the decision is a validation or a payment, and displays have shown the
+        win.
         """
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
@@ -307,9 +309,9 @@ class DisplayState:
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
         """Return a follower that receives the current data first, then the changes.
 
-        Displays and staff have separate limits, so many displays cannot exclude a floorperson.
-        Without `link`, the follower receives all links. Without `by`, the follower counts as a
-        display of unknown address.
+        Displays and staff have separate limits, so even many displays cannot keep out a
+        floorperson. If `link` is not given, the follower receives all links. If `by` is not given,
+        the follower counts as a display of unknown address.
 
         Raises:
             TooManyWatchersError: there are too many followers in total, or too many of `by`.
@@ -329,7 +331,7 @@ class DisplayState:
     async def leave(self, watch: "DisplayUpdates") -> None:
         """Remove a follower.
 
-        This is a coroutine, because the end of an HTTP response awaits it.
+        This is a coroutine, because the web framework awaits it at the end of an HTTP response.
         """
         watch.close()
         self._watches.discard(watch)
@@ -341,7 +343,7 @@ class DisplayState:
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """Return the number of staff that follow. If `staff` is false, return that of displays."""
+        """Return the number of followers: staff if `staff` is true, otherwise displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _watching(self, link: str) -> "list[DisplayUpdates]":
@@ -352,8 +354,8 @@ class DisplayUpdates:
     """One follower of the display data: an async iterator of the changes since the last read.
 
     The iteration ends when the display data is closed. It also ends if the reader missed too many
-    wins. A new follower then receives the whole data. A reader that stops must call
-    `DisplayState.leave`.
+    wins. The reader must then follow again, and receives all current data. A reader that stops must
+    call `DisplayState.leave`.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher) -> None:

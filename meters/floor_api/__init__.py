@@ -1,1 +1,1 @@
-"""Types and protocols of the API that floorpersons and supervisors use."""
+"""Data types, errors and signals of the API behind the floor page."""

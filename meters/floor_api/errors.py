@@ -1,4 +1,4 @@
-"""Errors of the floor page's API: refused acts, and failures of the store."""
+"""Errors of the floor page's API: refused acts (such as a decision), and failures of Redis."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from meters.books.store import TermsError
 
 
 class ActError(Exception):
-    """A refused act of a user. The act has changed nothing.
+    """The refusal of an act of a user, such as a decision on a win. The act has changed nothing.
 
     Attributes:
         code: the code of the refusal for programs, such as ``unknown_claim`` or ``wrong_state``.
@@ -25,7 +25,7 @@ class ActError(Exception):
 
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """Raise `ActError` with the code ``link_inoperable`` if the store fails in the `with` block."""
+    """Raise `ActError` with the code ``link_inoperable`` if Redis fails in the `with` block."""
     try:
         yield
     except (RedisError, OSError) as error:

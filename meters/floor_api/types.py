@@ -60,15 +60,16 @@ class ClaimRequestRow(_Row, frozen=True, kw_only=True):
 
 
 class ClaimRow(_Row, frozen=True, kw_only=True):
-    """A progressive win that waits, or waited, for a floorperson (duties D5, D8 and D16).
+    """A progressive win that a floorperson must decide or has decided (duties D5, D8 and D16).
 
     Attributes:
         claim: the permanent id of the claim.
         hand_record: the name of the hand's record; all claims of one hand have the same name.
         order: the number of the win's ledger entry. If wins were at nearly the same time, this
             number shows their order (duty D7).
-        turn: the place of this win among the waiting wins of the round, from 1.
-        turns: the number of the waiting wins of the round.
+        turn: the place of this win among the wins of the round that wait for a floorperson; the
+            first is 1.
+        turns: the number of wins of the round that wait for a floorperson.
         link: the id of the link; `link_name` is the link's name for people.
         meter: the id of the meter; `meter_name` is the meter's name for patrons.
         asset: the facility's number for the table.
@@ -82,14 +83,14 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         meter_after: the meter balance after the win, in cents.
         percent: the percentage of the meter that was won; null for a win at odds.
         paid_from: the source of the payment: ``hand_pay``, ``table_inventory`` or ``game_account``.
-        rule: the subsection that grants the win.
+        rule: the subsection of the regulations that grants the win.
         wagers: all wagers that were accepted at lock-out, as evidence.
         no_win: the positions whose hands the dealer declared to win nothing; their cards were not
             entered.
         envy: the Envy Bonuses that other positions are owed for this hand.
         envy_not_due: true if the Envy Bonuses were declared as not due.
         envy_amount: the sum of the Envy Bonuses, in cents.
-        envy_state: the state of the Envy Bonuses; null if the hand brings none. ``pending``: the
+        envy_state: the state of the Envy Bonuses; null if the hand causes none. ``pending``: the
             win is not decided. ``validated``: the bonuses are owed. ``paid``: the bonuses were
             paid. ``rejected``: the bonuses are not due.
         envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`; null if
@@ -167,7 +168,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
 
 class AskedCards(_Row, frozen=True, kw_only=True):
-    """Cards that were entered, and that a correction request replaces or drops.
+    """Cards that were entered, and that a correction request replaces or discards.
 
     Attributes:
         what: the owner of the cards: ``hand``, ``dealer`` or ``community``.
@@ -199,7 +200,8 @@ class AskRow(_Row, frozen=True, kw_only=True):
         table: the id of the table.
         asset: the facility's number for the table.
         round: the id of the round.
-        what: ``void`` after cards were entered, or ``result`` with hands entered differently.
+        what: ``void`` to void the round after its cards were entered, or ``result`` to enter other
+            cards for a hand.
         reason: the reason for the void; null for a result.
         cards: the cards that were entered, each with the cards that replace them.
         at: the time since which the request waits, in UTC.
@@ -230,8 +232,8 @@ class WinSearch(_Row, frozen=True, kw_only=True):
         since: the earliest time of the win, RFC 3339 in UTC.
         until: the time before which the win was, RFC 3339 in UTC.
         meter_awards: if true, only wins of a percentage of a meter are found, no wins at odds.
-        before: `WinPage.next` of the previous page. Only wins of a lower order (ledger entry
-            number) are found.
+        before: `WinPage.next` of the page before. Only wins with a lower ledger entry number
+            (`order`) are found.
         limit: the largest number of wins to return.
     """
 
@@ -250,7 +252,7 @@ class WinSearch(_Row, frozen=True, kw_only=True):
 class WinPage(_Row, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
-    `next` is where the next page begins, or null if this is the last page.
+    `next` is the value for `before` with which the next page is requested; null on the last page.
     """
 
     wins: tuple[ClaimRow, ...]
@@ -258,17 +260,17 @@ class WinPage(_Row, frozen=True, kw_only=True):
 
 
 class MeterAccounting(_Row, frozen=True, kw_only=True):
-    """The accounting meters of a progressive, which only rise (duty D2). Amounts are in cents.
+    """The accounting meters of a progressive meter. They only rise (duty D2). Amounts are in cents.
 
     Attributes:
-        wagers: the number of accepted wagers. Wagers of rounds that were void later are counted.
+        wagers: the number of accepted wagers. Wagers of rounds that were voided later are included.
         wagered: the amount of the accepted wagers.
         voided_wagers: the number of wagers that were returned because their round was void.
         voided: the amount of the returned wagers.
         hits: the number of wins of a percentage of the meter.
-        wins: the number of all wins. Wins at odds and Envy Bonuses are counted.
+        wins: the number of all wins, with wins at odds and Envy Bonuses.
         won: the amount of all wins.
-        rejected: the part of `won` that a floorperson found not won, or not due.
+        rejected: the part of `won` that a floorperson rejected, or declared as not due.
         paid_by_system: the amount paid at the table, without a hand pay.
         paid_by_attendant: the amount of hand pays.
         paid: `paid_by_system` plus `paid_by_attendant`.
@@ -292,10 +294,9 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 class MeterParameters(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3). Amounts are in cents, rates in basis points.
 
-    `paytables` has the paytables from which this kind of meter can choose under the law. If there
-    is no choice, `paytables` is empty. `overflow` is added to the meter when all of the meter is
-    won. `highest` is the highest amount that the meter has now, or had before one of its last 25
-    wins.
+    `paytables` has all paytables that the law allows for this kind of meter, or is empty if there
+    is no choice. `overflow` is added to the meter when the whole meter has been won. `highest` is
+    the highest amount that the meter has now, or had before one of its last 25 wins.
     """
 
     meter: str
@@ -348,7 +349,7 @@ class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustm
 class ProposalRow(_Row, frozen=True, kw_only=True):
     """A change that one person proposes and another person confirms.
 
-    `before` is the old value as text. `after` is the new value as text.
+    `before` is the present value as text. `after` is the proposed value as text.
     """
 
     proposal: str
@@ -375,7 +376,7 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
         changed: the differences from the last approved floor file, in words and dollars.
         facility: those of the differences that are about the whole facility, not about this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
-            the store has lost that approval.
+            Redis has lost that approval.
         barred: the reason why the new floor file cannot be approved now, or null.
     """
 
@@ -390,7 +391,7 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 class LinkView(_Row, frozen=True, kw_only=True):
     """The state of a link, with its meters and its proposed changes.
 
-    `rounds_open` is the number of rounds that have accepted wagers and no result yet.
+    `rounds_open` is the number of rounds with accepted wagers but without a result.
     `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
     over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
     D17). `unapproved` is null if this floor file is approved for the link.
@@ -414,14 +415,14 @@ class LinkView(_Row, frozen=True, kw_only=True):
 
 
 class ActRow(_Row, frozen=True, kw_only=True):
-    """An act of a person or of the service, from an entry of a link's ledger (duty D17).
+    """What a person or the service did, as an entry of a link's ledger has it (duty D17).
 
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
     ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
     ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
     ``inoperable``, ``approve`` or ``restore``. For a table it is ``void`` after cards were entered,
-    or ``result`` if hands were entered differently before. For a decided correction request it is
-    ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
+    or ``result`` if a hand was entered again with other cards. For a decided correction request it
+    is ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
     proposal, the round or the link.
 
     `hand_record` is the name of the record of the hand, for a decision on a claim; all claims of

@@ -40,7 +40,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """What was done with a holder's keys. `until` is the time when the certificate expires."""
+    """Result of a run for a holder's keys. `until` is the time when the certificate expires."""
 
     place: str
     act: Act

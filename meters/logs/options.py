@@ -1,4 +1,4 @@
-"""Options for the log: its level and form. `serve` and `table` have the same options."""
+"""Options for the program's log: level and form. `pitlink serve` and `pitlink table` have them."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Log of a process and its libraries: one line per event (`deploy/docs/reference/logs.md`)."""
+"""Setup of the log of a process: one line for each event (`deploy/docs/reference/logs.md`)."""
 
 import contextlib
 import logging
@@ -24,7 +24,7 @@ _FIRST: Final = ("timestamp", "level", "event")
 
 
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
-    """Write all log messages of this process, and warnings of its libraries, to a file.
+    """Write all log messages of this process to a file, and the warnings of Python libraries.
 
     Args:
         file: the file for the lines. If writing fails, the process continues.
@@ -60,7 +60,7 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
 
 
 def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
-    """Log to standard error as `log_to` does. A defect that ends the process is logged too."""
+    """Log to standard error as `log_to` does. Also log a defect that ends the process."""
     log_to(sys.stderr, form, level)
     sys.excepthook = _log_failure
 
@@ -97,7 +97,7 @@ def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventD
 
 
 def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Move a library's message to the field `message`: `event` has only names of our own events."""
+    """Move a library's message to the field `message`, because `event` names only our events."""
     record: logging.LogRecord = fields["_record"]
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 
@@ -105,7 +105,7 @@ def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> Even
 def _log_failure(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Log a defect in our code that ends the process."""
+    """Log a defect in pitlink's code that ends the process."""
     log.error("process failed", exc_info=(kind, error, trace))
 
 

@@ -1,4 +1,4 @@
-"""Limit on warnings that can occur thousands of times a second: a few are logged each minute."""
+"""Limit on warnings that can occur thousands of times a second. Only a few a minute are logged."""
 
 import time
 from collections.abc import Callable, Hashable

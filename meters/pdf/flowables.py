@@ -39,13 +39,14 @@ def paragraph(
         bold: true for bold text.
         gray: the color, from 0 for black to 1 for white.
         align: the alignment of the lines.
-        before: the free space above the text, in points. There is none at the top of a page.
+        before: the free space above the text, in points. At the top of a page, there is no such
+            space.
     """
     return Paragraph(escape(words), _style(face_of(words, bold=bold), size, gray, align, before))
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
-    """Return a number on one line, aligned right. Its font shrinks if the number is too wide."""
+    """Return a number on one line, aligned right. If it is too wide, its font is smaller."""
     needed = width_of(words, size, bold=bold)
     # With the exact size, rounding could split the line. So the font is slightly smaller.
     size = size if needed <= width else 0.999 * size * width / needed
@@ -62,9 +63,9 @@ def table(
         rows: the rows. A cell has one element, or several.
         widths: the widths of the columns in points, with the gaps between the columns.
         gap: the space between two columns, in points.
-        clear: the space above each row and the space below it, in points.
-        titles: the number of first rows that are repeated on each page.
-        rules: further commands of ReportLab's table style.
+        clear: the space above each row, and also below each row, in points.
+        titles: the number of title rows. They are the first rows, and are repeated on each page.
+        rules: additional commands of ReportLab's table style.
     """
     return Table(
         rows,
@@ -88,7 +89,7 @@ def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> obj
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return rows of two signature lines, each line with its label.
+    """Return signature lines, two in a row. Each line has a label from `words`.
 
     Rows are `apart` points apart. The two lines of a row are `gap` points apart.
     """

@@ -51,7 +51,7 @@ class PageLayout:
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
     """Return a PDF file with the contents on as many pages as they need.
 
-    The file has no time and no random values, so equal contents make identical files.
+    The file contains no date and no random values, so equal contents make identical files.
     """
     file = io.BytesIO()
     document = BaseDocTemplate(

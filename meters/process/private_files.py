@@ -1,4 +1,4 @@
-"""Files and directories that only their owner can read, whatever the umask of the process."""
+"""Files and directories that only their owner can read, even if the umask would allow more."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Signals of a command: SIGTERM ends every command, whatever state the process inherited.
+"""Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
 
 A script that runs a command in the background makes the command ignore SIGINT. A supervisor can
 start a command with blocked or ignored signals. Then neither Ctrl-C nor SIGTERM would have an

@@ -159,7 +159,9 @@ class Configuration:
         """Approve the current floor file. Return its differences from the last approved one.
 
         `digest` is the digest of the settings that the user saw. If the settings are different now,
-        the approval is refused. `setters` are the people who recently set the user's PIN.
+        the approval is refused. `setters` are the people who recently set the user's PIN. The
+        approval is also refused if one of them used `pitlink user`. Such a person can change the
+        floor file, and so does not count as a second person.
 
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was

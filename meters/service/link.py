@@ -188,7 +188,8 @@ class LinkService:
 
         Raises:
             TermsError: the link's terms differ from the floor file.
-            X
+            MarkError: the ledger mark cannot be written.
+            RedisError: Redis failed.
         """
         await self._open()
         state, values_seen = await self._read()
@@ -205,7 +206,8 @@ class LinkService:
 
         Raises:
             MarkError: the mark cannot be written.
-            X
+            TermsError: the link's terms have changed since they were last read.
+            RedisError: Redis failed, or its writes are possibly not on disk.
         """
         head = (await self.store.state()).head
         await must_keep(self.store.redis)
