@@ -5,11 +5,11 @@ The position can still win what other hands decide: Envy Bonuses, and the wager 
 hand. In two cases, the declaration is refused, because the cards of the position are needed as
 evidence:
 
-- A Magic Card is drawn, no other card of the round is the Magic Card, and the position has a Five
-  Card Hand Bonus wager on its own hand. In this case, only the position's cards decide the Magic
-  Card.
-- With the other cards and the draws of the round, every possible hand of the position would have a
-  wager paid or returned. For example, the dealer's hand does not qualify, so the Ante is paid; the
+- A Magic Card is drawn, it is none of the round's known cards, and the position has a Five Card
+  Hand Bonus wager on its own hand. In this case, only the position's cards decide whether it has
+  the Magic Card.
+- At least one wager of the position is paid or returned, whatever cards the position has. The
+  other cards or the draws of the round decide this. For example, the dealer's hand does not qualify, so the Ante is paid; the
   position is the Lucky position; or a community card is the Magic Card.
 
 A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of

@@ -75,8 +75,8 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
     Attributes:
         position: the position that folded.
         cards: ``collected`` if the dealer collects the cards; ``stay`` if the cards stay on the
-            table (649a.11(c), reading T8). This field is an extension of the contract. Without this
-            field, an entered hand stays.
+            table (649a.11(c), reading T8). pitlink adds this field to the
+            public contract of device events. Without this field, an entered hand stays.
     """
 
     position: int

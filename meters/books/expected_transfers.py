@@ -396,7 +396,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account to which an Envy Bonus goes. If it is owed, add it to `held`."""
+        """Return the account that receives an Envy Bonus. If this is not `PAID`, add it to `held`."""
         claim, state = self._claim(line)
         if not claim:
             return PAID

@@ -412,7 +412,7 @@ class Claims:
         return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
 
     async def _operable(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return the books and the fields of a claim. The claim's link must be operable."""
+        """Return the store of a claim's link, and the claim's fields. The link must be operable."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)

@@ -80,17 +80,17 @@ class ConnectionLimits:
         return True
 
     def leave(self, client: str) -> None:
-        """Note that a connection from an address has ended."""
+        """Record that a connection from an address has ended."""
         self._clients[client] -= 1
         if not self._clients[client]:
             del self._clients[client]
 
     def falls_silent(self, connection: "Connection") -> None:
-        """Note that the server waits for a request on a connection."""
+        """Record that the server waits for a request on a connection."""
         self._silent[connection] = None
 
     def has_spoken(self, connection: "Connection") -> None:
-        """Note that a connection's whole request has arrived, or that the connection has ended."""
+        """Record that a whole request has arrived on a connection, or that the connection ended."""
         self._silent.pop(connection, None)
 
 

@@ -9,8 +9,8 @@ exceptions, the rebuild uses safe values:
 - A refused event has a sequence number, but no ledger entry. So the rebuild has the sequence number
   of the table's last accepted event. The table's outbox can have a later event.
 - A correction request has no ledger entry, so the rebuild does not have it. After the restore, the
-  table sends its request once more. The count of changes for the floor page does not include the
-  request.
+  table sends its request once more. In Redis, the request raised the count of changes
+  for the floor page; in the rebuild, it does not.
 - A field that is zero in Redis can be missing in the rebuild.
 """
 
