@@ -9,8 +9,9 @@ evidence:
   Hand Bonus wager on its own hand. In this case, only the position's cards decide whether it has
   the Magic Card.
 - At least one wager of the position is paid or returned, whatever cards the position has. The
-  other cards or the draws of the round decide this. For example, the dealer's hand does not qualify, so the Ante is paid; the
-  position is the Lucky position; or a community card is the Magic Card.
+  other cards or the draws of the round decide this. For example, the dealer's hand does not
+  qualify, so the Ante is paid; the position is the Lucky position; or a community card is the Magic
+  Card.
 
 A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of
 equal hands, a hand that equals the dealer's hand must not be declared to win nothing.

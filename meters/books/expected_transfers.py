@@ -396,7 +396,10 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that receives an Envy Bonus. If this is not `PAID`, add it to `held`."""
+        """Return the account that receives an Envy Bonus.
+
+        An Envy Bonus that is owed, and not paid yet, is added to `held`.
+        """
         claim, state = self._claim(line)
         if not claim:
             return PAID
