@@ -396,10 +396,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that receives an Envy Bonus.
-
-        An Envy Bonus that is owed, and not paid yet, is added to `held`.
-        """
+        """Return the account that receives an Envy Bonus. Add a bonus that is owed to `held`."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
