@@ -41,13 +41,13 @@ class EnvyOwed(_Row, frozen=True, kw_only=True):
 
 
 class ClaimRequestRow(_Row, frozen=True, kw_only=True):
-    """A request about a claim, which another person must confirm (duty D4).
+    """A request to reject or reopen a win, which another person must confirm (duty D4).
 
     Attributes:
         entry: the number of the request's ledger entry. A confirmation names this number.
-        act: ``reject``, or ``reopen`` for a rejected win.
+        act: ``reject``, or ``reopen`` if the win is already rejected.
         by: the user who made the request, at the time `at`.
-        reason: the reason.
+        reason: the reason for the request.
         envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
     """
 
@@ -374,7 +374,7 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     Attributes:
         digest: the digest of the service's floor file. An approval must send this digest.
         changed: the differences from the last approved floor file, in words and dollars.
-        facility: those of the differences that are about the whole facility, not about this link.
+        facility: the differences that concern the whole facility, not only this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
             Redis has lost that approval.
         barred: the reason why the new floor file cannot be approved now, or null.
@@ -415,7 +415,7 @@ class LinkView(_Row, frozen=True, kw_only=True):
 
 
 class ActRow(_Row, frozen=True, kw_only=True):
-    """What a person or the service did, as an entry of a link's ledger has it (duty D17).
+    """An entry of a link's ledger about what a person or the service did (duty D17).
 
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
     ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,

@@ -1,1 +1,1 @@
-"""The command `pitlink keys` makes these credentials of a floor, for the broker and for Redis."""
+"""Credentials of a floor for the broker and for Redis, made by `pitlink keys`."""

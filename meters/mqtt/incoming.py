@@ -28,7 +28,7 @@ Lane = Callable[[str], str]
 
 
 class Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """Queue that returns one message of each lane in turn. It limits each lane, and all lanes.
+    """Queue that serves its lanes in turn. It limits each lane, and all lanes together.
 
     A lane is a queue of messages, usually of one topic.
 

@@ -130,7 +130,7 @@ def _pool(
     address: ReplicatedAddress,
     settings: Mapping[str, object],
 ) -> BlockingConnectionPool:
-    """Return a pool of connections of one kind.
+    """Return a pool of connections of the class `kind`.
 
     `bounds` are the number of connections, the longest wait for an answer, and the longest time to
     connect (both in seconds).

@@ -74,7 +74,7 @@ class SentinelDiscovery:
 
 
 class ClusterDiscovery:
-    """Search for the primary of one slot. The answer of most cluster nodes that answer counts.
+    """Search for the primary of one slot: the server that most of the answering nodes name.
 
     Even one answer is enough, because a node that is separated from the others soon refuses writes.
     """

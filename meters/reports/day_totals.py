@@ -184,7 +184,7 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _declared(event: bytes) -> int:
-    """Return the number of hands in a result that the dealer declared to win nothing."""
+    """Return the number of hands that a result declares to win nothing."""
     if b'"no_win"' not in event:
         return 0
     return sum(dealt.declared for dealt in _RESULT.decode(event).positions)

@@ -190,7 +190,7 @@ class UnpaidEnvy:
     """The Envy Bonuses of a meter that are owed.
 
     `pending`: the win that causes the bonuses is not decided. `validated`: that win is validated,
-        and the bonuses can be paid.
+    and the bonuses can be paid.
     """
 
     pending: WaitingWins = WaitingWins(0, 0)

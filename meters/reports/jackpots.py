@@ -154,7 +154,7 @@ class WinBook:
         return win
 
     def _reopen(self, claim: str) -> Win:
-        """Return a rejected win, which waits again with the Envy Bonuses of its hand."""
+        """Return a rejected win that was reopened. It waits again, with its hand's Envy Bonuses."""
         rejected, envy = self._rejected.pop(claim)
         win = replace(
             rejected, state="pending", rejected_by="", rejected_at="", reason="",
@@ -170,7 +170,7 @@ class WinBook:
     def _correct_slip(self, correction: DecisionRecord) -> Win | None:
         """Return a paid win with the right slip number.
 
-        Return None if the win was paid before the replayed entries.
+        Return None if the ledger entry of the payment was not replayed.
         """
         paid = self._paid.get(correction.claim)
         if paid is None:

@@ -46,7 +46,7 @@ class Unapproved:
 
     @property
     def facility(self) -> tuple[str, ...]:
-        """Those of the differences that are about the whole facility."""
+        """The differences that concern the whole facility, not only this link."""
         return tuple(one for one in self.changed if not one.startswith(("meter ", "table ")))
 
     @property

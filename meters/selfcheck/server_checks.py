@@ -88,7 +88,7 @@ async def _check_users(store: UserStore) -> Check:
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
-    """Check the operators' log against its mark (last entry seen), and users against the log."""
+    """Check the operators' log against its mark, and the users against the log (D17)."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
     finding = await check_log(redis, seen, LogSecrets.of(floor.service))

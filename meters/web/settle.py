@@ -1,4 +1,4 @@
-"""HTTP routes of the page on which a round is settled by hand, to decide a dispute."""
+"""HTTP routes of the page on which a person enters a round to see what it pays, in a dispute."""
 
 from litestar import MediaType, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -44,7 +44,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
         responses=refusals(400, 401, 403, 413, 415, 503), status_code=200,
     )  # fmt: skip
     async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:
-        """Settle a whole round by the law, to decide a dispute. Nothing is stored or sent.
+        """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
 
         The body is a round in the format of `pitlink settle`. Money is in cents. Each line of the
         answer names the subsection of the law that decides it. If the round is not possible, the

@@ -70,7 +70,7 @@ class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that confirms another person's request about a win.
 
-    `request` is the `entry` of the claim's request, as the page showed it.
+    `request` is the ledger entry number (`entry`) of the request, as the page showed it.
     """
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
@@ -227,8 +227,8 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Request to reopen a rejected win, with the reason.
 
-        Another user must confirm the request with `confirm`, before the gaming day of the rejection
-        is closed. Then the win waits for a floorperson as it did before the rejection.
+        Another user must confirm the request before the gaming day of the rejection is closed.
+        After that, the win waits for a floorperson as it did before the rejection.
         """
         person = request.user
         return await claims.request_reopening(
@@ -249,7 +249,7 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Correct the number of a paid win's payout slip, with the reason.
 
-        The ledger keeps the old number. No other claim can use the old number.
+        The ledger keeps the wrong number. No other claim can use the wrong number.
         """
         return await claims.correct_slip(
             claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason

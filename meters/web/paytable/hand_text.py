@@ -62,5 +62,5 @@ def _paying(meter: Meter) -> Iterator[Row]:
 
 
 def _dollars(meter: Meter, for_1: int) -> str:
-    """Return the win of a meter's wager that pays `for_1` times the wager."""
+    """Return the text of a win in dollars: `for_1` times the wager of the meter."""
     return short_money(for_1 * meter.wager)

@@ -197,7 +197,7 @@ class _Slip:
             yield table([cells], [width] * len(groups), gap=_GAP)
 
     def _record(self) -> Iterator[object]:
-        """Yield all payments of the hand, if the hand has several claims."""
+        """Yield a list of all payments for the hand, if the hand has several claims."""
         if len(self._hand) < 2:
             return
         lines = [(_claim_line(one, self._row), *_due(one)) for one in self._hand]
@@ -274,7 +274,7 @@ def _claim_line(one: ClaimRow, printed: ClaimRow) -> str:
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
-    """Return the cents of a claim's win and of its Envy Bonuses, each 0 if it was rejected."""
+    """Return two amounts in cents: a claim's win, and its Envy Bonuses. A rejected one is 0."""
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
 
