@@ -34,7 +34,7 @@ async def test_the_dealer_settles_a_whole_round_of_each_game(
     context = await browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
     page = await context.new_page()
     await page.goto(f"{stand.url}/?key={KEY}")
-    await page.goto(f"{stand.url}/settle")
+    await page.get_by_role("link", name="Settle by hand").first.tap()
     await expect(page.locator("#table option")).to_have_count(1)
     await enter(page, stand.table, ROUNDS[stand.table])
     await tap(page, "Settle")

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, expect
 from bonus.settling.settle import settle_line
 from meters.floor_api.types import Wagered
 from tests.servers import RedisServer
-from tests.web.floor_hand import FloorRoom, check_accessible, floor_room
+from tests.web.floor_hand import FloorRoom, check_accessible, claim_card, floor_room
 from tests.web.settle_hand import (
     FLOOR,
     ROUNDS,
@@ -155,7 +155,7 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
         CLAIM, turn=1, no_win=(5,), community=("Js", "Ts"),
         wagers=(
             Wagered(position=3, patron="p3", wagers={"progressive": 100}),
-            Wagered(position=5, patron=None, wagers={"progressive": 100}),
+            Wagered(position=5, patron=None, wagers={"progressive": 500}),
         ),
     )  # fmt: skip
     disputes.stand.claims.put(row)
@@ -163,6 +163,7 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
     known = page.locator(".known")
     await expect(known).to_contain_text("From claim c1, round R9")
     await expect(known).to_contain_text("Not known here: Ante, Play, Pair Plus and Six Card Bonus")
+    await expect(known).to_contain_text("Progressive was $5.00 in this round and is $1.00 now")
     await expect(page.locator("#table")).to_have_value("TCP-03")
     await expect(page.locator('[data-hand="3.cards"] .card')).to_have_count(3)
     await expect(page.locator('[data-hand="dealer"] .card')).to_have_count(3)
@@ -184,6 +185,24 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
         "meters": {"progressive": {"wager": 100, "amount": 151_000}},
     })  # fmt: skip
     await expect(page.locator(".result")).to_contain_text("claim c1, round R9")
+    await tap(page, "Empty the form")
+    await expect(known).to_have_count(0)
+    await enter(page, "FPR-01", ROUNDS["FPR-01"])
+    await tap(page, "Settle")
+    await expect(page.locator(".lines")).to_be_visible()
+    await expect(page.locator(".result")).not_to_contain_text("claim")
+
+
+@pytest.mark.parametrize("size", ["phone", "desk"])
+async def test_the_floor_page_opens_the_round_of_a_win(disputes: FloorRoom, size: str) -> None:
+    page = await disputes.signed_in("Flo", size=size)
+    link = claim_card(page, CLAIM).get_by_role("link", name="Dispute")
+    await expect(link).to_be_visible()
+    async with page.context.expect_page() as found:
+        await link.click()
+    dispute = await found.value
+    await expect(dispute.locator(".known")).to_contain_text("From claim c1, round R9")
+    await expect(dispute.locator('[data-hand="3.cards"] .card')).to_have_count(3)
 
 
 @pytest.mark.duty("D20")

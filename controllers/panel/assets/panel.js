@@ -18,6 +18,7 @@ const Page = (state) => html`
       <h1 id="table">${table}</h1>
       <p class="of" id="of">${state.view && [state.view.linked && state.view.link, state.view.game]
         .filter(Boolean).join(" · ")}</p>
+      <a class="by-hand" href="/settle">Settle by hand</a>
       <p class="standing" id="standing" role="status" data-ok=${standing(state).ok}>${standing(state).text}</p>
     </div>
     ${state.lost && html`<p class="lost notice bad" id="lost" role="alert">This tablet has lost its

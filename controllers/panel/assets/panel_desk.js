@@ -151,7 +151,8 @@ const asking = ({ view: { asking: { event, reason, since } } }) => html`<div cla
 
 const unlinked = ({ view }) => html`<div class="notice">
   <h2>No linked progressive wager at this table</h2>
-  <p>${view.game} has no such wager here, so there is nothing to enter on this panel.</p>
+  <p>${view.game} has no such wager here, so there is nothing to enter on this panel. To compute the
+    payouts of a round, touch <a href="/settle">Settle by hand</a>.</p>
 </div>`;
 
 const TASKS = {

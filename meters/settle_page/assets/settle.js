@@ -33,7 +33,8 @@ const Tables = ({ table, choose }) => html`
     </select>
   </div>`;
 
-/* The claim of which the round is shown, and its note; null without a claim. */
+/* The claim of which the round is shown, with its note (null without a claim), and a function that
+   leaves the claim. */
 const useClaim = (open, put) => {
   const [claim, setClaim] = useState(null);
   const id = asked.get("claim");
@@ -50,7 +51,7 @@ const useClaim = (open, put) => {
       put(round);
     });
   }, [open]);
-  return claim;
+  return [claim, () => setClaim(null)];
 };
 
 const Page = ({ open }) => {
@@ -73,7 +74,11 @@ const Page = ({ open }) => {
     setTarget(played(next).length ? `${played(next)[0]}.cards` : "dealer");
     setPadOpen(false);
   };
-  const claim = useClaim(open, start);
+  const [claim, leaveClaim] = useClaim(open, start);
+  const startAgain = (next) => {
+    leaveClaim();
+    start(next);
+  };
   const table = tableOf(round.table);
   const game = gameOf(table);
 
@@ -125,8 +130,8 @@ const Page = ({ open }) => {
   const parts = { round, game, table, errors, target, change, enter, choose };
   return html`
     <div class="ask">
-      <${Tables} table=${table} choose=${(id) => start(emptyRound(tableOf(id)))} />
-      <button type="button" class="empty" onClick=${() => start(emptyRound(table))}>Empty the form</button>
+      <${Tables} table=${table} choose=${(id) => startAgain(emptyRound(tableOf(id)))} />
+      <button type="button" class="empty" onClick=${() => startAgain(emptyRound(table))}>Empty the form</button>
     </div>
     ${claim && html`<section class="notice wait known">
       ${claim.about && html`<h2>From ${claim.about}</h2>`}

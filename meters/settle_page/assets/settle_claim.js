@@ -1,5 +1,6 @@
 /* The round of a claim, as far as the claim has it. */
 
+import { money } from "./money.js";
 import { dollars, emptyPosition, emptyRound } from "./settle_round.js";
 
 /* The balance of the meter before a claim. It is known for the first win of a round, and if the
@@ -44,17 +45,27 @@ export const roundOfClaim = (claim, table, game) => {
   };
 };
 
+/* The different amounts of a progressive wager at lock-out, in cents. */
+const amountsOf = (claim, wager) =>
+  [...new Set(claim.wagers.map(({ wagers }) => wagers[wager]).filter((cents) => cents !== undefined))];
+
 const list = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 /* Return the sentences that say what the claim does not have. */
 export const notKnown = (claim, round, game) => {
   const free = game.wagers.filter((each) => each.amount === undefined).map((each) => each.words);
+  const placed = (has) => game.wagers.some((each) => has(each) && amountsOf(claim, each.wager).length);
   const unseen = Object.entries(round.positions)
     .filter(([number, { state }]) => state === "played" && !round.cards[`${number}.cards`]?.length)
     .map(([number]) => number);
   return [
     `Not known here: ${list(free)}. Enter them for each position.`,
     unseen.length ? `Also enter the cards of position ${list(unseen)}, or mark the fold.` : "",
+    placed((each) => each.draws) ? "Enter the Magic Card and the Lucky position if they were drawn." : "",
+    ...game.wagers.flatMap((each) => amountsOf(claim, each.wager)
+      .filter((cents) => cents !== each.amount)
+      .map((cents) => `${each.words} was ${money(cents)} in this round and is ${money(each.amount)} `
+        + "now. This page settles with the present amount.")),
     claim.dealer.length ? "" : "Also enter the dealer's hand.",
     "Positions without a progressive wager are not known either.",
   ].filter(Boolean);

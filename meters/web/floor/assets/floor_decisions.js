@@ -227,6 +227,8 @@ export const ClaimActs = ({ claim, me, done }) => {
         <${Action} key=${label} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`}
           off=${off} onClick=${() => act(claim, done)} />`)}
       <${claims.SlipLink} claim=${claim} />
+      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank"
+        rel="noopener">Dispute</a>
       ${shown.map(([, , , , off]) => off && html`<p class="why">${off}</p>`)}
     </div>`;
 };
