@@ -373,7 +373,7 @@ class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
     Releases before schema version 3 booked Envy Bonuses as paid immediately, so no Envy Bonus was
-    owed. After the first owed Envy Bonus in a ledger, all entries are of a later release.
+    owed. After the first owed Envy Bonus in a ledger, no entry is of such a release.
 
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.

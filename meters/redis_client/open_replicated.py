@@ -87,7 +87,7 @@ async def open_replicated(
 
 
 def _noted(tag: str) -> str:
-    """Return the key for the small write that precedes each `WAIT`, with the given hash tag."""
+    """Return the Redis key, with a hash tag, to which a client writes before each `WAIT`."""
     return f"pitlink:{{{tag}}}:replicated"
 
 

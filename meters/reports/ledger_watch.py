@@ -70,8 +70,8 @@ class DayCollector:
         """Add the open gaming day, when the whole ledger has been replayed.
 
         Args:
-            open_day: the day that was open before the replay. If that day was closed during the
-                replay, the method uses a later day.
+            open_day: the day that was open before the replay. If a replayed entry closes this day,
+                the method uses the day after the last closed day.
 
         Returns:
             The day that is open now.

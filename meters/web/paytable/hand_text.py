@@ -53,7 +53,7 @@ def winners_of(meter: Meter) -> str:
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield the first of the rows that a paytable has for each winning hand."""
+    """Yield one row of the paytable for each winning hand: the first of the hand's rows."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:
