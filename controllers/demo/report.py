@@ -104,7 +104,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    """Print whether all second settlements agree with the service, and the paths of the files."""
+    """Print whether each round, settled again, has the service's result; print the files' paths."""
     settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")

@@ -176,7 +176,7 @@ class LinkAudit:
         )
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new ledger entries, and read some old entries once more. Do not compare balances.
+        """Replay new ledger entries, and read some old entries again. Balances are not compared.
 
         `again` is the count of old entries to read.
 

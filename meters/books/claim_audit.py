@@ -276,7 +276,7 @@ def _did(noted: str) -> str:
 
 
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return the claim that each slip paid, or for which a restore keeps the slip.
+    """Return the claim of each slip: the slip paid this claim, or a restore keeps the slip for it.
 
     The replay does not know slips that were used before its first entry. Such slips are read from
     Redis.

@@ -1,10 +1,10 @@
 """Correction requests in Redis. A floorperson confirms or refuses each request.
 
-A correction is a void after cards were entered, or a result with a hand for which other cards were
-entered first. A confirmation is valid only for exactly the correction that the floorperson saw. The
-confirmation covers the round, the reason and the entered cards. For a result, the confirmation also
-covers the cards with which the round is settled. A digest over these data identifies the
-correction.
+A correction is one of two changes: a round is voided after its cards were entered, or the cards of
+a hand are replaced before the result is sent. A confirmation is valid only for exactly the
+correction that the floorperson saw. The confirmation covers the round, the reason and the cards
+that were entered first. For a result, the confirmation also covers the cards with which the round
+is settled. A digest over these data identifies the correction.
 """
 
 import hashlib

@@ -145,7 +145,7 @@ def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
     """Report replies in Redis that differ from the replies in the ledger.
 
-    The ledger does not have the replies to refused events and withdrawals.
+    The replies to withdrawals and to refused events are not in the ledger, and are not compared.
     """
     text, due = row.get("last", b"0"), replay.tables.replies.get(table, {})
     last = int(text) if text.isdigit() else 0

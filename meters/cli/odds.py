@@ -306,7 +306,7 @@ def _cache_directory() -> Path | None:
 
 
 class _Bars:
-    """Progress bars on standard error, one for each count. The bars appear after a second."""
+    """Progress bars on standard error, one for each enumeration of hands; shown after a second."""
 
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)

@@ -122,8 +122,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         """Confirm a change that somebody else proposed, and make the change (duty D4).
 
         Two users count as one person if one of them set the PIN of the other, or if a third person
-        set the PINs of both. This rule applies if both users could have acted with those PINs in
-        the last 24 hours.
+        set the PINs of both. Only PINs count that were valid at some time in the last 24 hours.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
