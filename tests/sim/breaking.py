@@ -103,7 +103,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "a refused decision is not reported as one": (
         Defect(
-            "meters.claims.claims:Claims._carry",
+            "meters.claims.refusals:refusals",
             "except WrongStateError as error:",
             "except OSError as error:",
         ),

@@ -16,8 +16,18 @@ const ask = async (path, options = {}) => {
   }
 };
 
+/* The floor page stores this note while it signs out: the server can still know the session. */
+const signsOut = () => {
+  try {
+    return localStorage.getItem("pitlink.floor.left") !== null;
+  } catch {
+    return false; // the browser has no storage
+  }
+};
+
 /* Read the signed-in user. Return "open", "signed out", or the reason why it is unknown. */
 export const readSession = async () => {
+  if (signsOut()) return "signed out";
   const { ok, status, reply, error } = await ask("/api/v1/me");
   if (!ok) return status === 401 ? "signed out" : error.message;
   csrf = reply.csrf;
