@@ -103,9 +103,9 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     ),
     "a refused decision is not reported as one": (
         Defect(
-            "meters.claims.refusals:refusals",
-            "except WrongStateError as error:",
-            "except OSError as error:",
+            "meters.claims.claims:Claims._carry",
+            "with refusals(record, act, decision.by):",
+            "if True:",
         ),
     ),
     "a link that failed is never opened again": (
