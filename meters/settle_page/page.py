@@ -18,6 +18,8 @@ from meters.wire.member_names import has_name_twice
 PACKAGE: Final = "meters.settle_page"
 """The package with the files of the page."""
 
+_TEMPLATE: Final = load_template(PACKAGE, "page.html")
+
 
 @dataclass(frozen=True, slots=True)
 class SettlePage:
@@ -47,7 +49,7 @@ class SettlePage:
             balances: the known balances of meters in cents, by link id and meter id.
         """
         forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
-        return load_template(PACKAGE, "page.html").render(page=self, forms=forms, mark=MARK)
+        return _TEMPLATE.render(page=self, forms=forms, mark=MARK)
 
 
 def settle_body(body: bytes) -> SettlementText:

@@ -26,7 +26,8 @@ FLOOR: Final = floor_text(
         ),
         table_text(
             "FPR-01", game="four_card_prime", positions=6,
-            paytables={"bad_beat": "A", "prime": "A", "aces_bonus": "A", "all_six": "A"},
+            paytables={"bad_beat": "A", "prime": "A", "aces_bonus": "A", "all_six": "A",
+                       "payout_limit": 5_000_000},
         ),
         table_text("TCP-09"),
     )
@@ -69,7 +70,8 @@ ROUNDS: Final[Mapping[str, Round]] = {
     },
     "FPR-01": {
         "game": "four_card_prime",
-        "paytables": {"bad_beat": "A", "prime": "A", "aces_bonus": "A", "all_six": "A"},
+        "paytables": {"bad_beat": "A", "prime": "A", "aces_bonus": "A", "all_six": "A",
+                      "payout_limit": 5_000_000},
         "positions": [
             {"position": 2, "cards": ["9s", "9h", "9d", "9c", "2h"],
              "wagers": {"ante": 1000, "raise": 3000, "prime": 500, "aces_bonus": 500,

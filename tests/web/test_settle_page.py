@@ -141,7 +141,8 @@ async def test_the_printed_page_has_the_entered_round_and_signatures(disputes: F
     await expect(page.get_by_role("button", name="Print")).to_be_visible()
     await page.emulate_media(media="print")
     for text in ("Test House", "table FPR-01", "EST", "Dealer's hand: K♣ K♦ K♥ K♠ 3♦ 4♦",
-                 "Position 2: Ante $10.00, Raise $30.00", "Floorperson", "Supervisor"):  # fmt: skip
+                 "Position 2: Ante $10.00, Raise $30.00", "payout limit $50,000.00",
+                 "Floorperson", "Supervisor"):  # fmt: skip
         await expect(page.locator(".result")).to_contain_text(text)
     await expect(page.locator(".signatures")).to_be_visible()
     await expect(page.locator(".entered")).to_be_visible()

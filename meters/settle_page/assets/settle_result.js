@@ -85,6 +85,18 @@ const stateText = ({ folded, no_win: noWin }) => {
   return noWin ? "declared to win nothing" : "";
 };
 
+const nameOf = (name, game) => game.items[name] ?? name.replaceAll("_", " ");
+
+/* A choice of the table: a paytable, the odds of each mini-royal, or the payout limit in cents. */
+const choiceText = (name, choice, game) => {
+  if (name === "payout_limit") return money(choice);
+  if (typeof choice !== "object") return choice;
+  return Object.entries(choice).map(([item, times]) => `${nameOf(item, game)} ${times} to 1`).join(" and ");
+};
+
+const choicesText = (game) => Object.entries(game.paytables)
+  .map(([name, choice]) => `${nameOf(name, game)} ${choiceText(name, choice, game)}`).join(", ");
+
 /* The round as it was entered, for the printed page. */
 const Entered = ({ round, body, game }) => html`
   <section class="entered">
@@ -102,8 +114,7 @@ const Entered = ({ round, body, game }) => html`
       ${Object.entries(body.meters ?? {}).map(([kind, { amount }]) => html`
         <li key=${kind}><b>${game.items[kind]} before settlement</b>: ${money(amount)}</li>`)}
       <li><b>Irregularity</b>: ${irregularityWords(round.irregularity)}</li>
-      <li><b>Choices of the table</b>: ${Object.entries(game.paytables).map(([name, choice]) =>
-        `${game.items[name] ?? name.replaceAll("_", " ")} ${typeof choice === "object" ? JSON.stringify(choice) : choice}`).join(", ") || "none"}</li>
+      <li><b>Choices of the table</b>: ${choicesText(game) || "none"}</li>
     </ul>
   </section>`;
 
