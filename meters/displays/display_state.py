@@ -27,8 +27,9 @@ of date.
 """
 
 LATE_S: Final = 5.0
-"""If a new value has an earlier time than the shown value, the message can be late. If the shown
-value is older than these seconds, a clock was set back."""
+"""Longest time, in seconds, by which a message can be late. If a new value has an earlier time than
+the shown value, its message is late, or a clock was set back. If the shown value was received
+longer ago than this limit, a clock was set back."""
 
 HITS_MAX: Final = 256
 """Largest number of wins of one link that are kept. Above this number, the oldest win is dropped.
@@ -42,8 +43,8 @@ VALIDATED_NEWS_S: Final = 60.0
 """Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""Largest number of displays that follow the data at the same time. The same number of staff
-members can follow it."""
+"""Largest number of displays that follow the data at the same time. In addition, the same number of
+staff members can follow it."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
 """Largest number of event streams to one address, or to one member of the staff."""
@@ -128,9 +129,9 @@ class LinkRow(_Row, frozen=True):
 class JackpotRow(_Row, frozen=True):
     """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
-    `hand_name` is the hand in words. `news_ms` is the time for which the row remains news: a win to
-    celebrate, or a validation to show. It is 0 for an old win, a rejected win, or a win that was
-    decided long ago.
+    `hand_name` is the hand in words. `news_ms` is the time, in milliseconds, for which displays
+    still celebrate the win, or still show that it was validated. It is 0 for an old win, a rejected
+    win, or a win that was decided long ago.
     """
 
     link: str
@@ -170,7 +171,7 @@ DisplayRow = MeterRow | LinkRow | JackpotRow
 
 
 class DisplayState:
-    """The current data for all displays, and its followers.
+    """The current data for all displays, and the followers of this data.
 
     Args:
         clock: a clock in seconds that only increases. It measures the age of heartbeats.
@@ -203,8 +204,8 @@ class DisplayState:
         """Show a meter's value unless the shown value is later. Return True if it is now shown.
 
         A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs and its time is not earlier. This happens when a link loses Redis: the
-        state changes, but the version does not. If the old value has been shown for `LATE_S`
+        its state differs and its time is not earlier. Such a value is sent when a link loses Redis:
+        the state changes, but the version does not. If the old value has been shown for `LATE_S`
         seconds, the times are not compared.
         """
         key = (row.link, row.meter)

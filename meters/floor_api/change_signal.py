@@ -4,7 +4,7 @@ import asyncio
 
 
 class ChangeSignal:
-    """A counter of changes. Tasks can wait until it changes. It does not say what has changed."""
+    """A counter of changes, for which tasks can wait. It does not say what has changed."""
 
     def __init__(self) -> None:
         self._count = 1

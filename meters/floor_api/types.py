@@ -230,10 +230,10 @@ class WinSearch(_Row, frozen=True, kw_only=True):
         words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
             a user who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
-        until: the time before which the win was, RFC 3339 in UTC.
+        until: only wins before this time are found, RFC 3339 in UTC.
         meter_awards: if true, only wins of a percentage of a meter are found, no wins at odds.
-        before: `WinPage.next` of the page before. Only wins with a lower ledger entry number
-            (`order`) are found.
+        before: the value `WinPage.next` of the previous page. Only wins with a lower ledger entry
+            number (`order`) are found.
         limit: the largest number of wins to return.
     """
 
@@ -252,7 +252,8 @@ class WinSearch(_Row, frozen=True, kw_only=True):
 class WinPage(_Row, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
-    `next` is the value for `before` with which the next page is requested; null on the last page.
+    To get the next page, search again with the value of `next` as `before`. On the last page,
+    `next` is null.
     """
 
     wins: tuple[ClaimRow, ...]
@@ -268,7 +269,7 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
         voided_wagers: the number of wagers that were returned because their round was void.
         voided: the amount of the returned wagers.
         hits: the number of wins of a percentage of the meter.
-        wins: the number of all wins, with wins at odds and Envy Bonuses.
+        wins: the number of all wins, including wins at odds and Envy Bonuses.
         won: the amount of all wins.
         rejected: the part of `won` that a floorperson rejected, or declared as not due.
         paid_by_system: the amount paid at the table, without a hand pay.
@@ -296,7 +297,8 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 
     `paytables` has all paytables that the law allows for this kind of meter, or is empty if there
     is no choice. `overflow` is added to the meter when the whole meter has been won. `highest` is
-    the highest amount that the meter has now, or had before one of its last 25 wins.
+    the largest of these amounts: the present amount of the meter, and its amounts before each of
+    its last 25 wins.
     """
 
     meter: str
@@ -369,7 +371,7 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
 
 
 class UnapprovedRow(_Row, frozen=True, kw_only=True):
-    """A running service's floor file that differs from the file approved for a link (duty D12).
+    """The service's floor file, which differs from the file that was approved for a link (D12).
 
     Attributes:
         digest: the digest of the service's floor file. An approval must send this digest.
@@ -394,7 +396,7 @@ class LinkView(_Row, frozen=True, kw_only=True):
     `rounds_open` is the number of rounds with accepted wagers but without a result.
     `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
     over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
-    D17). `unapproved` is null if this floor file is approved for the link.
+    D17). `unapproved` is null if the service's floor file is approved for the link.
     """
 
     link: str

@@ -2,8 +2,9 @@
 
 Litestar is the web framework. It converts a body as leniently as a query string, in which
 everything is text. Litestar would accept "100" and 1e3 as whole numbers. So the body is first
-decoded according to its type. A body that does not match its type is refused. A body that names a
-field twice is also refused, because only one of the two values would count.
+decoded strictly, as the type that the route declares. A body that does not match this type is
+refused. A body that names a field twice is also refused, because only one of the two values would
+count.
 """
 
 import msgspec

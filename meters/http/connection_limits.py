@@ -35,7 +35,7 @@ _STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
 
 
 def room_for_connections() -> int:
-    """Raise the limit of open files if needed; return the largest number of connections."""
+    """Raise the limit of open files if needed. Return how many connections this limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -155,7 +155,7 @@ class Connection(H11Protocol):
         self._taking = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse data that is not HTTP. The refusal has the headers of every other answer."""
+        """Refuse data that is not HTTP. The refusal has the same headers as every other answer."""
         if self.conn.our_state is not h11.IDLE:
             # An answer is already being sent and cannot be withdrawn.
             self.transport.close()

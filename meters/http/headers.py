@@ -1,4 +1,4 @@
-"""Security headers, which every answer has."""
+"""Security headers, which the server adds to every answer."""
 
 from collections.abc import MutableSequence
 from typing import Final

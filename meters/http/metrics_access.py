@@ -30,10 +30,12 @@ Refusal = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class MetricsAccess:
-    """Access to the metrics for clients with the token; without a token, for this machine only.
+    """The check of who is allowed to read the metrics.
 
-    A proxy on this machine that adds no header looks like any other program on this machine. So its
-    clients can read the metrics, unless a token is required.
+    If the floor file names a token, every client must send this token. If not, only programs on
+    this machine are allowed. A proxy on this machine that adds no header looks like any other
+    program on this machine. So the clients of such a proxy can read the metrics, unless a token is
+    required.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -41,7 +43,7 @@ class MetricsAccess:
     def refusal(self, scope: Scope) -> Refusal | None:
         """Return the refusal of a request for metrics.
 
-        The result is None if the request is allowed, or if it is for another page.
+        The result is None if the request is allowed, or if it is for another path than `/metrics`.
 
         Args:
             scope: the request, with the client's address in its usual form.

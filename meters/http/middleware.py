@@ -88,7 +88,7 @@ def _no_password() -> bytes:
 
 
 class HostNames:
-    """Names in a Host header that a server accepts.
+    """The host names that a server accepts in the Host header of a request.
 
     A foreign site can let its own name point to the server's address (DNS rebinding). Scripts of
     that site then send requests to the server as if they were from the server's pages. But the Host
@@ -140,7 +140,7 @@ def _is_address(text: str) -> bool:
 
 
 class ServerMiddleware:
-    """Application with checks in front of it. It checks the Host header and the client's address.
+    """Checks before the web application: of the Host header, the client's address and `/metrics`.
 
     This middleware also adds headers to every answer. It runs before all other code, so even the
     framework's errors have these headers.
@@ -201,8 +201,9 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 def _address_of(scope: Scope) -> tuple[str, int] | None:
     """Return the client's address in its usual form; None if a proxy sent no valid address.
 
-    If a proxy forwards the request, uvicorn has put the address that the proxy reports here. Logs,
-    locks and limits depend on it, so only an IP address is accepted.
+    If a proxy forwards the request, uvicorn has already replaced the client's address by the
+    address that the proxy reports. Logs, locks and limits depend on this address, so it must be an
+    IP address.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

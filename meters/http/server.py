@@ -88,7 +88,7 @@ async def serve_web(
     settings: ServerSettings | None = None,
     any_port: bool = True,
 ) -> None:
-    """Serve until canceled. Then stop within a few seconds, even if event streams are open.
+    """Serve until the task is canceled. Stop within a few seconds, even with open event streams.
 
     Slow and silent connections are closed. The number of connections from one address is limited
     (duty D20).

@@ -24,7 +24,7 @@ _FIRST: Final = ("timestamp", "level", "event")
 
 
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
-    """Write all log messages of this process to a file, and the warnings of Python libraries.
+    """Write all log messages of this process to a file, with the warnings of Python libraries.
 
     Args:
         file: the file for the lines. If writing fails, the process continues.
@@ -97,7 +97,7 @@ def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventD
 
 
 def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Move a library's message to the field `message`, because `event` names only our events."""
+    """Move a library's message to the field `message`: `event` is only for pitlink's events."""
     record: logging.LogRecord = fields["_record"]
     return {**fields, "event": "library", "logger": record.name, "message": fields["event"]}
 

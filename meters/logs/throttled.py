@@ -20,8 +20,8 @@ class _Logged:
 class ThrottledLog:
     """Limit on repeated warnings. In each minute, only the first few of each kind are logged.
 
-    So a table that sends too many events cannot fill the disk or the log. The metrics count all
-    events.
+    So a table that sends too many events cannot fill the disk with warnings. The metrics count all
+    events, even if no warning about them is logged.
 
     The clock for this limit is monotonic: it never goes back.
     """
@@ -31,10 +31,10 @@ class ThrottledLog:
         self._logged: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """Return None if a warning of this kind must not be logged now.
+        """Decide if a warning of this kind is logged now, and count it.
 
-        If the warning is due, return the number of warnings of this kind that were left out since
-        the last logged one.
+        If it is logged now, return the number of warnings of this kind that were left out since the
+        last logged one. If not, return None.
         """
         now_s = self._clock_s()
         logged = self._logged.get(kind)

@@ -11,7 +11,7 @@ _OTHERS: Final = 0o077
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a directory and its missing parents. Existing directories are not changed.
+    """Make a private directory and its missing parents. Existing directories are not changed.
 
     Raises:
         OSError: a directory cannot be made.

@@ -1,8 +1,8 @@
 """Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
 
-A script that runs a command in the background makes the command ignore SIGINT. A supervisor can
-start a command with blocked or ignored signals. Then neither Ctrl-C nor SIGTERM would have an
-effect.
+The program that starts a command decides which signals the command blocks or ignores at first. For
+example, a script that runs a command in the background makes the command ignore SIGINT. Without
+this module, a command that starts with blocked signals would not end on Ctrl-C or SIGTERM.
 """
 
 import signal
@@ -14,8 +14,8 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 def hear_signals() -> None:
     """Restore the default handling of signals. Every command calls this first.
 
-    After this call, SIGTERM ends a command immediately, unless the command handles SIGTERM to stop
-    in order. If SIGINT was ignored, it stays ignored. A person who starts a command in the
+    After this call, SIGTERM ends a command immediately, unless the command has its own handler for
+    SIGTERM. If SIGINT was ignored, it stays ignored, because a person who starts a command in the
     background does not want Ctrl-C to end it.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):

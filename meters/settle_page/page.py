@@ -1,4 +1,4 @@
-"""The page "Settle a round", and the answer to a round that the page sends."""
+"""The page "Settle a round", and the settlement of a round that the page sends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from meters.settle_page.table_forms import floor_forms
 from meters.wire.member_names import has_name_twice
 
 PACKAGE: Final = "meters.settle_page"
-"""The package with the files of the page."""
+"""The Python package that contains the template and the static files of the page."""
 
 _TEMPLATE: Final = load_template(PACKAGE, "page.html")
 
 
 @dataclass(frozen=True, slots=True)
 class SettlePage:
-    """The page of one server.
+    """The page "Settle a round" of one server: the service, or the panel of a table.
 
     Attributes:
         facility: the facility, whose name and time zone are printed.
@@ -42,10 +42,11 @@ class SettlePage:
     def render(
         self, tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
     ) -> str:
-        """Return the page for some tables.
+        """Return the HTML of the page, with a form for each of the tables.
 
         Args:
-            tables: the tables, each with its link. The link has the meters' present wagers.
+            tables: the tables, each with its link. The meters of the link must have their present
+                wagers.
             balances: the known balances of meters in cents, by link id and meter id.
         """
         forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
@@ -53,7 +54,7 @@ class SettlePage:
 
 
 def settle_body(body: bytes) -> SettlementText:
-    """Settle the round in the body of a request.
+    """Settle the round in the body of an HTTP request, and return the settlement.
 
     The round has the format of `pitlink settle`.
 

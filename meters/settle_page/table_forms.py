@@ -1,7 +1,7 @@
-"""The fields of a round at each table: wagers, hands and common cards.
+"""The forms in which a person enters a round at a table: wagers, hands and common cards.
 
-The fields follow from the chapter of the table's game and from the choices in the floor file. No
-game has code of its own here.
+The fields of a form depend on the chapter of the table's game, and on the paytables that the floor
+file chooses for the table. The same code makes the forms of all games.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +28,10 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WagerField(_Form, frozen=True, kw_only=True):
-    """A wager that a table offers.
+    """The field for a wager that a table offers.
 
     Attributes:
-        wager: the name of the wager in a round.
+        wager: the name of the wager in the data of a round.
         words: the name of the wager for people.
         amount: the only amount of the wager, in cents; None if the player chooses the amount.
         meter: the kind of meter that the wager feeds; None if the wager feeds no meter.
@@ -52,21 +52,22 @@ class WagerField(_Form, frozen=True, kw_only=True):
 
 
 class GameForm(_Form, frozen=True, kw_only=True):
-    """The fields of a round of one game with the choices of a casino table.
+    """The form for a round of one game, at tables with the same choices in the floor file.
 
     Attributes:
-        game: the name of the game in a round.
+        game: the name of the game in the data of a round.
         title: the name of the game for people.
         chapter: the chapter of the game, such as ``649a``.
-        paytables: the choices of the table.
-        hand: the number of cards of each position.
+        paytables: the choices in the floor file, such as the paytable of each wager.
+        hand: the number of cards that each position is dealt.
         dealer: the number of the dealer's cards.
-        stake: the wager before the deal.
-        follow: the wager after the deal. A player who does not make this wager folds.
+        stake: the name of the wager that a player makes before the deal.
+        follow: the name of the wager that a player makes after the deal. A player who does not make
+            it folds.
         times: the allowed amounts of `follow`, as multiples of `stake`.
         wagers: the wagers that the table offers, in the order in which the dealer settles them.
-        items: the name for people of each item that a settlement line can have.
-        missing: the reason why no round of this table can be settled; empty if rounds can be.
+        items: the items that a settlement line can have, each with its name for people.
+        missing: the reason why rounds of this table cannot be settled; empty if they can be.
     """
 
     game: str
@@ -84,14 +85,14 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
-    """A table, with the number of its game's form.
+    """A table, with the index of the form for its rounds.
 
     Attributes:
         table: the id of the table.
         asset: the facility's number for the table.
         link: the name of the table's link.
         positions: the number of betting positions.
-        form: the index of the game's form in `FloorForms.games`.
+        form: the index of the table's form in `FloorForms.games`.
         meters: the present balance in cents of each meter that the table feeds, by kind of meter;
             None if the balance is unknown.
     """
@@ -105,7 +106,7 @@ class TableForm(_Form, frozen=True, kw_only=True):
 
 
 class FloorForms(_Form, frozen=True, kw_only=True):
-    """The forms of some tables. Tables with the same game and choices have one form."""
+    """The tables and their forms. Tables with the same game, choices and meters have one form."""
 
     games: tuple[GameForm, ...]
     tables: tuple[TableForm, ...]
@@ -114,10 +115,11 @@ class FloorForms(_Form, frozen=True, kw_only=True):
 def floor_forms(
     tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
 ) -> FloorForms:
-    """Return the forms of tables.
+    """Return the tables and the forms that the page needs to enter rounds of these tables.
 
     Args:
-        tables: the tables, each with its link. The link has the meters' present wagers.
+        tables: the tables, each with its link. The meters of the link must have their present
+            wagers.
         balances: the known balances of meters in cents, by link id and meter id.
     """
     games: dict[_Key, int] = {}
@@ -141,7 +143,7 @@ def floor_forms(
 
 
 def _choices(table: Table, meters: Mapping[MeterKind, Meter]) -> bytes:
-    """Return a table's choices as JSON, with the paytable of its Progressive meter."""
+    """Return a table's choices as JSON, including the paytable of its Progressive meter."""
     progressive = meters.get(MeterKind.PROGRESSIVE)
     chosen: dict[str, object] = dict(table.paytables)
     if progressive and progressive.paytable:
@@ -202,7 +204,7 @@ def _field(
 
 
 def _missing(rules: TableRules) -> str:
-    """Return the reason why a table cannot settle the wagers against the dealer, or no text."""
+    """Return why the wagers against the dealer cannot be settled; empty if they can be."""
     placing = rules.placings[rules.chapter.main.stake]
     if not placing.choice:
         return ""

@@ -39,5 +39,5 @@ def print_json(text: bytes) -> None:
 def print_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print the traceback of a defect. The arguments are those of `sys.excepthook`."""
+    """Print the traceback of a defect in pitlink. The arguments are those of `sys.excepthook`."""
     print_error("".join(traceback.format_exception(kind, error, trace)).rstrip())

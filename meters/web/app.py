@@ -1,4 +1,4 @@
-"""The web application, built from its routes."""
+"""The web application of the service, with all its routes, checks and error answers."""
 
 from collections.abc import Callable
 from importlib.metadata import version

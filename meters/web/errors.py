@@ -54,8 +54,9 @@ _log = structlog.get_logger(__name__)
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text of an error: `code` for programs, and a plain `message` for people.
 
-    With the code ``locked_out``, `until` is the end of the lock, in UTC. `field` is the field of a
-    round that is wrong, such as ``positions[2].cards``; null for all other errors.
+    With the code ``locked_out``, `until` is the end of the lock, in UTC. If a field of a round is
+    wrong, `field` names it, such as ``positions[2].cards``. For all other errors, `field` is
+    missing.
     """
 
     code: str
@@ -87,7 +88,7 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return the error answers of the statuses that a route can send, for the API's description."""
+    """Return the error answers with some HTTP statuses, for the API description of a route."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 

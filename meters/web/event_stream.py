@@ -9,7 +9,7 @@ from meters.displays.display_state import DisplayRow, DisplayUpdates, JackpotRow
 
 HEARTBEAT_S: Final = 5.0
 """Seconds without an event after which a comment is sent. If the comment cannot be sent, the
-service knows that the reader has gone."""
+service knows that the reader has disconnected."""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
@@ -28,12 +28,12 @@ _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
 class EventStream:
     """Changes of the meters, links and jackpots, as the bytes of server-sent events.
 
-    The first event is ``page``, with the version of the pages. An open page that was loaded from an
-    earlier version sees from this event that it must reload. The next events are the current state.
-    All later events are changes. There is one event for each meter, controller or jackpot.
+    The first event is ``page``, with the version of the pages. If an open page has another version,
+    it must reload. The next events are the current state. All later events are changes. There is
+    one event for each meter, controller or jackpot.
 
-    The stream is sent in parts. Each part has all changes since the reader read the part before. So
-    a slow reader gets changes later, but the service needs no more memory for this reader.
+    The stream is sent in parts. Each part has all changes since the reader read the previous part.
+    So a slow reader gets changes later, but needs no more memory of the service than a fast reader.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:

@@ -46,7 +46,7 @@ ACCESS: Final = "access"
 """The name of the route option that declares who is allowed to use the route."""
 
 NEEDS_PIN: Final = "needs_pin"
-"""The name of the route option that declares if a lapsed session is refused on the route.
+"""The name of the route option that declares whether the route refuses a lapsed session.
 
 Without this option, a lapsed session can use the routes that only read. On all other routes the
 user must first enter their PIN.
@@ -120,13 +120,13 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 
 
 def gate(user_directory: UserDirectory) -> Guard:
-    """Return the check that runs before every route and refuses users without its right (D20).
+    """Return the check that runs before every route. It refuses users without the right (duty D20).
 
-    For a request that changes something, the check makes sure that one of pitlink's pages sent it.
-    So the check compares the request's origin with pitlink's address, and requires JSON. On a route
-    for signed-in users, the check also requires the session's CSRF token. It then waits for the
-    request body and looks the user up a second time, because the session can end while the body
-    arrives.
+    For a request that changes something, the check makes sure that one of pitlink's pages sent the
+    request. To do this, the check compares the request's origin with pitlink's address, and
+    requires JSON. On a route for signed-in users, the check also requires the session's CSRF token.
+    It then waits for the request body, and checks the session a second time, because the session
+    can end while the body arrives.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -190,7 +190,10 @@ def token_of(connection: RequestDetails) -> str | None:
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the network address of a sign-in, and the id of the device if it sent the cookie."""
+    """Return the network address of the client, and the id of the device from its cookie.
+
+    The id is empty if the request has no valid cookie of a device.
+    """
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 

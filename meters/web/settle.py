@@ -1,4 +1,4 @@
-"""HTTP routes of the page on which a person enters a round to see what it pays, in a dispute."""
+"""HTTP routes of the page "Settle a round". There, a person settles a round to decide a dispute."""
 
 from litestar import MediaType, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -14,10 +14,10 @@ from meters.web.security import NEEDS_PIN, SESSION, for_anybody, for_whoever_sig
 
 
 def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:
-    """Declare the routes that show the page, and that settle a round.
+    """Declare two routes: one shows the page, the other settles a round.
 
-    The page needs no sign-in, because it has only the terms of the tables. `version` is the version
-    of the static files.
+    Everybody can load the page, because it contains only terms of the tables and amounts of meters.
+    To settle a round, a user must sign in. `version` is the version of the static files.
     """
     page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
 
@@ -47,8 +47,8 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
         """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
 
         The body is a round in the format of `pitlink settle`. Money is in cents. Each line of the
-        answer names the subsection of the law that decides it. If the round is not possible, the
-        error has the `field` of the round that is wrong.
+        answer names the subsection of the law that decides this line. If the round is not possible,
+        the `field` of the error names the wrong field of the round.
         """
         return settle_body(await request.body())
 

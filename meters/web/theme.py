@@ -19,14 +19,14 @@ PAGES: Final = (
 """The Python packages that contain the files of the pages."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
-"""The files that are drawn in the facility's colors."""
+"""The drawings in which the original colors are replaced by the facility's colors."""
 
 
 def themed(assets: Assets, floor: Floor) -> Assets:
-    """Return the files of the pages, with the drawn files in the facility's colors.
+    """Return the files of the pages, with drawings and a style sheet in the facility's colors.
 
-    Pages show parts of the floor file. If one of these parts changes, the version of the files
-    changes. An open display compares this version with its own, and reloads by itself.
+    Pages show parts of the floor file. If one of these parts changes, the version of the files also
+    changes. An open display compares this version with its own version, and reloads if they differ.
 
     Raises:
         UserError: the logo cannot be shown.

@@ -16,11 +16,11 @@ from paho.mqtt.client import time_func
 Answer = TypeVar("Answer")
 
 FIRST_ANSWER_WITHIN_S: Final = 1.2
-"""Longest wait for the broker's first answer. After this time the client makes another connection.
+"""Longest wait, in seconds, for the broker's first answer. Then the client makes a new connection.
 
-The limit in seconds applies to each of two waits: for the TCP connection, and then for the broker's
-first byte (of TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection
-and never send a byte.
+The limit applies to each of two waits: for the TCP connection, and then for the broker's first byte
+(of TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection and never
+send a byte.
 """
 CONNECTED_WITHIN_S: Final = 5.0
 """Longest wait, in seconds, for the rest of a TLS handshake, and then for the broker's CONNACK.
@@ -33,7 +33,8 @@ ASKED_AFTER_S: Final = 1.5
 """Seconds without data from the broker after which the client sends a ping."""
 SILENT_S: Final = 3.0
 """Seconds without data from the broker after which the connection counts as lost, even if nobody
-has closed it. By that time, a table has locked itself."""
+has closed it. By that time, a table already accepts no progressive wagers, because it misses the
+service's heartbeat."""
 
 _LOOK_EVERY_S: Final = 0.5
 _STEADY_S: Final = 5.0
@@ -95,10 +96,10 @@ class BrokerClient(aiomqtt.Client):
     arrives counts as lost after `SILENT_S` seconds. With aiomqtt alone, this would take twice the
     keep-alive time.
 
-    A connection can break after a write was requested, but before the event loop does the write. By
-    then, the file descriptor is closed, or it already belongs to another connection. If a
-    connection attempt is canceled before the broker has answered, aiomqtt alone would keep the
-    socket and the task until the process ends.
+    A connection can break after a write was requested, but before the event loop does the write.
+    Then the file descriptor is closed, or it already belongs to another connection. This class
+    handles both cases. If a connection attempt is canceled before the broker has answered, aiomqtt
+    alone would keep the socket and the task until the process ends. This class closes the socket.
     """
 
     _thread_connects = False
@@ -239,7 +240,7 @@ class BrokerClient(aiomqtt.Client):
 
 
 class ConnectPace:
-    """Pause before each further connection attempt.
+    """The pauses between attempts to connect to a server.
 
     The pause doubles after each failed attempt. It begins at the start of the attempt, so the
     duration of the attempt is part of the pause. A connection that lasted only a short time also

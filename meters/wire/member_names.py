@@ -1,8 +1,8 @@
 """Refusal of JSON in which an object has the same name twice.
 
 If a name occurs twice, some JSON readers use the first value, others the last. pitlink's decoders
-use the last value. The ledger keeps the bytes of the table's event. A later reader of these bytes
-could use the first value.
+use the last value. The ledger keeps the bytes of a table's event, and another program could later
+read the first value from them. So such JSON is refused.
 """
 
 import contextlib

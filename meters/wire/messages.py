@@ -1,8 +1,8 @@
 """Messages of the public contract. Each kind of message is an immutable type.
 
-A card is sent as two characters, an amount of money as an integer in cents. Every decoder is
-strict. It refuses a number in quotes, a boolean instead of a number, and a field that the contract
-does not have.
+A card is sent as two characters. An amount of money is sent as an integer in cents. Every decoder
+is strict. It refuses a number in quotes, a boolean instead of a number, and a field that the
+contract does not have.
 """
 
 from datetime import datetime
@@ -114,8 +114,8 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
     """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
     `entered_before`, an extension of the contract, has cards that the dealer took back to enter
-    other cards. It is left out if there are no such cards. `confirm` is another extension. With
-    `confirm`, the service applies the result only after a floorperson has confirmed it.
+    other cards. It is left out if there are no such cards. `confirm` is another extension. If
+    `confirm` is true, the service applies the result only after a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -132,8 +132,8 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
     `entered`, an extension of the contract, has the cards that were entered before the void. It is
-    left out if there were no such cards. `confirm` is another extension. With `confirm`, the
-    service voids the round only after a floorperson has confirmed that.
+    left out if there were no such cards. `confirm` is another extension. If `confirm` is true, the
+    service voids the round only after a floorperson has confirmed the void.
     """
 
     seq: Seq
@@ -198,7 +198,7 @@ class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", ta
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reply to any event. This type has the fields that agents read.
+    """Reply to an event of a table, with the fields that agents read.
 
     `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is the event's sequence number;
     null if it could not be read.
@@ -214,7 +214,7 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
-    """State of a table: the last sequence number (`seq`) used, and the open round, if any."""
+    """Reply to a hello: the table's last used sequence number, and its open round, if any."""
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
@@ -288,7 +288,7 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """Sequence number of an event whose other fields cannot be read. The reply has it."""
+    """Sequence number of an event whose other fields cannot be read. The reply must have it."""
 
     seq: Seq
 

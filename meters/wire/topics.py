@@ -35,12 +35,16 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic for a table's status, from its agent or, as the last will, the broker."""
+    """Return the topic of a table's status.
+
+    The agent publishes the status. If the connection of the agent is lost, the broker publishes the
+    agent's last will on this topic.
+    """
     return f"{ROOT}/{link}/table/{table}/status"
 
 
 def meter(link: str, meter_id: str) -> str:
-    """Return the topic that retains a meter's current value.
+    """Return the topic on which the broker retains a meter's current value.
 
     With ``"+"`` as the meter, the topic is a pattern for all meters of the link.
     """
@@ -48,7 +52,7 @@ def meter(link: str, meter_id: str) -> str:
 
 
 def controller(link: str) -> str:
-    """Return the topic that retains the heartbeat of a link's controller."""
+    """Return the topic on which the broker retains the last heartbeat of a link's controller."""
     return f"{ROOT}/{link}/controller"
 
 
@@ -58,13 +62,13 @@ def jackpot(link: str) -> str:
 
 
 def ledger(link: str) -> str:
-    """Return the topic that retains the seal (digest) of a link's ledger for other programs."""
+    """Return the topic on which the broker retains the seal (digest) of a link's ledger."""
     return f"{ROOT}/{link}/ledger"
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""Topic that retains the seal (digest) of the operators' log. No link's topic can have this
-name."""
+"""Topic on which the broker retains the seal (digest) of the operators' log. No link's topic can
+have this name."""
 
 
 def parse_table_out(topic: str) -> TableAddress | None:

@@ -16,7 +16,7 @@ from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that refuses a correction request. The dealer can read `reason`."""
+    """The request body that refuses a dealer's correction request. The dealer can read `reason`."""
 
     reason: Words
 
@@ -41,7 +41,10 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def confirm_ask(
         ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> AskRow:
-        """Confirm a correction request exactly as the floor page showed it (duty D17)."""
+        """Confirm the correction that the floor page showed (duty D17).
+
+        If the dealer changes the correction, it becomes another correction request with another id.
+        """
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)

@@ -31,8 +31,8 @@ _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A name that no link has. A follower of this name receives no display data. The follower only
-learns when the display data is closed, because the service stops."""
+"""A link id that no link has. The stream follows this id, because it needs no display data. It only
+needs to know when the service stops: then the service ends all followers."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
@@ -45,7 +45,8 @@ class ChangeStream:
     """The events that one floor page receives, until the user's session ends.
 
     A ``changed`` event is sent at the start and after each change. The stream does not keep the
-    session alive, so the session of an unused page lapses. A lapsed session can still watch.
+    session alive, so the session of an unused page lapses. A lapsed session still receives the
+    events.
     """
 
     def __init__(

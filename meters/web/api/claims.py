@@ -29,7 +29,8 @@ from meters.web.security import (
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
-"""The largest entry number in a request. No ledger and no operators' log has more entries."""
+"""The largest entry number that a request can contain. No ledger and no operators' log has more
+entries."""
 
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
@@ -37,7 +38,7 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request body without fields. A body with any field is refused.
 
-    The person who acts is the signed-in user.
+    Such a request does not name a person, because the signed-in user is the person who acts.
     """
 
 
@@ -70,7 +71,8 @@ class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that confirms another person's request about a win.
 
-    `request` is the ledger entry number (`entry`) of the request, as the page showed it.
+    `request` is the number of the ledger entry (`entry`) of the other person's request, as the page
+    showed it.
     """
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
@@ -136,7 +138,8 @@ def _reading_routes(
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
-        The operators' log records who printed the slip (duty D17). So a lapsed session is refused.
+        The operators' log records who printed the slip (duty D17). So a user whose session has
+        lapsed must first enter their PIN.
         """
         row, hand = await claims.find(claim), await claims.hand(claim)
         name = request.user.name
@@ -189,9 +192,9 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Reject a win, with the reason, or request its rejection.
 
-        If `two_people_reject` of the win is true, the act only stores a request. The claim stays
-        pending, and its `request` names the user. Another user must confirm the request with
-        `confirm` (duty D4).
+        If `two_people_reject` of the win is true, this call only stores a request. The claim stays
+        pending, and its field `request` names the user who made the request. Another user must
+        confirm the request with `confirm` (duty D4).
 
         If the win is a percentage of a meter, its amount goes back to the meter. If the win is at
         odds, its amount goes back to the house account.
@@ -208,9 +211,8 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         """Record the payment of a validated win, with the number of its payout slip.
 
         The user who records the payment must not be the person who validated the win (duty D4). Two
-        users count as one person if one of them set the PIN of the other, or if a third person set
-        the PINs of both. This rule applies if both users could have acted with those PINs in the
-        last 24 hours.
+        users count as one person if one of them set the PIN of the other in the last 24 hours. They
+        also count as one person if a third person set the PINs of both in the last 24 hours.
         """
         return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
@@ -228,7 +230,7 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
         """Request to reopen a rejected win, with the reason.
 
         Another user must confirm the request before the gaming day of the rejection is closed.
-        After that, the win waits for a floorperson as it did before the rejection.
+        After the confirmation, the win waits for a floorperson, as it did before the rejection.
         """
         person = request.user
         return await claims.request_reopening(
@@ -271,7 +273,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Declare owed and unpaid Envy Bonuses for a hand as not due, with the reason."""
+        """Declare owed Envy Bonuses, which are not yet paid, as not due. Store the reason."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -290,5 +292,5 @@ def without_names(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """Return the id of a claim without characters that are not safe in a file name."""
+    """Return the characters of a claim's id that are safe in a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

@@ -14,7 +14,7 @@ from meters.web.security import for_anybody
 
 
 class Health(Protocol):
-    """The part of the service from which the health probes read the state of the links."""
+    """The part of the service that the health probes need: the state of the links."""
 
     def inoperable(self) -> Mapping[str, str]:
         """Return the id of each inoperable link, with the reason why it does not operate."""

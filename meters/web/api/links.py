@@ -89,7 +89,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     async def approve_link(
         link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
-        """Approve the settings that the floor file, shown on the page, has for a link (D12).
+        """Approve a link's settings in the floor file, as the page showed them (duty D12).
 
         One or two seconds after the approval, the service makes the link operable.
         """
@@ -121,8 +121,8 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
     ) -> ProposalRow:
         """Confirm a change that somebody else proposed, and make the change (duty D4).
 
-        Two users count as one person if one of them set the PIN of the other, or if a third person
-        set the PINs of both. Only PINs count that were valid at some time in the last 24 hours.
+        Two users count as one person if one of them set the PIN of the other in the last 24 hours.
+        They also count as one person if a third person set the PINs of both in the last 24 hours.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)

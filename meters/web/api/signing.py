@@ -63,11 +63,12 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `choose_pin` is true if the user's PIN was set by somebody else. Such a user has no rights until
     they choose their own PIN.
 
-    The page must send `csrf` with every act, in the header ``X-CSRF-Token``. The session lapses
-    after `idle_seconds` without a request of the user. A request that the page sends without the
-    user has the header ``X-Unattended: 1``. Such a request does not count. A lapsed session can
-    still read. For everything else, the user must sign in again. The code of the refusal is
-    ``pin_needed``, and `lapsed` is true.
+    The page must send `csrf` in the header ``X-CSRF-Token`` of every request that changes
+    something. The session lapses after `idle_seconds` without a request of the user. Requests with
+    the header ``X-Unattended: 1`` do not count: the page sends them without the user.
+
+    If the session has lapsed, `lapsed` is true. The page can still read. All other requests are
+    refused with the code ``pin_needed`` until the user signs in again.
     """
 
     name: str
@@ -97,8 +98,8 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         """Sign in with a name and a PIN. A session that this browser already has ends.
 
         The answer also sets a cookie that identifies the device. Failed sign-ins of other people
-        can lock the user's name or the network address. In spite of such a lock, a user who once
-        signed in on this device can sign in on it.
+        can lock the user's name or the network address. A user who once signed in on this device
+        can still sign in on it, even if such a lock exists.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -152,8 +153,8 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
         """Replace the signed-in user's PIN by one that the user chose. End their other sessions.
 
-        `pin` is the current PIN. A wrong current PIN counts as a failed sign-in. Only the user
-        knows the new PIN.
+        `pin` is the current PIN. A wrong current PIN counts as a failed sign-in. After this call,
+        nobody except the user knows the PIN.
         """
         await user_directory.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)

@@ -1,7 +1,7 @@
 """Texts that show patrons what each hand wins (duty D1).
 
-The texts use the present terms of the link. The terms include each change of a paytable that two
-people have made.
+The texts use the present terms of the link. The present terms include every change of a paytable
+that one person proposed and another person confirmed.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from meters.floor.floor_file import Meter
 class Pay:
     """A line of a paytable: a hand, its win, and its Envy Bonus for other players.
 
-    A fixed win is in dollars, for the wager of the meter.
+    A win that is not a percentage is an amount in dollars, for one wager of the meter.
     """
 
     hand: str
@@ -53,7 +53,7 @@ def winners_of(meter: Meter) -> str:
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one row of the paytable for each winning hand: the first of the hand's rows."""
+    """Yield one paytable row for each winning hand. A hand can have several rows: use the first."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:

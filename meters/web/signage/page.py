@@ -106,7 +106,8 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 class Signage:
     """One signage page in its current state.
 
-    `signage.js` must follow the same rules when it applies later changes.
+    After the page is loaded, `signage.js` applies the changes. It must show meters and wins by the
+    same rules as this class.
     """
 
     def __init__(
@@ -162,9 +163,9 @@ class Signage:
         )
 
     def _digits(self, link: Link) -> int:
-        """Return the number of digits in a link's largest amount, from 6 to 12.
+        """Return the number of digits in a link's largest amount in cents: at least 6, at most 12.
 
-        The page draws all amounts of the link so small that this number of digits fits.
+        The page draws all amounts of the link in a size at which this number of digits fits.
         """
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
@@ -207,7 +208,7 @@ class Signage:
         """Return the text about a win that is shown next to a meter's amount (duty D8).
 
         The text is about the highest win that waits for validation. If no win waits, the text is
-        about the latest win that was validated a moment ago.
+        about the last win that was validated in the last minute.
         """
         words = self._branding.wording
         key = (row.link, row.meter)

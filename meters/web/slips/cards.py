@@ -20,7 +20,7 @@ _GAP: Final = 4.0
 
 
 def cards_drawing(names: Sequence[str], width_max: float) -> object:
-    """Draw cards in a row of at most `width_max` points.
+    """Return a drawing of cards in a row. The row is at most `width_max` points wide.
 
     `names` has the rank and suit of each card: "Td" is the ten of diamonds.
     """

@@ -15,7 +15,7 @@ _SCALES: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 
 
 def amount_words(amount_cents: int) -> str:
-    """Return an amount in words, because nobody can add a digit to words on a printed slip.
+    """Return an amount in words. Nobody can change the words on a printed slip by adding a digit.
 
     >>> amount_words(151_000), amount_words(100_045), amount_words(99)
     ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \

@@ -1,7 +1,7 @@
 """The payout slip: the record of one win and the signature lines, on one Letter page.
 
-The slip has everything that duty D16 requires of a win: date, time, table, position, hand, amount
-and place in the order of wins.
+The slip shows everything that duty D16 requires in the record of a win: date, time, table,
+position, hand, amount, and the win's place in the order of wins.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -197,7 +197,10 @@ class _Slip:
             yield table([cells], [width] * len(groups), gap=_GAP)
 
     def _record(self) -> Iterator[object]:
-        """Yield a list of all payments for the hand, if the hand has several claims."""
+        """Yield the part of the slip that lists all payments for the hand.
+
+        A hand with only one claim has no such part.
+        """
         if len(self._hand) < 2:
             return
         lines = [(_claim_line(one, self._row), *_due(one)) for one in self._hand]
@@ -274,7 +277,10 @@ def _claim_line(one: ClaimRow, printed: ClaimRow) -> str:
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
-    """Return two amounts in cents: a claim's win, and its Envy Bonuses. A rejected one is 0."""
+    """Return what a claim pays, in cents: the win, and the Envy Bonuses.
+
+    A rejected win counts as 0. Envy Bonuses that are not due also count as 0.
+    """
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
 
