@@ -55,6 +55,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         approval: the last approval of a floor file, None before the first approval.
         variances: differences between the reading at the close of a gaming day and the ledger, as
             texts.
+        house_paid: by claim, the micros that the house paid when an undecided win was reopened.
     """
 
     entries: int
@@ -72,6 +73,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     claims: dict[str, HeldWin]
     tallies: dict[str, int]
     envy: dict[str, HeldEnvy] = {}
+    house_paid: dict[str, int] = {}
 
     @property
     def waiting(self) -> set[str]:
@@ -98,6 +100,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             dict(self.claims),
             Counter(self.tallies),
             dict(self.envy),
+            house_paid=dict(self.house_paid),
         )
 
 

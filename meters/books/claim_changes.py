@@ -7,6 +7,7 @@ from typing import Final, Self
 import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
+from meters.books.accounts import HOUSE, claim_account
 from meters.books.link_state import ClaimRequest, DecisionResult
 from meters.books.script_loader import load_script
 from meters.books.script_steps import EnvyCents
@@ -17,6 +18,8 @@ from meters.wire.clock import now_text
 from meters.wire.messages import ClaimOpened
 
 _ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
+_Moved = Sequence[tuple[str, str, int, int]]
+"""The transfers of a ledger entry: source, target, micros, cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class ReturnedAmounts:
     cycle: int
 
     @classmethod
-    def of(cls, entry: int, moved: Sequence[tuple[str, str, int, int]], claim: str) -> Self:
+    def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
         """Return the amounts from the transfers of a rejection's ledger entry."""
         own = [one for one in moved if one[0] == f"claim:{claim}"]
         to_meter, to_overflow = (
@@ -49,6 +52,11 @@ class ReturnedAmounts:
     def text(self) -> str:
         """The amounts as the scripts keep them in the claim's Redis hash."""
         return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
+
+
+def paid_by_house(moved: _Moved, claim: str) -> int:
+    """Return the micros that the house paid to a claim, from the transfers of its reopening."""
+    return sum(one[2] for one in moved if one[:2] == (HOUSE, claim_account(claim)))
 
 
 class ClaimChanges:
@@ -109,7 +117,8 @@ class ClaimChanges:
             meter: the claim's meter.
             percent: True if the win is a percentage of the meter.
             request: the number of the request's ledger entry.
-            owed: the Envy Bonuses that the rejection took back.
+            owed: the Envy Bonuses that are owed under the claim. If they were taken back, they are
+                owed again.
             reseed_cents: the meter's reseed. If the win took a percentage, the meter does not fall
                 below this amount, or below its balance after the win if that is less.
             holds: how the claim holds its table; None if the win is no hand pay.

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import METER_OF_ITEM
-from meters.books.claim_changes import ReturnedAmounts
+from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
@@ -41,7 +41,8 @@ _COMPARED: Final = (
     "amount", "after", "state", "entry", "at", "by", "decision",
     "envy", "envy_by", "envy_at", "envy_decision",
     *(f"{act}_{what}" for act in _STATES for what in ("by", "at")),
-    *_REQUEST_FIELDS, "returned", "slip_correction", "correct_slip_by", "correct_slip_at",
+    *_REQUEST_FIELDS, "returned", "of_house",
+    "slip_correction", "correct_slip_by", "correct_slip_at",
 )  # fmt: skip
 _SHOWN_MAX: Final = 80
 
@@ -307,12 +308,19 @@ def decided_claim(
         found |= {"state": _STATES[act], "by": by, "decision": event}
         found |= {f"{act}_by": by, f"{act}_at": at}
     if act in {"validate", "reject", "pay", "reopen"}:
-        for name in (*_REQUEST_FIELDS, "returned"):
+        for name in (*_REQUEST_FIELDS, "returned", "of_house"):
             found.pop(name, None)
     if act == "reject":
-        moved = msgspec.json.decode(entry["transfers"], type=list[tuple[str, str, int, int]])
-        found["returned"] = ReturnedAmounts.of(number, moved, decided.claim).text
+        found["returned"] = ReturnedAmounts.of(number, _moved(entry), decided.claim).text
+    if act == "reopen":
+        found.pop("envy_decision", None)
+        if of_house := paid_by_house(_moved(entry), decided.claim):
+            found["of_house"] = str(of_house)
     return found if "record" in due else {name: found[name] for name in due}
+
+
+def _moved(entry: Mapping[str, bytes]) -> Sequence[tuple[str, str, int, int]]:
+    return msgspec.json.decode(entry["transfers"], type=list[tuple[str, str, int, int]])
 
 
 def _envy_after(due: Fields, decided: LedgerDecision) -> str | None:
@@ -321,9 +329,7 @@ def _envy_after(due: Fields, decided: LedgerDecision) -> str | None:
     if before is None:
         return None
     if decided.act == "reopen":
-        # The rejection took the Envy Bonuses back if its decision has their amount.
-        rejection = DECIDED.decode(due["decision"]) if "decision" in due else decided
-        return "pending" if rejection.envy_back else before
+        return before if before == "paid" else "pending"
     if decided.act == "reject_envy" or decided.envy_back:
         return "rejected"
     if decided.act == "pay_envy" or decided.envy_paid:

@@ -65,7 +65,7 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
 
     The amount comes from where the rejection moved it. If all of the meter was won since, the house
     pays. The meter does not fall below its reseed, or below its balance after the win if this is
-    less. The house pays the rest.
+    less. The house pays the rest. Envy Bonuses that are not paid wait for the win again.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.
@@ -84,7 +84,9 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
         off_overflow = min(was.overflow_micros, draft.holds(overflow))
     draft.move(meter, account, off_meter, cycle)
     draft.move(overflow, account, off_overflow, cycle)
-    draft.move(HOUSE, account, micros - off_meter - off_overflow, cycle)
+    if of_house := micros - off_meter - off_overflow:
+        draft.move(HOUSE, account, of_house, cycle)
+        books.house_paid[claim_id] = of_house
     tallies = books.tallies
     if was.envy:
         cents: Counter[str] = Counter()
@@ -94,6 +96,8 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
             draft.move(HOUSE, envy_account(claim_id), of_meter * MICROS_PER_CENT, books.cycles[of])
             tallies[f"envy_reopened_cents:{of}"] += of_meter
         books.envy[claim_id] = replace(was.envy, state="pending", by=by)
+    elif owed := books.envy.get(claim_id):
+        books.envy[claim_id] = replace(owed, state="pending", by=by)
     elif booked := was.envy_booked_cents:
         draft.move(HOUSE, PAID, booked * MICROS_PER_CENT, cycle)
         tallies[f"envy_reopened_cents:{win.meter}"] += booked

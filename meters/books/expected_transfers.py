@@ -121,7 +121,7 @@ class RejectedWin:
 
     Attributes:
         win: the win before its rejection.
-        envy: the Envy Bonuses that the rejection took back; None if it took none back.
+        envy: the Envy Bonuses that were taken back with the rejection or after it, or None.
         meter_micros, overflow_micros: the micros that went back to the meter and its overflow.
         envy_booked_cents: Envy Bonuses taken back that an earlier release had booked as paid.
     """
@@ -158,6 +158,7 @@ class ExpectedBooks:
         requests: by claim, the requests of the open gaming day that nobody has confirmed.
         rejected: the wins that were rejected on the open gaming day.
         two_people_reject_above_cents: the amount in the approved floor file, or None.
+        house_paid: by claim, the micros that the house paid when an undecided win was reopened.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -170,6 +171,7 @@ class ExpectedBooks:
     requests: dict[str, Requested] = field(default_factory=dict)
     rejected: dict[str, RejectedWin] = field(default_factory=dict)
     two_people_reject_above_cents: int | None = None
+    house_paid: dict[str, int] = field(default_factory=dict)
 
     @property
     def waiting(self) -> set[str]:
@@ -448,20 +450,18 @@ def decision_moved(
         draft.faults.append(f"claim {claim_id} was validated and paid by {by}")
     account, cycle = claim_account(claim_id), books.cycles[claim.meter]
     micros, tallies = claim.cents * MICROS_PER_CENT, books.tallies
-    taken_back = None
     books.requests.pop(claim_id, None)
+    of_house = books.house_paid.pop(claim_id, 0)
     if act == "reject":
-        if claim.percent:
-            draft.fill(account, claim.meter, micros, cycle)
-        else:
-            draft.move(account, HOUSE, micros, cycle)
+        to_house = of_house if claim.percent else micros
+        draft.move(account, HOUSE, to_house, cycle)
+        draft.fill(account, claim.meter, micros - to_house, cycle)
         tallies[f"rejected:{claim.meter}"] += 1
         tallies[f"rejected_cents:{claim.meter}"] += claim.cents
         taken_back = books.envy.get(claim_id) if envy_back_cents else None
         moved = {one.target: one.micros for one in draft.transfers}
-        to_meter, to_overflow = (
-            moved.get(kind(claim.meter), 0) for kind in (meter_account, overflow_account)
-        )
+        to_meter = moved.get(meter_account(claim.meter), 0)
+        to_overflow = moved.get(overflow_account(claim.meter), 0)
         booked_cents = 0 if taken_back else envy_back_cents
         books.rejected[claim_id] = RejectedWin(
             claim, taken_back, to_meter, to_overflow, cycle, booked_cents
@@ -509,6 +509,8 @@ def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
     draft = Draft(books)
     if (state := books.envy[claim_id].state) != "validated":
         draft.faults.append(f"{act} of the Envy Bonuses of claim {claim_id}, which are {state}")
+    if act == "reject_envy" and (was := books.rejected.get(claim_id)):
+        books.rejected[claim_id] = replace(was, envy=books.envy[claim_id])
     _settle_envy(books, draft, claim_id, paid=act == "pay_envy")
     return draft
 
@@ -518,9 +520,7 @@ def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: boo
     for one in books.envy.pop(claim_id).bonuses:
         cents[one.meter] += one.cents
     for meter, of_meter in cents.items():
-        target, how = (
-            (PAID, "table_paid_cents") if paid else (HOUSE, "envy_taken_back_cents")
-        )  # fmt: skip
+        target, how = (PAID, "table_paid_cents") if paid else (HOUSE, "envy_taken_back_cents")
         micros = of_meter * MICROS_PER_CENT
         draft.move(envy_account(claim_id), target, micros, books.cycles[meter])
         books.tallies[f"{how}:{meter}"] += of_meter

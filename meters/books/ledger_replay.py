@@ -164,6 +164,7 @@ class Replay:
             claims=dict(books.claims),
             tallies={name: count for name, count in books.tallies.items() if count},
             envy=dict(books.envy),
+            house_paid=dict(books.house_paid),
         )
 
     @property

@@ -166,11 +166,6 @@ class ClaimRows:
         )
 
 
-def decision_of(text: str) -> DecisionRecord:
-    """Return a decision, decoded from its text in the books."""
-    return _DECISION.decode(text)
-
-
 def present_slip(fields: Mapping[str, str]) -> str | None:
     """Return the present number of a claim's payout slip, or None if it has none."""
     text = fields.get("slip_correction") or fields.get("decision")

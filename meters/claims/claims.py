@@ -12,7 +12,7 @@ from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResu
 from meters.books.script_steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.claims.claim_rows import ClaimRows, DecisionRecord, decision_of, record_of
+from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.refusals import REFUSED, refusals
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_search import History
@@ -338,7 +338,6 @@ class Claims:
                 claim, "reopen", actor, request.reason, pin_set_by=setters.own,
                 request=request.entry, requested_by=request.by,
             )  # fmt: skip
-            rejection = decision_of(fields["decision"])
             opened = ClaimOpened(
                 claim=claim, position=record.position, item=record.item,
                 amount=int(fields["amount"]),
@@ -348,7 +347,7 @@ class Claims:
                     claim, actor, msgspec.json.encode(decision), table=record.table,
                     round_id=record.round, meter=record.meter,
                     percent=record.percent is not None, request=request.entry,
-                    owed=record.envy_by_meter() if rejection.envy_back else (),
+                    owed=record.envy_by_meter(),
                     reseed_cents=_reseed_cents(store, record.meter),
                     holds=opened if holds_table(record.paid_from) else None, setters=setters,
                 )  # fmt: skip

@@ -161,8 +161,11 @@ class WinBook:
             envy_back_cents=0,
         )  # fmt: skip
         self._waiting[claim] = win
-        if envy:
-            self._envy[claim] = tuple(replace(one, state="pending") for one in envy)
+        if envy or claim in self._envy:
+            waiting = envy or self._envy[claim]
+            self._envy[claim] = tuple(
+                replace(one, state="pending", validated_by="", validated_at="") for one in waiting
+            )
         for one in (win, *self._envy.get(claim, ())):
             self._note(one)
         return win
@@ -196,6 +199,9 @@ class WinBook:
                 left.append(now)
         if left:
             self._envy[decision.claim] = tuple(left)
+        if act == "reject_envy" and decision.claim in self._rejected:
+            rejected, _ = self._rejected[decision.claim]
+            self._rejected[decision.claim] = rejected, wins
 
     def _note(self, win: Win) -> None:
         key = _key(win)

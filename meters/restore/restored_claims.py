@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from meters.books.claim_changes import ReturnedAmounts
+from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord
 from meters.books.expected_transfers import HeldEnvy, HeldWin
 from meters.books.slip_numbers import fold_in_link
@@ -121,7 +121,9 @@ class ClaimSnapshot:
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": "pending", "by": by, "decision": entry["event"]})
         image.put(claim, {"reopen_by": by, "reopen_at": at})
-        image.drop(claim, "returned", *_REQUEST)
+        image.drop(claim, "returned", "envy_decision", *_REQUEST)
+        if of_house := paid_by_house(_TRANSFERS.decode(entry["transfers"]), decision.claim):
+            image.put(claim, {"of_house": of_house})
         if envy is not None and envy.state == "pending":
             image.put(claim, {"envy": "pending", "envy_by": by, "envy_at": at})
         image.put(keys.waiting, {decision.claim: int(image.text(claim, "entry"))})
@@ -170,7 +172,7 @@ class ClaimSnapshot:
         by, at = entry["by"], entry["at"]
         image.put(claim, {"state": _STATES[act], "by": by, "decision": entry["event"]})
         image.put(claim, {f"{act}_by": by, f"{act}_at": at})
-        image.drop(claim, "returned", *_REQUEST)
+        image.drop(claim, "returned", "of_house", *_REQUEST)
         if act == "reject":
             moved = _TRANSFERS.decode(entry["transfers"])
             amounts = ReturnedAmounts.of(number, moved, decision.claim)

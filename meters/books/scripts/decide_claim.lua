@@ -67,7 +67,8 @@ if used then return { 'slip_used', used } end
 
 local envy, envy_cents, owed = claim['envy'], tonumber(ENVY_CENTS), cmsgpack.unpack(OWED)
 local envy_micros = envy_cents * MICROS_PER_CENT
-if ACT == 'pay' and envy_cents > 0 and envy ~= 'validated' then return { 'envy_decided' } end
+local envy_needed = ACT == 'pay' and 'validated' or 'pending'
+if envy_cents > 0 and envy ~= envy_needed and (envy or ACT == 'pay') then return { 'envy_decided' } end
 
 local transfers, account = {}, 'claim:' .. ID
 local held, cycle = balance(account), cycle_of(METER)
@@ -84,12 +85,13 @@ local state, final, returned = 'validated', true, ''
 if ACT == 'reject' then
   state = 'rejected'
   local over = 0
+  -- If the win was reopened, the house can have paid a part of the amount.
+  local to_house = percent and tonumber(claim['of_house'] or '0') or held
+  transfer(transfers, account, 'house', to_house, cycle)
   if percent then
-    over = fill_meter(transfers, account, METER, held, cycle, tonumber(LIMIT_MICROS))
-  else
-    transfer(transfers, account, 'house', held, cycle)
+    over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS))
   end
-  returned = string.format('%.0f %.0f %.0f', percent and held - over or 0, over, cycle)
+  returned = string.format('%.0f %.0f %.0f', held - to_house - over, over, cycle)
   if envy then
     if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   else -- an earlier release booked these Envy Bonuses as paid
@@ -129,6 +131,7 @@ write_books()
 redis.call('HSET', CLAIM, 'state', state, 'by', BY, ACT .. '_by', BY, ACT .. '_at', AT, 'decision', DECISION)
 if ACT == 'reject' then redis.call('HSET', CLAIM, 'returned', exact(entry) .. ' ' .. returned) end
 drop_request(CLAIM)
+redis.call('HDEL', CLAIM, 'of_house')
 if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
 if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
 if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end

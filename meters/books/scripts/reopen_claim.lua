@@ -8,7 +8,7 @@
 --       8 '1' for a percentage of the meter   9 the act as text, for the ledger
 --       10 the entry of the request that the actor confirms
 --       11 the people who set the actor's PIN, or who do not count as the actor's second person
---       12 the Envy Bonuses that the rejection took back, msgpack: { meter, cents } each
+--       12 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 --       13 the meter's reseed in micros
 --       14 for a hand pay: how the claim holds its table, JSON; else empty
 -- Output, in order of precedence
@@ -49,7 +49,10 @@ if who then return { 'same_person', who, setter } end
 -- The amount comes back from where the rejection moved it. If all of the meter was won since, that
 -- amount was won with it, and the house pays. The meter does not fall below its reseed, or below its
 -- balance after the win if this is less: the house pays the rest.
-local percent, owed = PERCENT == '1', cmsgpack.unpack(OWED)
+local percent, owed, envy = PERCENT == '1', cmsgpack.unpack(OWED), claim['envy']
+-- An earlier release booked Envy Bonuses as paid, and kept no state of them.
+local given_back = envy == 'rejected' or (not envy and cjson.decode(claim['decision'])['envy_back'])
+if not given_back then owed = {} end
 local account, meter, overflow = 'claim:' .. ID, 'meter:' .. METER, 'overflow:' .. METER
 local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
 local off_meter, off_overflow = 0, 0
@@ -70,8 +73,7 @@ transfer(transfers, meter, account, off_meter, now)
 transfer(transfers, overflow, account, off_overflow, now)
 transfer(transfers, 'house', account, of_house, now)
 for _, one in ipairs(owed) do
-  -- An earlier release booked Envy Bonuses as paid, and kept no state of them.
-  local to = claim['envy'] and 'envy:' .. ID or 'paid'
+  local to = envy and 'envy:' .. ID or 'paid'
   transfer(transfers, 'house', to, one[OWED_CENTS] * MICROS_PER_CENT, cycle_of(one[OWED_METER]))
   tally('envy_reopened_cents:' .. one[OWED_METER], one[OWED_CENTS])
 end
@@ -87,9 +89,11 @@ local entry = note_entry('reopen', BY, TABLE_ID, ROUND, 0, transfers, DECISION, 
 
 write_books()
 redis.call('HSET', CLAIM, 'state', 'pending', 'by', BY, 'reopen_by', BY, 'reopen_at', AT, 'decision', DECISION)
-redis.call('HDEL', CLAIM, 'returned')
+redis.call('HDEL', CLAIM, 'returned', 'envy_decision')
+-- A later rejection gives this amount back to the house.
+if of_house > 0 then redis.call('HSET', CLAIM, 'of_house', exact(of_house)) end
 drop_request(CLAIM)
-if #owed > 0 and claim['envy'] then decide_envy(CLAIM, 'pending', BY) end
+if envy and envy ~= 'paid' then decide_envy(CLAIM, 'pending', BY) end
 redis.call('ZADD', WAITING, claim['entry'], ID)
 if HOLD ~= '' then redis.call('HSET', TABLE, 'held', (held == '' and '' or held .. '\n') .. HOLD) end
 return { 'done', 'pending', claim['amount'], exact(math.floor(balance(meter) / MICROS_PER_CENT)), exact(entry) }
