@@ -52,7 +52,7 @@ class _Part:
 
     @property
     def steps(self) -> Sequence[int]:
-        """The versions that the upgrade leaves one after another, oldest first."""
+        """The old versions that the upgrade goes through, one after another, oldest first."""
         return range(SCHEMA if self.version is None else self.version, SCHEMA)
 
 

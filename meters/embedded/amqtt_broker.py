@@ -1,7 +1,8 @@
-"""The embedded broker that is used without mosquitto: amqtt, MQTT 3.1.1, on a loopback port.
+"""The embedded broker amqtt on a loopback port. It is used if mosquitto is not installed.
 
-Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. This broker stores nothing on
-disk. When the service connects, the service publishes every retained value again.
+Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. This broker supports MQTT 3.1.1,
+and stores nothing on disk. When the service connects, the service publishes every retained value
+again.
 """
 
 import asyncio

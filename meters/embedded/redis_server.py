@@ -52,7 +52,7 @@ async def redis_answers(path: Path) -> bool:
 
 
 async def retire_redis(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed. It and a new one would damage the same files.
+    """Stop a Redis whose supervisor was killed. It would damage the files of a new Redis.
 
     Returns:
         True if such a Redis was running.

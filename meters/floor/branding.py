@@ -56,7 +56,8 @@ class Branding(_Config, frozen=True, kw_only=True):
             to read across the room, the meters take turns. With ``links`` or ``meters``, the links
             or the meters always take turns.
         rotate_seconds: the duration of each turn.
-        celebrate_from: in cents. A smaller win is shown as pending, without a celebration.
+        celebrate_from: an amount in cents. A smaller win is shown as pending, without a
+            celebration.
         wording: the texts on displays.
     """
 
@@ -132,7 +133,7 @@ def away(ground: str, ink: str, percent: int) -> str:
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """Mix a color with just enough of another color to be readable as small text."""
+    """Return a color, mixed with just enough of another color to make small text readable."""
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

@@ -23,8 +23,8 @@ class BrokerAddress:
 
     `files` are the TLS files of a key bundle. Without these files, the client trusts the system's
     authorities. Each event of a table goes to only one of the services with the secret name
-    `event_group`. It is None if the bundle has no such name. `client_name` is the name that the
-    broker assigns to a client with this bundle.
+    `event_group`. `event_group` is None if the bundle has no such name. `client_name` is the name
+    that the broker assigns to a client with this bundle.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""The users of a demonstration, their public PIN, and the text on every page that says so."""
+"""The users of a demonstration, their public PIN, and the notice that every page shows."""
 
 from typing import Final
 

@@ -34,8 +34,8 @@ class Facility(Config, frozen=True, kw_only=True):
             floorperson.
         tax_documents_above: an amount in cents. For a larger win, the floor page says that tax
             documents are needed. None: the page never says so.
-        two_people_reject_above: in cents. Two people must reject a larger win: one requests it,
-            another confirms it. None: two people must reject each hand pay.
+        two_people_reject_above: an amount in cents. Two people must reject a larger win: one
+            requests it, another confirms it. None: two people must reject each hand pay.
         warn_adjustment_percent: the page warns if an adjustment moves a meter by more than this
             percentage of the meter's amount.
         demonstration: whether every page says that it is a demonstration.
@@ -74,7 +74,7 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Addresses and files of the service. With `embedded`, the service starts its own server.
+    """Addresses and files of the service. It starts each server whose address is `embedded`.
 
     All paths are relative to the floor file's directory.
 

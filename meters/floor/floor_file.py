@@ -49,7 +49,8 @@ class FloorError(UserError):
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""One billion dollars. The largest amount that the ledger counts exactly is nine times as large."""
+"""Largest payout limit and largest contribution that a floor file can set: one billion dollars. The
+ledger can count nine times this amount exactly."""
 
 _TITLES: Final = {
     MeterKind.PROGRESSIVE: "Progressive",

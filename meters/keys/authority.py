@@ -21,7 +21,8 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""The validity of a certificate begins this time before it is made, because clocks differ."""
+"""Time between the beginning of a certificate's validity and the moment at which the certificate is
+made. It is needed because the clocks of machines differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -50,7 +51,7 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility. It can sign certificates, but no other authority."""
+        """Make an authority for a facility. It cannot sign the certificate of another authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [

@@ -121,10 +121,10 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if a service here has no password for the Redis user of pitlink's users.
+    """Warn if a service on this machine has no password for the second Redis user.
 
-    Such a service uses only one Redis user: for links' data, and also for pitlink's users and the
-    operators' log.
+    The second Redis user has access only to pitlink's users and the operators' log. A service
+    without this password uses one Redis user for these data and for the data of links.
     """
     lacking = [
         directory.name

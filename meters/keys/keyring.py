@@ -40,7 +40,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """Result of a run for a holder's keys. `until` is the time when the certificate expires."""
+    """Result of `Keyring.fill` for a holder. `until` is the time when the certificate expires."""
 
     place: str
     act: Act
@@ -175,7 +175,7 @@ class Keyring:
     def _shared(
         self, entries: Sequence[KeyringEntry], name: str
     ) -> tuple[Mapping[str, Path], bool]:
-        """Return the path of a shared file for each service, and whether a service was renewed."""
+        """Return the path of a shared file for each service, and whether a service got new keys."""
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)

@@ -57,7 +57,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def users_access(service: Service) -> dict[str, object] | None:
-    """Return the settings for the Redis user that has pitlink's users and the log, or None.
+    """Return settings for the Redis user that can use pitlink's users and the log, or None.
 
     pitlink can use two Redis users. One has access only to the links' data (meters, ledgers,
     claims). The other has access only to pitlink's users and the operators' log. This function is

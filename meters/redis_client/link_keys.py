@@ -88,7 +88,7 @@ class LinkKeys:
 
     @cached_property
     def checkpoint(self) -> str:
-        """Hash: balances and claims at the end of the ledger's archived part, and the archiver.
+        """Hash: balances and claims at the end of the ledger's archived part, and who archived it.
 
         Redis no longer has the ledger entries up to that point. They are only in the archive.
         """

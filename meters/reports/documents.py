@@ -42,7 +42,7 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link in a report, with its reported days joined, and the meters that the user chose."""
+    """A link in a report: its reported days joined into one, and the meters that the user chose."""
 
     scan: LinkScan
     span: LinkDay

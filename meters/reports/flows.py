@@ -58,8 +58,7 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
 }
-"""Flows into a meter or its overflow, by two names: the kind of ledger entry, the paying
-account."""
+"""Flows into a meter or its overflow, by the kind of ledger entry and the paying account."""
 
 _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,

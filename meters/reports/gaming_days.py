@@ -1,4 +1,4 @@
-"""The gaming days of a link, from its ledger: figures, wins, what people did, and wrong figures."""
+"""The gaming days of a link, from its ledger: figures, wins, acts of people, and wrong figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -94,7 +94,7 @@ def _pots_section(
 
 
 def _none_of(words: Sequence[str]) -> str:
-    """Return a sentence that names flows or counts, given in `words`, that are zero."""
+    """Return a sentence that says that the flows or counts in `words` are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
 
@@ -368,7 +368,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return the text of a number. From its name, decide if it is money (in dollars) or a count."""
+    """Return a number as text. Its name decides if it is shown as dollars or as a count."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

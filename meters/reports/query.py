@@ -102,7 +102,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Return the part of `found` about the link of a table. The table can have left the floor.
+    """Return the part of `found` for a table's link, even if the table has left the floor file.
 
     Raises:
         UserError: the table is not in the floor file and not in the reported days.

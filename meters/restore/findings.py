@@ -36,8 +36,8 @@ class StoreFindings:
     Attributes:
         standing: the condition of the data: empty, half-written or there.
         entries: the number of the last ledger entry in Redis.
-        other_than_seen: True if the ledger entry that the ledger mark names has another digest in
-            Redis than in the mark. The mark is a file outside Redis with the last entry that was
+        other_than_seen: True if Redis and the ledger mark have different digests for the ledger
+            entry that the mark names. The mark is a file outside Redis with the last entry that was
             seen.
         restored_from: if the last ledger entry records a restore, the number and digest of the
             ledger mark before that restore; else None.
@@ -61,7 +61,7 @@ class TableFindings:
 
     Attributes:
         last: the sequence number of the table's last event.
-        kept: the stored reply to the last event, after the event's digest; None if no reply is
+        kept: the digest of the last event, followed by the stored reply to it; None if no reply is
             stored.
     """
 

@@ -108,7 +108,7 @@ class ClaimSnapshot:
         envy: HeldEnvy | None,
         entry: Mapping[str, bytes],
     ) -> ClaimOpened | None:
-        """Reopen a rejected win. Return how the claim is opened, None if its record is missing.
+        """Reopen a rejected win. Return the opened claim, or None if its record is missing.
 
         `held` is the win after the entry. `envy` are the claim's Envy Bonuses after the entry.
         """

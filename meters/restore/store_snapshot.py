@@ -6,7 +6,7 @@ from typing import Final
 from meters.redis_client.link_keys import LinkKeys
 
 Row = tuple[str, str, bytes]
-"""One row of a link's Redis data, as three texts.
+"""One row of a link's Redis data, as three values.
 
 For a hash: the key, the field and the value. For a sorted set: the key, the member and the score.
 """

@@ -237,7 +237,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Return why a link could not operate with a floor file even if approved; None if it could."""
+    """Return why a link could not operate with this floor file after an approval, or None."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

@@ -71,7 +71,7 @@ class Announcer:
         self.topics.forget()
 
     def adopt(self, link: Link) -> None:
-        """From now on, show the given meters and paytables of the link on the displays."""
+        """Show the given meters and paytables of the link on the displays from now on."""
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
@@ -106,7 +106,7 @@ class Announcer:
         return min(waits, default=None)
 
     def publish_inoperable(self, *, of_all: bool = False) -> None:
-        """Publish that no meter can be played, for example because Redis fails (duty D14).
+        """Publish the meters as inoperable, for example because Redis fails (duty D14).
 
         If another service has published a newer version of a meter than this service has read, this
         newer version is published as inoperable.
@@ -205,7 +205,7 @@ class Announcer:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Stop the heartbeats if another service possibly operates the link. Listen for it.
+        """Stop the heartbeats and listen, if another service possibly operates the link.
 
         Heartbeats that arrived before this call do not count. If they did, two services that stop
         at the same time would each expect the other service to continue.

@@ -20,8 +20,8 @@ log = structlog.get_logger()
 
 AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
-"""Seconds after which new ledger entries are read between two audits. The link does not operate
-during an audit after a failure. This audit is short, because most entries are already read."""
+"""Seconds after which new ledger entries are read between two audits. So an audit after a failure
+has few entries to read. It must be short, because the link does not operate during this audit."""
 AUDITED_AGAIN: Final = 1_000
 """Number of entries that each audit reads again although an earlier audit found them correct. The
 number is fixed, so every audit causes the same load."""

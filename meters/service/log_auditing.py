@@ -26,7 +26,8 @@ from meters.wire.messages import LedgerSeal
 log = structlog.get_logger()
 
 MARK_EVERY_S: Final = 1.0
-"""Seconds between two notes, outside Redis, of the number of the log's last entry."""
+"""Seconds after which the log's mark is written again. The mark has the number of the last
+entry."""
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 

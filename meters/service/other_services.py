@@ -3,7 +3,7 @@
 Tables, displays and other readers see only one controller for a link. Any service of the link can
 send the controller's heartbeat. So a service that cannot operate a link is silent while another
 service operates the link. The silent service reports its failure only if it hears no other service.
-By that time, the tables have locked themselves or will do so soon (duty D13).
+By that time, the tables accept no more progressive wagers, or will soon accept no more (duty D13).
 """
 
 import asyncio

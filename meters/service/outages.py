@@ -4,7 +4,7 @@ While a link is inoperable, its data in Redis is possibly missing or altered. So
 to Redis. The outage waits in a file in the data directory. The file survives a kill of the service.
 When the link operates again, the outage is written as one ledger entry. A link that fails and
 recovers repeatedly adds at most one such entry a minute. Each entry has the number of failures
-since the entry before.
+since the previous entry.
 """
 
 import asyncio

@@ -327,8 +327,8 @@ class MeterService:
     def _publish_heartbeats(self) -> None:
         """Publish the heartbeat of each link now.
 
-        If a table has heard no heartbeat for some time, this one makes it send its event without a
-        reply again.
+        If a table has heard no heartbeat for some time, this heartbeat makes the table repeat an
+        event that has no reply.
         """
         for link in self._links.values():
             link.publish_heartbeat()
