@@ -1,4 +1,4 @@
-"""The 52 cards of 649a.3 as small integers, and their two-character names."""
+"""The 52 cards of 649a.3: small integers, and two-character names for people."""
 
 from typing import Final, NewType
 

@@ -9,7 +9,7 @@ _ALIKE: Final = 0.7
 
 
 class UserError(Exception):
-    """Error of a command that cannot do what its user asked; the message says why.
+    """Error of a command that cannot do what its user asked. The message says why.
 
     Attributes:
         exit_status: exit status of the command. It is 1 if a check failed or the input was refused,

@@ -1,6 +1,7 @@
 """The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four of them.
 
-The text of the law can be read in both ways (reading F12). A casino table chooses one of them.
+The text of the law can mean either of the two (reading F12). So each casino table chooses one of
+them.
 """
 
 from collections.abc import Sequence
@@ -39,9 +40,9 @@ class AcesHand(StrEnum):
 
 
 def aces_hand(cards: Sequence[Card]) -> AcesHand:
-    """Return the highest hand of the Aces Bonus that five cards form, under the text of 682a.6(d).
+    """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
 
-    A flush or a straight needs all five cards. A full house is paid as its three of a kind (reading
+    A flush or a straight needs all five cards. A full house is paid as a three of a kind (reading
     F5).
 
     Raises:

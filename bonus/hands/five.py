@@ -22,7 +22,7 @@ class FiveCardHand(StrEnum):
     """The hands of 649a.6(d), the highest first.
 
     The royal flush of spades has its own name, because 649a.12(j) pays it separately. ``TWO_PAIR``,
-    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they are the names of all remaining hands.
+    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d). They are names for all other hands.
     """
 
     ROYAL_FLUSH_SPADES = auto()

@@ -1,4 +1,4 @@
-"""The rankings of hands, each under the name that the files of the chapters use."""
+"""The rankings of hands, by the names that the files of the chapters use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Ranking:
 
     Attributes:
         hands: the hands, the highest first.
-        tops: the hands that the first row of a paytable can have. There are several, because a
+        tops: the hands that can be in the first row of a paytable. There are several, because a
             paytable need not list the royals separately.
         cards: the numbers of cards that the ranking can judge.
         of: function that returns the hand that cards form.

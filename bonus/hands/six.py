@@ -19,7 +19,7 @@ _NINE_TO_ACE: Final = 0b111111 << ACE - 5
 class SixCardHand(StrEnum):
     """The hands of 679a.6(d) and 682a.6(e), the highest first.
 
-    The list ends with the remaining hands, which these subsections do not name.
+    At the end of the list are hands that these subsections do not name.
     """
 
     SIX_CARD_ROYAL_DIAMONDS = auto()

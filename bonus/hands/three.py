@@ -76,7 +76,9 @@ def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
-    """Return the strength of three cards; of two hands, the one with the higher strength wins.
+    """Return the strength of three cards, a number with which hands are compared.
+
+    Of two hands, the one with the higher strength wins.
 
     Raises:
         ValueError: there are not three cards.
@@ -85,7 +87,7 @@ def three_card_strength(cards: Sequence[Card]) -> int:
 
 
 def dealer_qualifies(cards: Sequence[Card]) -> bool:
-    """Return whether the dealer's three cards qualify: they are a queen high or better.
+    """Return whether the dealer's three cards are a queen high or better, and so qualify.
 
     649a.11(c)(3)(i), 679a.1.
 

@@ -62,8 +62,9 @@ def read_chapter(text: str) -> Chapter:
     """Read and check the text of a chapter's file.
 
     Raises:
-        ChapterError: the text is not TOML, or has an unknown or missing key. Or a paytable omits a
-            hand, has a hand that cannot occur, or pays a higher hand less than a lower hand.
+        ChapterError: the text is not TOML, or has an unknown or missing key. Another reason is a
+            wrong paytable: it omits a hand, has a hand that cannot occur, or pays a higher hand
+            less than a lower hand.
     """
     try:
         chapter = msgspec.convert(tomllib.loads(text), Chapter)

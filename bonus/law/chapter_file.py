@@ -23,7 +23,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Progression(_Part, frozen=True):
-    """Printed cells with the seed, the reseed and the rates of a meter.
+    """The cells of the printed law with the seed, the reseed and the rates of a meter.
 
     The seed and the reseed are multiples of the wager. The rates are percentages of the wager
     (649a.12(e)(3), (h)(3), ...).
@@ -83,7 +83,11 @@ class EnvySchedule(_Part, frozen=True):
 
 
 class Envy(_Part, frozen=True):
-    """The Envy Bonuses of a wager, for the highest to the lowest hand that brings an Envy Bonus."""
+    """The Envy Bonuses of a wager.
+
+    ``lowest`` is the lowest hand that brings an Envy Bonus. ``schedule`` has one part for each
+    amount of the wager.
+    """
 
     rule: str
     lowest: str
@@ -109,7 +113,7 @@ class FourthCard(_Part, frozen=True):
 
 
 class Readings(_Part, frozen=True):
-    """Rankings from which a casino table chooses one for a wager (reading F12).
+    """Rankings that the law allows for a wager; each casino table chooses one (reading F12).
 
     The first ranking is the default.
     """
@@ -295,7 +299,10 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
-    """Limit of a wager: ``wager`` is at most ``at_most`` times the wager ``of``."""
+    """Limit of one wager as a multiple of another wager.
+
+    The amount of ``wager`` must not be more than ``at_most`` times the amount of the wager ``of``.
+    """
 
     wager: Name
     at_most: int

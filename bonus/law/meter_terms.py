@@ -30,8 +30,8 @@ class Row:
         hand: the name of the hand in the paytable. Several royals can share one name.
         percent: the percentage of the meter that the hand wins, or 0.
         for_1: the multiple of the wager that the hand wins, or 0.
-        envy_cents: the Envy Bonus, in cents, that each wager of another player wins through the
-            hand, or 0.
+        envy_cents: the Envy Bonus that the hand brings for each wager of another player, in cents;
+            0 if it brings none.
     """
 
     hand: str
@@ -85,8 +85,8 @@ def meter_terms(
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
     Raises:
-        ValueError: the chapter does not allow such a meter; the message names the subsection. These
-            are the reasons: the amount is zero; the chapter has no Envy Bonuses for the amount
+        ValueError: the chapter does not allow such a meter; the message names the subsection. The
+            possible reasons are: the amount is zero; the chapter has no Envy Bonuses for the amount
             (reading T22); no paytable is given; the paytable is not one of the choices.
     """
     return terms_in(chapters()[game], kind, wager_cents, paytable)

@@ -260,7 +260,7 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield every subsection that a chapter's file names, with the name of its part of the file."""
+    """Yield each subsection in a chapter's file, after the part of the file that names it."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

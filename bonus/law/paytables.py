@@ -1,4 +1,4 @@
-"""Paytables, read as the columns of a chapter's printed tables."""
+"""Paytables. Each one is read from a column of a printed table in a chapter."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OR_LOWER: Final = "_or_lower"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Printed cells with the seed, the reseed and the rates of progression of a meter."""
+    """The cells of the printed law with the seed, the reseed and the rates of a meter."""
 
     rule: str
     seed: str
@@ -62,7 +62,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """Return the paytable of a choice from printed tables, or None if there is no such paytable.
+    """Return the paytable with the name ``choice`` from printed tables, or None if none has it.
 
     ``choice`` is None if the law leaves no choice.
     """

@@ -1,6 +1,6 @@
 """Checks of the names in a chapter's file.
 
-If a part of the file uses a name, another part must define it. No name is defined twice.
+If one part of the file uses a name, another part must define this name. No name is defined twice.
 """
 
 from collections.abc import Iterator, Sequence

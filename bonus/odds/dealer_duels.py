@@ -177,8 +177,8 @@ def _table(
     shape (classes, strengths + 1), and its last column is 0.
 
     First, each dealer's hand is added to the class of every subset that it contains. Then the sum
-    of each class is divided by the number of subsets in the class, because all these subsets have
-    equal shares.
+    of each class is divided by the number of subsets in the class, because each of these subsets
+    has the same number of dealer's hands.
     """
     width = strengths + 1
     # A class has at most 24 subsets. Each subset is in at most C(52,6) hands. So 32 bits are
@@ -208,4 +208,4 @@ def _least_qualifying(classes: HandClasses, strength: Integers) -> int:
 
 
 def _unseen(_steps: int) -> None:
-    """Ignore a report of progress."""
+    """Receive a report of progress, and do nothing."""

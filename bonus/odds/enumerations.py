@@ -1,4 +1,4 @@
-"""The enumerations of deals that the odds need, each with a name and computed once.
+"""The enumerations of deals that the odds need. Each has a name, and is computed once.
 
 The result of an enumeration is a count. A count depends only on the cards and the ranking of hands,
 and on no paytable. So it can be cached for all paytables.
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """An enumeration of deals whose result, a count, can be computed.
+    """An enumeration of deals, with the functions that compute its result. The result is a count.
 
     Attributes:
         name: the unique name of the count.
@@ -180,4 +180,4 @@ def _count_fives(ranking: str, advance: Advance) -> Fives:
 
 
 def _unseen(_steps: int) -> None:
-    """Ignore a report of progress."""
+    """Receive a report of progress, and do nothing."""

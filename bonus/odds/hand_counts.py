@@ -1,7 +1,8 @@
 """Number of hands of each kind, counted over all hands that the deck can form.
 
 Hands that differ only by a renaming of the suits form a class. The function of the ranking
-(``bonus.hands``) judges each class. Settlement uses the same function.
+(``bonus.hands``) judges each class. Settlement uses the same function, so odds and payouts follow
+the same rules.
 """
 
 from collections import Counter

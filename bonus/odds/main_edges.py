@@ -79,9 +79,10 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return a text about the paytables that a casino can choose for a main game.
+    """Return a text about the choice of paytables for a main game.
 
-    The text says which bonus the paytables pay, and when. It is empty if there is no choice.
+    The text says for which bonus the casino chooses a paytable, and when this bonus is paid. It is
+    empty if there is no choice.
     """
     bonus = main_choice(chapter)
     if bonus is None:
@@ -145,7 +146,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key in ``paytables`` of the paytable that a casino can choose.
+    """Return the key of the paytable in ``paytables`` for which the casino has a choice.
 
     If there is no choice, return the key of the first bonus.
     """

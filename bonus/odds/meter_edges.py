@@ -131,8 +131,8 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
     """Return the break-even meters with one to six other players.
 
-    For each wager, ``envy`` has the average Envy Bonus that the hand of one other player brings.
-    Envy Bonuses and wagers are in cents.
+    The keys of ``envy`` are amounts of the wager. The values are the average Envy Bonus that the
+    hand of one other player brings. Both are in cents.
     """
     if not envy:
         return ()
@@ -145,7 +145,9 @@ def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, i
 def _envy(
     offer: Offer, tables: WagerTables, hands: tuple[PaidHand, ...], of: int
 ) -> Iterator[tuple[int, Fraction]]:
-    """Yield each wager and the average Envy Bonus from one other player's hand, both in cents.
+    """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
+
+    Both are in cents.
 
     The cards of another player have the same distribution as the player's own cards. The average
     for several other players is the sum of their averages, so each player is considered separately.

@@ -42,7 +42,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """Return the names of the parts of a main game, except the name of its first wager."""
+    """Return the names in a main game that a query cannot select: all except the first wager."""
     main = offer.chapter.main
     bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
     return {main.follow} | bonuses

@@ -118,7 +118,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """For each strength, the number of hands, and of hands with a given wager or a higher one."""
+    """Numbers of hands by strength: all hands, and the hands with at least a given wager."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -149,10 +149,11 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return, as text, with how many suits the player makes a wager on a hand of a mixed strength.
+    """Return a text such as "two or three": the numbers of suits with which the player wagers.
 
-    A strength is mixed if the player makes the wager with some of its hands, but not with all.
-    Return None if no strength is mixed, or if the number of suits alone does not decide.
+    Only mixed strengths are considered: the player makes the wager with some hands of the strength,
+    but not with all. For such a hand, the number of its suits can decide. Return None if no
+    strength is mixed, or if the number of suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
@@ -170,8 +171,8 @@ def mixed_hands(
 ) -> tuple[tuple[str, dict[int, int]], ...]:
     """Return the names of the strengths whose hands are played in several ways.
 
-    Each name has the number of hands for each wager. The wager is a multiple of the Ante; 0 is a
-    fold.
+    With each name, return the number of hands for each wager. The wager is a multiple of the Ante;
+    0 is a fold.
     """
     chosen = _chosen(duel, times)
     return tuple(

@@ -1,17 +1,16 @@
-"""Check of the hands that the dealer declared to win nothing, whose cards were not entered.
+"""Check of hands that the dealer declared to win nothing. Their cards were not entered.
 
-Such a hand loses each wager that its own cards decide. It brings no Envy Bonus to other players.
-The position can still win what other hands decide: Envy Bonuses, and the wager on the dealer's
-hand. In two cases, the declaration is refused, because the cards of the position are needed as
-evidence:
+A declared hand loses each wager that its own cards decide. It brings no Envy Bonus to other
+players. The position can still win what other hands decide: Envy Bonuses, and the wager on the
+dealer's hand. In two cases, the declaration is refused, because the cards of the position are
+needed as evidence:
 
 - A Magic Card is drawn, it is none of the round's known cards, and the position has a Five Card
   Hand Bonus wager on its own hand. In this case, only the position's cards decide whether it has
   the Magic Card.
-- At least one wager of the position is paid or returned, whatever cards the position has. The
-  other cards or the draws of the round decide this. For example, the dealer's hand does not
-  qualify, so the Ante is paid; the position is the Lucky position; or a community card is the Magic
-  Card.
+- At least one wager of the position is paid or returned, whatever cards the position has. The other
+  cards or the draws of the round decide this. For example, the dealer's hand does not qualify, so
+  the Ante is paid; the position is the Lucky position; or a community card is the Magic Card.
 
 A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of
 equal hands, a hand that equals the dealer's hand must not be declared to win nothing.
@@ -41,14 +40,14 @@ _MIXING: Final = 23
 
 
 def check_no_win(played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]) -> None:
-    """Refuse a round if a declaration that a hand wins nothing is impossible or needs evidence.
+    """Refuse a round with a hand that the dealer must not declare to win nothing.
 
     The other checks of ``round_checks`` must already have accepted the round.
 
     Raises:
         RoundError: the code is ``cards_missing`` if only the cards of a declared hand decide a
-            Magic Card (649a.12(i)(3)). It is ``no_win_wins`` if every possible hand of a position
-            would have a wager paid or returned.
+            Magic Card (649a.12(i)(3)). It is ``no_win_wins`` if a wager of the declared position
+            would be paid or returned with every possible hand.
     """
     if not any(box.no_win for box in played.positions):
         return
@@ -100,7 +99,7 @@ def _can_lose(
     box: RoundPosition,
     seen: Collection[Card],
 ) -> bool:
-    """Return whether a possible hand of a position loses all wagers that the hand decides."""
+    """Return whether at least one possible hand of a position loses all wagers that it decides."""
     wagers = {
         wager: cents
         for wager, cents in box.wagers.items()
@@ -124,7 +123,10 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield possible hands of cards that were not entered, taken evenly from all such hands."""
+    """Yield some possible hands of a position, formed from the cards that were not entered.
+
+    The hands are taken at equal distances from the list of all possible hands.
+    """
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

@@ -176,7 +176,7 @@ class Turns:
     ) -> None:
         """Pay a wager or a bonus of a position, according to a row of its paytable.
 
-        If the payout limit covers the row, the payout is at most what remains of the player's
+        If the payout limit covers the row, the payout is limited to what remains of the player's
         limit. If the item is a wager, the row can also return this wager. A bonus that is not a
         wager has no stake to return (reading G2).
         """

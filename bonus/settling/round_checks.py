@@ -149,7 +149,7 @@ def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
 
 
 def check_cards(played: Round, rules: TableRules) -> None:
-    """Check that every card that decides a wager was dealt, and that no card occurs twice.
+    """Check that all cards that decide wagers were dealt, and that no card occurs twice.
 
     Raises:
         RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``

@@ -176,7 +176,7 @@ def holdings_of(
 def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
     """Return the positions of a round with their wagers and without cards.
 
-    This is for a void round, which does not need cards.
+    The function is used for a void round, because such a round does not need cards.
     """
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, box.wagers)
@@ -185,7 +185,7 @@ def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
 
 
 def dealt_of(text: RoundText, rules: TableRules) -> Round:
-    """Return a round with its cards, from the decoded JSON.
+    """Return a round with its cards, made from the decoded JSON.
 
     Raises:
         RoundError: the code is ``wrong_cards`` or ``bad_card``.

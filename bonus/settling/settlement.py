@@ -50,8 +50,8 @@ def void_lines(
 ) -> tuple[Line, ...]:
     """Return the settlement lines of a void round: all wagers are returned.
 
-    649a.13, 679a.13, 682a.13, reading T28. If the irregularity of the round is known, ``rule`` is
-    the subsection about it, such as 649a.13(d).
+    649a.13, 679a.13, 682a.13, reading T28. If it is known why the round is void, ``rule`` is the
+    subsection about this irregularity, such as 649a.13(d).
     """
     return tuple(
         Line(
