@@ -317,9 +317,9 @@ class Agent:
         self._hello = hello
 
     def on_behind(self, expected: int) -> None:
-        """Count a sign that the service lost events.
+        """Count a reply that shows that the service may have lost events.
 
-        The sign is that the service expects an event to which it already replied.
+        In such a reply, the service expects an event to which it already replied.
         """
         self._behind += 1
         if self._behind == _BEHIND_SURE:
@@ -334,7 +334,7 @@ class Agent:
             self._inbox.put_nowait(jackpot)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Observe the answer to a device event; subclasses can override this method.
+        """Receive the answer to a device event; a subclass can override this method to use it.
 
         A correction that a floorperson must confirm is first answered ``unconfirmed``, one or more
         times. Its last answer is the final result.

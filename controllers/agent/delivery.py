@@ -98,9 +98,9 @@ class Listener(Protocol):
         """Handle a message about a win at this table."""
 
     def on_behind(self, expected: int) -> None:
-        """Handle a sign that the service lost events.
+        """Handle a reply that shows that the service may have lost events.
 
-        The sign is a reply in which the service expects an event to which it already replied.
+        In such a reply, the service expects an event to which it already replied.
         """
 
 
@@ -354,7 +354,7 @@ class EventDelivery:
 
 
 def _passed(reply: Reply, expected: int) -> Reply:
-    """Return the refusal of an event whose number the service has used for another event."""
+    """Return a refusal of the table's event, because another event already has its number."""
     message = f"the service has already used the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)

@@ -39,7 +39,7 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """Last value of each meter, by meter id; a meter whose value is in doubt is left out."""
+        """Last value of each meter, by meter id; a meter is left out while its value is unknown."""
         now_s = self._clock_s()
         return {
             meter: value

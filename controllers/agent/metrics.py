@@ -139,7 +139,7 @@ class _Figures(Collector):
         self._agents = agents
 
     def describe(self) -> Iterator[Metric]:
-        """Return no metrics: agents are added later, and the metric names are unique."""
+        """Return no metrics, because agents are added after the collector is registered."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:

@@ -356,7 +356,7 @@ class TableWriter:
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:
-        """Write a new state of the table; the stored device event and its answer do not change."""
+        """Write a new state of the table, and keep the stored device event and its answer."""
         before = await self._on_disk(lambda: self._open_outbox.place)
         saved = SavedTable(_encoder.encode(state), before.line, before.answer)
         await self._on_disk(self._open_outbox.write_place, saved, synced=True)

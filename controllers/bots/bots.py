@@ -107,7 +107,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 class DealerBot:
     """Dealer of a simulated table with simulated players.
 
-    One of `stack_every` rounds has a stacked deck; 0 means no stacked deck.
+    In one of `stack_every` rounds, the deck is stacked; 0 means never.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:

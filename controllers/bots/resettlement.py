@@ -2,8 +2,8 @@
 
 The round is written in the form that `pitlink settle` reads. A table knows the payouts from its
 meters, but it does not know from which balances they were paid. So this module calculates balances
-that explain the payouts. The service's settlement and the second settlement must have the same
-lines.
+from which the same payouts follow. The service's settlement and the second settlement must have the
+same lines.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -91,10 +91,10 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 
 
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
-    """Return the lowest balances of a meter and its reserve that explain a round's payouts.
+    """Return the lowest balances of a meter and its reserve from which a round's payouts follow.
 
-    The balances are in whole cents. The result is None if the meter paid no percentage, or if no
-    balance explains the payouts.
+    The balances are in whole cents. The result is None if the meter paid no percentage, or if the
+    payouts follow from no balance.
     """
     takes = list(_takes(terms.kind, lines))
     if not takes:

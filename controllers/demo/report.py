@@ -76,7 +76,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print the results of this run, the totals of the ledger, and whether the ledger balances."""
+    """Print the results of this run and the totals of the ledger, and say whether it balances."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
@@ -104,7 +104,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    """Print whether each round, settled again, has the service's result; print the files' paths."""
+    """Print whether second settlements agree with the service, and where the rounds are stored."""
     settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")

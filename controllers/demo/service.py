@@ -79,7 +79,7 @@ class DemoService:
     log: Path
 
     async def ended(self) -> None:
-        """Wait for an unexpected end of the service, and raise an error.
+        """Wait until the service ends unexpectedly, and then raise an error.
 
         Raises:
             UserError: the service ended; the message has the last lines of the service's log.
@@ -211,7 +211,7 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return a command with a prefix: if this process is killed, the kernel also stops the command.
+    """Return a command with a prefix, so that the kernel stops it if this process is killed.
 
     The prefix uses the Linux program `setpriv`. Without `setpriv`, the command is returned
     unchanged.

@@ -72,7 +72,7 @@ def renew_panel_key(path: Path) -> None:
 
 
 class WrongShown:
-    """Counter of wrong keys or cookies from each address within the last minute."""
+    """Counter of the wrong keys or cookies that each address sent within the last minute."""
 
     def __init__(self) -> None:
         self._shown: dict[str, deque[float]] = {}

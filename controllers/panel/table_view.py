@@ -175,7 +175,7 @@ def _closed_view(
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
-    """Return the meters; a meter has an amount only while its value is surely current (duty D1)."""
+    """Return the meters; a meter has an amount only while its value is known to be current (D1)."""
     views: list[MeterView] = []
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
@@ -264,7 +264,7 @@ def _lit(state: TableState) -> list[LitView]:
 
 
 def _unread(state: TableState) -> Iterator[str]:
-    """Yield the missing entries, in the order in which cards are turned up (649a.11(c)).
+    """Yield the names of missing entries, in the order in which cards are turned up (649a.11(c)).
 
     The dealer's hand is first. The players' hands are next, from the dealer's right. The community
     cards are last.

@@ -82,7 +82,7 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Return a refusal if the dealer touched lock-out before they saw a settlement; else None.
+        """Return a refusal if the dealer touched lock-out before they saw a settlement, or None.
 
         A page that shows a settlement has no lock-out button. So if a lock-out arrives while a
         settlement is open, the dealer had not seen this settlement. The lock-out would mark the

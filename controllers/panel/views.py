@@ -226,7 +226,7 @@ class RefusalView(_View, frozen=True):
 
 
 class DiffersView(_View, frozen=True):
-    """A count of chips that differs from the accepted chip wagers (649a.8(b))."""
+    """The dealer's count of chips, if it differs from the accepted chip wagers (649a.8(b))."""
 
     counted: int
 

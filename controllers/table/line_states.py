@@ -1,4 +1,4 @@
-"""State of each line of a settlement: the dealer's next task for the line, or that none is left.
+"""State of each line of a settlement: the dealer's next task for the line, if there is one.
 
 All functions are pure.
 """

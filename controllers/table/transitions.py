@@ -102,7 +102,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Sequence number and time (UTC) of an event for the service."""
+    """Sequence number and time (UTC) for the next event that is sent to the service."""
 
     seq: int
     at: datetime
@@ -185,7 +185,7 @@ def _enter(
 
 
 def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the answer to a device event that did not change the table, with the reason.
+    """Return the answer to a refused device event, with the reason of the refusal.
 
     For a wager, the answer also says whether the wager's light is lit.
     """

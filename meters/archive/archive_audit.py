@@ -23,11 +23,11 @@ async def audit_link(
     *,
     since: date | None = None,
 ) -> Finding:
-    """Replay the archived days and then the later entries in Redis. Compare all balances.
+    """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    The audit compares each archive file with the digest of the file in the ledger. It also compares
-    the balances at the close of the day in the file with the balances that result from the file's
-    entries.
+    The audit compares each archive file with the digest of the file in the ledger. Each file has
+    the balances at the close of its day. The audit compares them with the balances that result from
+    the file's entries.
 
     The replay begins with the balances before the gaming day `since`, or before the next archived
     day after `since`. Files of earlier days are not replayed: only their digests are compared. Each
@@ -107,7 +107,7 @@ def _not_as_noted(
     Args:
         archive: the archive of a link.
         files: all files of the archive.
-        begun: the files of this list that were replayed.
+        begun: the files of `files` that were replayed.
         replay: the replay of these files and of the later entries in Redis.
     """
     whole = begun == files

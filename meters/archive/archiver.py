@@ -174,7 +174,7 @@ class Archiver:
     def _hold_claims(
         self, replay: Replay, decided: set[str], claims: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Refuse to archive if the decided claims in Redis differ from the ledger."""
+        """Refuse to archive a day if its decided claims in Redis differ from the ledger."""
         for claim in sorted(decided):
             if found := replay.evidence.differences(claim, claims.get(claim, {})):
                 raise ArchiveError(
@@ -210,7 +210,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """Return two entry numbers: the last archived entry, and the last close of a gaming day."""
+        """Return the number of the last archived entry, and of the last close of a gaming day."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -261,7 +261,7 @@ class Archiver:
     async def _noted_by(self, file: DayFile) -> int:
         """Return the number of the ledger entry that records the archiving of a day's file.
 
-        The entry must have the digests that the file has.
+        An entry with other digests than the file is refused.
         """
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)
@@ -312,7 +312,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the decided wins up to the checkpoint that can be deleted from Redis.
+        """Return the wins decided before the checkpoint that can be deleted from Redis.
 
         Two kinds of decided wins remain in Redis: the latest wins of each meter, and the wins whose
         state the service reports when a table sends a hello event.

@@ -136,7 +136,7 @@ def _is_whole(file: DayFile) -> bool:
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
-    """Return what the ledger entries in Redis record about the archive.
+    """Return the archived days and the deleted files that the ledger entries in Redis record.
 
     Returns:
         The archived days, by the number of the day's last entry. Also the number of the last entry

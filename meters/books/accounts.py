@@ -36,7 +36,7 @@ def overflow_account(meter: str) -> str:
 
 
 def table_account(table: str) -> str:
-    """Return the name of the account for a table's contributions. The balance is negative."""
+    """Return the name of the account for a table's contributions. Its balance is negative."""
     return f"table:{table}"
 
 

@@ -1,4 +1,4 @@
-"""Pages of the acts on a link, read from the link's ledger, the latest first (duty D17).
+"""The acts on a link, page by page from the link's ledger, the latest act first (duty D17).
 
 An act is a decision of a person, such as to close the link, or an entry that the service itself
 writes, such as the reading of the meters.
@@ -13,7 +13,7 @@ from meters.books.store import LinkStore
 class ActIndex:
     """The index of acts in a link's ledger.
 
-    An act is a ledger entry that no table made. A table's correction of entered cards is also an
+    A ledger entry that no table made is an act. A table's correction of entered cards is also an
     act.
     """
 
@@ -21,7 +21,7 @@ class ActIndex:
         self._store = store
 
     async def page(self, before: int | None, count: int) -> Sequence[tuple[int, dict[str, str]]]:
-        """Return up to `count` acts, the latest first, each with the number of its ledger entry.
+        """Return up to `count` acts with the numbers of their ledger entries, the latest act first.
 
         All these numbers are lower than `before`. If `before` is None, the page begins with the
         latest act.

@@ -16,10 +16,10 @@ _PAGE: Final = 1_000
 
 
 class Approval(msgspec.Struct, frozen=True):
-    """An approval of a floor file, in the form that the ledger has.
+    """An approval of a floor file, in the form in which the ledger stores it.
 
-    `changed` describes each change as a text. `text` is the whole approved part of the floor file.
-    So the ledger shows under which configuration each wager was accepted.
+    `changed` describes each change as a text. `text` is the whole approved part of the floor file,
+    so the ledger shows under which configuration each wager was accepted.
     """
 
     digest: str
@@ -124,13 +124,13 @@ class ApprovalBook:
     async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
-        `replaces` is the digest of the configuration that was approved so far, empty if there is
-        none. If `first` is true, the service approves the first configuration of the link without a
-        person.
+        `replaces` is the digest of the approved configuration that the new one replaces. It is
+        empty if no configuration was approved before. If `first` is true, the service approves the
+        first configuration of the link without a person.
 
         Raises:
-            BooksError: ``stale`` if another configuration was approved since `replaces` was read;
-                ``lost`` if `first` is true, but Redis has lost an earlier approval.
+            BooksError: ``stale`` if the approved configuration is no longer the one with the digest
+                `replaces`; ``lost`` if `first` is true, but Redis has lost an earlier approval.
             RedisError: Redis failed.
         """
         store = self._store
@@ -155,8 +155,8 @@ class ApprovalBook:
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.
 
-        If the entry is at or before the checkpoint, return the approval that the checkpoint has. A
-        checkpoint is the state of the accounts at the close of a gaming day.
+        If the entry is not later than the checkpoint, return the approval that the checkpoint has.
+        A checkpoint is the state of the accounts at the close of a gaming day.
 
         Raises:
             ValueError, KeyError: the entry is not an approval.
@@ -174,7 +174,7 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Check whether the ledger has any approval. The ledger of an old release can have none.
+        """Check whether the ledger has an approval. The ledger of an old release can lack one.
 
         A time limit can stop the read of a long ledger. In that case the next call continues where
         this call stopped.

@@ -25,16 +25,16 @@ RESTORING: Final = (
 
 
 class Onlooker(Protocol):
-    """An observer of a replay."""
+    """An observer of a replay. Its methods are called while the replay runs."""
 
     def began(self, replay: Replay) -> None:
-        """Note that a replay begins or restarts.
+        """Receive a replay that begins or restarts.
 
         `replay` has the balances before the first entry that it will replay.
         """
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Note that ledger entry `number` was replayed."""
+        """Receive a ledger entry after its replay. `number` is the number of the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Finding:
     """The result of the audit of one link.
 
     `meters` has the balances of each meter in micros. `problems` are texts. `entries` is the number
-    of the last ledger entry that was replayed. `stored` is lower than `entries` if Redis has lost
-    replayed entries: it is the number of the last entry in Redis. `first` is the number of the
-    first replayed entry. `seal` is the digest over all entries up to the last replayed one.
+    of the last ledger entry that was replayed. `stored` is the number of the last ledger entry in
+    Redis. It is lower than `entries` if Redis has lost replayed entries. `first` is the number of
+    the first replayed entry. `seal` is the digest over all entries up to the last replayed one.
 
     `variances` are differences between the reading at the close of a gaming day and the ledger.
     They also name the payout slips that paid two claims. Nobody can remove a variance later.
@@ -75,11 +75,11 @@ class LinkAudit:
 
     Each audit continues the replay of the audit before it. Somebody can change an entry after its
     replay, so an audit can also read some old entries once more. If an audit finds a problem, the
-    next audit reads the whole ledger, because somebody can have repaired it.
+    next audit reads the whole ledger, because the problem can be repaired by then.
 
-    `begun` is a replay of the archive files. The first audit continues from its last entry. If
-    `begun` is None, the first audit begins with the checkpoint in Redis. `onlooker` is called for
-    each entry that is replayed for the first time.
+    `begun` is a replay of the archive files. The first audit continues after the last entry in
+    these files. If `begun` is None, the first audit begins with the checkpoint in Redis. `onlooker`
+    is called for each entry that is replayed for the first time.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class LinkAudit:
         )
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new ledger entries, and read some old entries again. Balances are not compared.
+        """Replay new ledger entries, and read some old entries again, without comparing balances.
 
         `again` is the count of old entries to read.
 

@@ -40,7 +40,8 @@ class AuditNote(_Note, frozen=True, kw_only=True):
 
     Attributes:
         whole: True if the audit began with the first ledger entry that still exists.
-        through: for each link, the last archived gaming day up to which audits found no problem.
+        through: for each link, the last audited gaming day. Audits found no problem in the archive
+            up to this day.
     """
 
     whole: bool
@@ -52,8 +53,8 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         first: the number of the first ledger entry in the archive.
-        read: the gaming day up to which the checks have read the files in turn. The next check
-            continues after this day.
+        read: the last gaming day whose file the checks have read in turn. The next check continues
+            after this day.
         damaged: the gaming days whose files are changed or damaged. Every check reads these files.
     """
 

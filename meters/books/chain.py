@@ -42,15 +42,16 @@ def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Return the bytes over which an entry's digest is computed.
 
-    The bytes are `previous`, and the id and the fields of the entry, each after its length.
+    The bytes are `previous`, the id and the fields of the entry. The length of each part is written
+    before the part.
     """
     return previous.encode() + b"".join(_parts(entry_id, fields))
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """Yield the parts of an entry, each after its length.
+    """Yield the parts of an entry, each with its length before it.
 
-    Because each part follows its length, different entries never have the same bytes.
+    Because of the lengths, different entries never have the same bytes.
     """
     yield _measured(entry_id.encode())
     for name, value in fields:

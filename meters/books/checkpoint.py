@@ -77,7 +77,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     @property
     def waiting(self) -> set[str]:
-        """The claims whose win or Envy Bonuses are not finally decided."""
+        """The claims with a win, or with Envy Bonuses, that nobody has finally decided."""
         return self.claims.keys() | self.envy.keys()
 
     @property
@@ -105,7 +105,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of an archived gaming day, in the form that the ledger has.
+    """The record of an archived gaming day, in the form in which the ledger stores it.
 
     Attributes:
         day: the gaming day.
@@ -124,7 +124,7 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of the deletion of old archive files, in the form that the ledger has.
+    """The record of the deletion of old archive files, in the form in which the ledger stores it.
 
     Attributes:
         since: the first gaming day whose file was deleted.

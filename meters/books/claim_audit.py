@@ -34,12 +34,12 @@ _Later = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
 class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
-    An audit compares all undecided claims. Of the finally decided claims, it compares all, or only
-    some: the next audit then compares the next ones.
+    An audit compares all undecided claims. It compares all finally decided claims, or only some of
+    them. In the second case, the next audit continues with the next ones.
 
     Attributes:
-        doubles: texts about payout slips that paid two claims: one of this link and another one. An
-            earlier release allowed this.
+        doubles: texts about payout slips that paid two claims, at least one of them of this link.
+            An earlier release allowed this.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -61,10 +61,10 @@ class ClaimAudit:
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
             snapshot: the data of the link in Redis at one moment, with the indexes.
-            at_most: how many finally decided claims, and how many slips, to check in this audit.
-                None for all.
-            reserves: True to repair lost reservations: if a slip paid a claim, but its number is
-                not reserved for a claim, reserve the number.
+            at_most: the greatest number of finally decided claims, and of slips, to check in this
+                audit. None for all.
+            reserves: True to repair lost reservations. If a slip paid a claim, and its number is
+                not reserved for any claim, the audit then reserves the number.
 
         Raises:
             RedisError: Redis failed.
@@ -83,7 +83,7 @@ class ClaimAudit:
         return found[:PROBLEMS_MAX]
 
     def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
-        """Return the claims to check: all undecided and at most `at_most` decided claims."""
+        """Return the claims to check now: all undecided ones and at most `at_most` decided ones."""
         claims, ended = replay.books.waiting, replay.evidence.ended
         past = [claim for claim in replay.evidence.claims if claim in ended]
         if at_most is None or len(past) <= at_most:
@@ -161,7 +161,7 @@ class ClaimAudit:
         return found
 
     async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """Return the decisions that people made while the audit ran, by claim."""
+        """Return, for each claim, the decisions that people made while the audit ran."""
         found: dict[str, list[_Later]] = {}
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -256,17 +256,20 @@ class _Indexed(msgspec.Struct, frozen=True):
 
 
 def _order_of(member: str) -> int:
-    """Return the place of a win from a member of the index of wins.
+    """Return the place of a win in the index of wins, from the win's member of the index.
 
-    The place is the number of a ledger entry. If the member has no place, return a number above all
-    places.
+    The place is the number of a ledger entry. If somebody altered the member so that it has no
+    place, return a number above all places.
     """
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Return a text about a slip: it paid a claim, or a restore keeps it for a claim."""
+    """Return a text that says how a payout slip was used, for a message about a problem.
+
+    The slip paid a claim, or a restore keeps the slip's number for a claim.
+    """
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"
@@ -276,7 +279,9 @@ def _did(noted: str) -> str:
 
 
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return the claim of each slip: the slip paid this claim, or a restore keeps the slip for it.
+    """Return the claim of each payout slip, by the number of the slip.
+
+    The slip paid this claim, or a restore keeps the slip's number for this claim.
 
     The replay does not know slips that were used before its first entry. Such slips are read from
     Redis.

@@ -24,7 +24,7 @@ _Moved = Sequence[tuple[str, str, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class ReturnedAmounts:
-    """The amounts that a rejection moved, as the claim keeps them until it is reopened.
+    """The amounts that a rejection moved away from a win. They are needed to reopen the win.
 
     Attributes:
         entry: the number of the rejection's ledger entry.
@@ -40,7 +40,7 @@ class ReturnedAmounts:
 
     @classmethod
     def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        """Return the amounts from the transfers of a rejection's ledger entry."""
+        """Make the record from the transfers in a rejection's ledger entry."""
         own = [one for one in moved if one[0] == f"claim:{claim}"]
         to_meter, to_overflow = (
             sum(micros for _, target, micros, _ in own if target.startswith(kind))
@@ -50,7 +50,7 @@ class ReturnedAmounts:
 
     @property
     def text(self) -> str:
-        """The amounts as the scripts keep them in the claim's Redis hash."""
+        """The amounts as text, in the form in which Redis stores them with the claim."""
         return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
 
 
@@ -74,8 +74,8 @@ class ClaimChanges:
     ) -> int:
         """Store a request to reject a win, or to reopen a rejected win.
 
-        Return the number of the request's ledger entry. A new request replaces the claim's request
-        before it.
+        Return the number of the request's ledger entry. A new request replaces an earlier request
+        about the same claim.
 
         Raises:
             TermsError: the meters' terms in Redis changed after the link was opened.
@@ -119,9 +119,11 @@ class ClaimChanges:
             request: the number of the request's ledger entry.
             owed: the Envy Bonuses that are owed under the claim. If they were taken back, they are
                 owed again.
-            reseed_cents: the meter's reseed. If the win took a percentage, the meter does not fall
-                below this amount, or below its balance after the win if that is less.
-            holds: how the claim holds its table; None if the win is no hand pay.
+            reseed_cents: the meter's reseed. The least balance that the meter must keep is this
+                amount, or the balance after the win if that is less. It matters only for a win of a
+                percentage of the meter.
+            holds: the claim, as the table receives it, if it holds the table again; None if the win
+                is no hand pay.
             setters: the people who set the PIN of `by`.
 
         Raises:

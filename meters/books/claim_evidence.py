@@ -113,8 +113,9 @@ class Evidence:
         claims: the fields that the Redis hash of each claim must have. Claims whose round was not
             replayed completely are left out.
         ended: the number of the ledger entry that finally decided each claim.
-        slips: the claim that each payout slip paid, or for which a restore keeps the slip's number.
-            The keys are slip numbers in the form in which numbers are compared.
+        slips: the claim of each payout slip. The slip paid this claim, or a restore keeps the
+            slip's number for it. The keys are slip numbers in the form in which numbers are
+            compared.
         opened: all claims that the replayed entries opened.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
@@ -194,7 +195,10 @@ class Evidence:
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
-        """Remove the finally decided claims not in `but`, and the acts up to entry `to`."""
+        """Remove checked data, so the replay of a long archive needs little memory.
+
+        The acts up to entry `to` are removed, and the finally decided claims that are not in `but`.
+        """
         self.acts.clear()
         self.acts_after = to
         for claim in self.ended.keys() - but:
@@ -286,9 +290,11 @@ def decided_claim(
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after a decision, a request or a correction.
 
-    `number` is the number of the ledger entry `entry`.
+    `due` are the fields before the change. `entry` is the ledger entry of the change, and `number`
+    is the number of this entry.
 
-    If the field `record` is missing, only fields that are in the hash are changed.
+    If `due` has no field `record`, only the fields in `due` are known. So only these fields are
+    returned.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)

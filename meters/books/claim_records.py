@@ -45,7 +45,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a win that a floorperson needs for a decision.
 
     `claim` is the permanent name of the claim. `turns` is the count of wins in the round that wait
-    for a floorperson. `turn` is the place of this win among these wins, from 1. If `item` is an
+    for a floorperson. `turn` is the place of the claim's win among them, from 1. If `item` is an
     Envy Bonus, the hand has no win that waits for a floorperson: only the Envy Bonuses in `envy`
     are owed. `no_win` has the positions whose hands the dealer declared to win nothing.
     """
@@ -93,11 +93,12 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Records:
-    """The claim records of a round's result: of wins that wait, and of Envy Bonuses.
+    """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
 
     `waiting` are the settlement lines of the wins that wait for a floorperson, in the order of
-    payment. `owes` is True if Envy Bonuses are owed until somebody pays them. A release before
-    schema version 3 booked Envy Bonuses as paid immediately, under the meter of the claim.
+    payment. `owes` is True if Envy Bonuses are owed until somebody pays them. It is False for a
+    result of a release before schema version 3. Such a release booked Envy Bonuses as paid
+    immediately, under the meter of the claim.
     """
 
     def __init__(
@@ -142,14 +143,14 @@ class Records:
         )  # fmt: skip
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """Make the record of Envy Bonuses for a hand without a win that waits for a floorperson."""
+        """Make the record of Envy Bonuses that are owed for a hand, if no win of the hand waits."""
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
         """Return the name of the claim of a win. `turn` is the place of the win, from 1.
 
-        The name includes the link. If a table moves to another link, the sequence numbers of its
-        events start from 1.
+        The name includes the link, because sequence numbers restart from 1 if the table moves to
+        another link.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
@@ -161,10 +162,10 @@ class Records:
         return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
-        """Return the claim of the win that causes an Envy Bonus.
+        """Return the claim that must be decided before an Envy Bonus is paid, or None.
 
-        The Envy Bonus is pending until that win is decided. Return None if no win of that hand
-        waits for a floorperson.
+        It is the claim of a win of the hand that causes the Envy Bonus. Return None if no win of
+        this hand waits for a floorperson.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

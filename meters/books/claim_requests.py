@@ -1,4 +1,4 @@
-"""Requests about claims in a replay: two people reject a large win, or reopen a win (duty D4)."""
+"""Replay of requests: two people reject a large win, or reopen a rejected win (duty D4)."""
 
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +16,7 @@ from meters.books.expected_transfers import Draft, ExpectedBooks, Requested
 
 
 def reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -> list[str]:
-    """Return the faults of a rejection that two people must decide, as texts.
+    """Return texts about a rejection that one person decided, but two people must decide.
 
     `books` are the books before the rejection. `request` is the number of the ledger entry with the
     confirmed request; 0 if one person rejected the win.
@@ -45,7 +45,9 @@ def _request_faults(
 
 
 def request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry: int) -> Draft:
-    """Return the transfers of a request about a claim: none.
+    """Check a request about a claim, and return its calculation without transfers.
+
+    A request moves no money.
 
     Raises:
         KeyError: the claim does not wait, or was not rejected on the open gaming day.
@@ -63,9 +65,10 @@ def request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry:
 def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -> Draft:
     """Return the transfers that reopen a rejected win.
 
-    The amount comes from where the rejection moved it. If all of the meter was won since, the house
-    pays. The meter does not fall below its reseed, or below its balance after the win if this is
-    less. The house pays the rest. Envy Bonuses that are not paid wait for the win again.
+    The rejection moved the amount to the meter and its overflow. It comes back from there, and the
+    house pays what is missing. If the whole meter was won after the rejection, the house pays all.
+    The meter never falls below the lower of two amounts: its reseed, and its balance after the win.
+    Envy Bonuses that are not paid wait for the win again.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.

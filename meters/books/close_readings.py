@@ -34,7 +34,7 @@ READING: Final = msgspec.json.Decoder(CloseReading)
 
 
 class CloseReadings:
-    """The closing of one link's gaming days."""
+    """The writer of the reading that closes each gaming day of a link."""
 
     def __init__(
         self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now

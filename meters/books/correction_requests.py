@@ -1,10 +1,10 @@
 """Correction requests in Redis. A floorperson confirms or refuses each request.
 
 A correction is one of two changes: a round is voided after its cards were entered, or the cards of
-a hand are replaced before the result is sent. A confirmation is valid only for exactly the
-correction that the floorperson saw. The confirmation covers the round, the reason and the cards
-that were entered first. For a result, the confirmation also covers the cards with which the round
-is settled. A digest over these data identifies the correction.
+a hand are replaced before the result is sent. A confirmation is valid only for the correction that
+the floorperson saw. So each correction has a digest, and the confirmation names this digest. The
+digest is calculated over the round, the reason, and the cards that were entered first. For a
+result, it is also calculated over the cards with which the round is settled.
 """
 
 import hashlib
@@ -41,8 +41,8 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         what: ``void`` or ``result``.
         round: the id of the round.
         reason: the reason of the void; empty for a result.
-        entered: the cards that the dealer entered and took back. For a void: the cards that were
-            entered.
+        entered: for a result, the cards that the dealer entered and took back. For a void, all
+            cards that the dealer entered.
         positions: the hands of the result.
         dealer: the dealer's hand of the result.
         community: the community cards of the result.
@@ -79,7 +79,10 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return None
 
     def declared(self, entered: EnteredCards) -> bool:
-        """Return whether the result declares that a hand wins nothing, instead of its cards."""
+        """Return whether the result has a declaration instead of the cards that were entered first.
+
+        The declaration says that the hand wins nothing.
+        """
         return entered.what == "hand" and any(
             one.declared for one in self.positions if one.position == entered.position
         )
@@ -93,7 +96,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the cards of the result that replace earlier cards.
 
         `entered` has the earlier cards, which the dealer took back. Return no cards if the result
-        has no cards in their place.
+        has no cards instead of them.
         """
         match entered.what:
             case "dealer":
@@ -134,9 +137,8 @@ class StoredAsk:
     """A correction request as Redis has it.
 
     Attributes:
-        table: the table that sent the request. The Redis field with the request has the table's
-            name.
-        digest: the digest of the correction, to which a decision refers.
+        table: the table that sent the request. Its name is also the name of the Redis field.
+        digest: the digest of the correction. A decision on the request names this digest.
         ask_id: the id of the request.
         text: the request as JSON text. The floor page shows the request from this text.
         decision: ``confirmed`` or ``refused`` in the first line, the name of the person in the

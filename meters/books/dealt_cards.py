@@ -16,7 +16,7 @@ entry determines the place in the ring.
 
 
 def dealt_digest(event: Result) -> str:
-    """Return a digest of a round's id and cards. It is empty if the result has no player's hand.
+    """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
 
     The digest does not depend on the positions of the hands or on the order of the cards. So a
     copied result is found even if somebody changed these.
@@ -29,10 +29,17 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """Return the Redis field with the table and the ledger entry of the result with a digest."""
+    """Return the name of the Redis field for a digest of dealt cards.
+
+    The field has the table that reported these cards, and the number of the result's ledger entry.
+    """
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """Return the Redis field for the place of a result's ledger entry in the ring of digests."""
+    """Return the name of the Redis field that remembers the digest of a result.
+
+    A link has `DEALT_KEPT` such fields, and they are used in turn. `entry` is the number of the
+    result's ledger entry.
+    """
     return f"s:{entry % DEALT_KEPT}"

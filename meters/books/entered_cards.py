@@ -53,10 +53,11 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 
 
 def is_act(kind: bytes, event: bytes) -> bool:
-    """Return whether the Lua function `note_entry` puts a ledger entry into the index of acts.
+    """Return whether a ledger entry belongs in the index of acts.
 
     All ledger entries that are not tables' events are in the index. A table's event is in the index
-    only if it names cards that were entered and taken back.
+    only if it names cards that were entered and taken back. The Lua function `note_entry` has the
+    same rule.
 
     Raises:
         msgspec.DecodeError: the event is not valid.

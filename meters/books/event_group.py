@@ -1,6 +1,6 @@
-"""The secret MQTT group name with which services share the tables' events.
+"""The secret MQTT group name. Services with this name divide the tables' events among themselves.
 
-Services use the name in Redis if their key bundle has no group name.
+If the key bundle of a service has no group name, the service uses the name in Redis.
 """
 
 import secrets
@@ -22,7 +22,7 @@ def new_event_group() -> str:
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Return the group name that all services of a floor share. Make it if Redis has none.
+    """Return the group name that Redis has for all services of a floor. If it has none, make one.
 
     Raises:
         RedisError: Redis fails.

@@ -58,7 +58,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class HeldWin:
-    """A win that waits, or has waited, until a floorperson decides it.
+    """A win that a floorperson must decide, or has validated.
 
     `by` is the person who set `state`. `after_cents` is the meter balance after the win.
     """
@@ -359,7 +359,7 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return the Envy Bonuses that are owed from a table's last replayed result, by claim.
+    """Return, by claim, the Envy Bonuses that are owed because of a table's last replayed result.
 
     `seq` is the sequence number of this result among the table's events.
     """
@@ -374,8 +374,9 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before schema version 3 booked Envy Bonuses as paid immediately, so no Envy Bonus was
-    owed. After the first owed Envy Bonus in a ledger, no entry is of such a release.
+    Releases before schema version 3 booked Envy Bonuses as paid immediately. Later releases book
+    them as owed until somebody pays them. So the first owed Envy Bonus in a ledger shows that this
+    entry and all later entries are of a later release.
 
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.
@@ -398,7 +399,10 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that receives an Envy Bonus. Add a bonus that is owed to `held`."""
+        """Return the account that receives an Envy Bonus.
+
+        If the bonus is owed, also add it to `held`.
+        """
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -501,7 +505,7 @@ def _decide_envy(  # noqa: PLR0917
 
 
 def envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
-    """Return the transfers of a decision on owed Envy Bonuses: paid, or not due.
+    """Return the transfers of a decision that owed Envy Bonuses were paid, or are not due.
 
     Raises:
         KeyError: no Envy Bonus is owed under the claim.
@@ -549,10 +553,10 @@ _KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
 def _take_of(line: Line) -> str:
-    """Return a name for the percentage of a meter that a settlement line pays.
+    """Return a name for the percentage that a settlement line pays, to find lines that share one.
 
-    The name is empty if the line pays no percentage. All lines for the dealer's hand share one
-    percentage, so these lines have the same name (reading T17).
+    All lines for the dealer's hand share one percentage, so these lines have the same name (reading
+    T17). The name is empty if the line pays no percentage.
     """
     if not line.percent:
         return ""
@@ -563,9 +567,10 @@ def _take_of(line: Line) -> str:
 def _take_off(
     books: ExpectedBooks, draft: Draft, meter: str, percent: int, payees: Sequence[str]
 ) -> int:  # fmt: skip
-    """Subtract a percentage from a meter, and return the cents of one share.
+    """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
-    If the percentage is 100, reseed the meter. `payees` are the accounts that get one share each.
+    If the percentage is 100, also reseed the meter. `payees` are the accounts that get one share
+    each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)

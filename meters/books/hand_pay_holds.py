@@ -1,4 +1,4 @@
-"""The hand pays that hold tables, read from Redis. A held table accepts no wagers."""
+"""The hand pays that hold tables, read from Redis. A table that is held accepts no wagers."""
 
 from collections.abc import Sequence
 from typing import Final

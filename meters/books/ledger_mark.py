@@ -37,7 +37,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         link: the link to which the ledger belongs.
         entries: the number of the last ledger entry that was seen in Redis.
         chain: the digest of entry `entries`.
-        sealed: the number of the last entry up to which an audit found no problem.
+        sealed: the number of the last audited entry. An audit found no problem up to this entry.
         seal: the seal over all entries up to entry `sealed`.
     """
 
@@ -73,8 +73,8 @@ class LedgerMark:
     def seen(self) -> Mark:
         """The present content of the ledger mark.
 
-        Read the mark before you read the ledger in Redis. In the other order, the mark could name
-        an entry that was written after the ledger was read.
+        Callers read the mark first, and then the ledger in Redis. In the other order, the mark
+        could name an entry that was written after the ledger was read.
         """
         return self._seen
 
@@ -83,7 +83,8 @@ class LedgerMark:
 
         Args:
             entries: the count of ledger entries in Redis.
-            had: the count of entries according to the mark. The caller reads the mark before Redis.
+            had: the count of entries according to the mark. The caller has read the mark before it
+                has read Redis.
         """
         if entries >= had:
             return None
@@ -198,7 +199,7 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """Return a ledger mark with the later entry and the later seal of two marks."""
+    """Return a ledger mark made from two marks, with the later entry and the later seal of both."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)

@@ -89,8 +89,8 @@ class Replay:
         problems: the problems that the replay found, as texts.
         variances: differences between readings at the close of a gaming day and the ledger, as
             texts.
-        archived: the gaming days that the entries record as archived.
-        expired_to: the last ledger entry whose archive file was deleted, as the ledger records it.
+        archived: the gaming days that were archived, according to the ledger entries.
+        expired_to: the last ledger entry whose archive file was deleted, according to the ledger.
         closed_day: the last gaming day that was closed, empty if there is none.
         begins_after: the number of the entry before the first replayed entry; 0 if the replay began
             with the first entry of the ledger.
@@ -206,7 +206,7 @@ class Replay:
             self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
-        """Compare the last replayed entry with the ledger mark (duty D17).
+        """Compare the last replayed entry with the ledger mark; record a difference (duty D17).
 
         The ledger mark is the last ledger entry that was seen, kept outside Redis.
         """
@@ -221,7 +221,7 @@ class Replay:
         return Totals.of(self._books.tallies, self._contributed_micros)
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
-        """Return the differences between the terms in Redis and in the ledger, as texts (duty D12).
+        """Return texts about meters whose terms in Redis differ from the ledger (duty D12).
 
         Args:
             meters: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the
@@ -290,9 +290,9 @@ class Replay:
             self.problems.append(what)
 
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Check the digest of a ledger entry.
+        """Check the digest of a ledger entry, which covers the digest of the entry before.
 
-        If the digest is wrong, the check of the next entry still uses this wrong digest. So one
+        The check of the next entry uses the digest that this entry has, even if it is wrong. So one
         wrong digest is reported only once.
         """
         entry = f"{number}-0"

@@ -14,10 +14,10 @@ _AT_ONCE: Final = 100
 
 
 class LinkStateAudit:
-    """The comparison of a link's state, without accounts, tables and claims.
+    """The comparison of a link's state in Redis with the link's ledger.
 
     The state is: closed or open, proposals, the approved configuration, and the version numbers of
-    the meters.
+    the meters. Other classes compare accounts, tables and claims.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -75,10 +75,10 @@ def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str
 
 
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
-    """Report meters whose version number in Redis is too low: somebody has changed it.
+    """Return texts about meters whose version number in Redis is too low.
 
-    A display ignores a meter's value if its version number is not higher than the last one that the
-    display received.
+    A version number never falls, so somebody has changed it. A display ignores a meter's value if
+    its version number is not higher than the last one that the display received.
     """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")
@@ -106,7 +106,7 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
     """Yield a text for each field that differs between Redis and the ledger.
 
-    If the replay has only a part of the fields, only this part is compared.
+    If `due` has only a part of the fields, only this part is compared.
     """
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):

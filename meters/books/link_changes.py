@@ -1,4 +1,4 @@
-"""Changes of a link: people close it, open it again, and decide proposals."""
+"""Changes of a link that people make: close it, open it again, and decide proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class ChangeBook:
         _done(texts(rows))
 
     async def propose(self, proposal: str, kind: str, by: str, record: bytes) -> None:
-        """Store a proposal.
+        """Store a proposal to change a meter, so another person can confirm it.
 
         Raises:
             BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of

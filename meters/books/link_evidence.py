@@ -64,8 +64,8 @@ class LinkEvidence:
     """The state of a link according to the replayed ledger entries, without money and tables.
 
     Attributes:
-        standing: the fields of the link's Redis hash of meters that the entries determine. None for
-            a field that must not exist.
+        standing: the fields that the link's Redis hash of meters must have because of the entries.
+            None for a field that must not exist.
         approved: the fields of the last approved configuration.
         proposals: the fields of each proposal that the entries made or decided.
         open: for each undecided proposal, the number of the entry that made it.

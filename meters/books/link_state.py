@@ -21,8 +21,8 @@ class TableRecord:
     """The state of a table in Redis.
 
     `last_seq` is the sequence number of the table's last event. `basis` is the sequence number of
-    the open round's wagers event. `fed` are the meters to which the open round contributed.
-    `claims` are the claims whose state the service reports when the table sends a hello event.
+    the open round's wagers event. `fed` are the meters to which the open round contributed. When
+    the table sends a hello event, the service reports the state of `claims`.
     """
 
     last_seq: int
@@ -38,8 +38,8 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if the ledger
-    and the hash have the same last entry.
+    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if the values
+    in the ledger and in the hash are equal.
     """
 
     entry: int

@@ -84,7 +84,7 @@ _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 class LinkStatsReader:
     """The reader of a link's figures.
 
-    Claims and correction requests are read only after they have changed.
+    Claims and correction requests are read again only if they have changed.
     """
 
     def __init__(self, store: LinkStore) -> None:

@@ -1,4 +1,4 @@
-"""The terms of a link's meters as text and digest. They show every change of a term (duty D12)."""
+"""The terms of a link's meters as text and digest, which show every change of a term (duty D12)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ class TermsText(msgspec.Struct, frozen=True):
     """The terms of a meter, such as rates. They must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
-    the law. So if a release has another edition of the chapter, the terms differ, and the service
-    notices the difference.
+    the law. If a release has another edition of the chapter, the terms differ, and the service
+    notices this.
     """
 
     kind: str
@@ -119,5 +119,5 @@ class LinkTerms:
 
     @cached_property
     def digest(self) -> str:
-        """The digest over all terms. A Lua script changes nothing if Redis has another digest."""
+        """The digest over all terms. If Redis has another digest, a Lua script changes nothing."""
         return terms_digest({meter.meter_id: terms_text(meter) for meter in self.link.meter})

@@ -59,9 +59,10 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 def refusal_texts() -> str:
     """Return the replies to events that the Lua script `apply_events` refuses, by code, as JSON.
 
-    Each reply is without its beginning, which has the event's sequence number. The script adds this
-    beginning. Into the reply with the code ``held``, the script also writes the claims that hold
-    the table: the claims between the first brackets, and their names between the first parentheses.
+    A reply begins with the event's sequence number. This beginning is missing here, and the script
+    adds it. The reply with the code ``held`` also lacks the claims that hold the table. The script
+    writes these claims between the first brackets of the reply, and their names between the first
+    parentheses.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -74,7 +75,7 @@ def refusal_texts() -> str:
 
 
 def refused_for_hold(seq: int, holding: bytes) -> bytes:
-    """Return the reply to wagers of a held table: a refusal that names the claims which hold it.
+    """Return the reply that refuses wagers of a held table, and names the claims that hold it.
 
     Args:
         seq: the sequence number of the event.
@@ -88,7 +89,7 @@ def refused_for_hold(seq: int, holding: bytes) -> bytes:
 def correction_refusal(who: str, reason: str) -> str:
     """Return the reply to a correction that a person refused.
 
-    The reply is without its beginning, which has the event's sequence number.
+    The beginning of the reply, with the event's sequence number, is missing. A Lua script adds it.
     """
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()

@@ -44,7 +44,7 @@ def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
 
 
 def schema_problem(what: str, version: int | None) -> str | None:
-    """Return the reason why this release must not use some data in Redis, or None (duty D10).
+    """Return the reason why this release must not use data of a schema version, or None (duty D10).
 
     Return None if the release can use the data.
     """

@@ -52,9 +52,9 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
     `take` is the place of the `PercentStep` among those of the result, from 1, or 0 for fixed
     cents. `claim_key` is the place of the claim's Redis key among the keys of the script call, or 0
     if the win needs no validation. `holds` is empty if the claim does not hold its table. If the
-    claim holds its table, `holds` is the text about the claim for refusals, up to the amount.
-    `envy` is the claim under which an Envy Bonus is owed. It is empty for all wins that are no Envy
-    Bonuses.
+    claim holds its table, `holds` is the text about the claim for refusals, from its beginning to
+    the amount. If the amount is an Envy Bonus that is owed, `envy` is the claim under which it is
+    owed. If not, `envy` is empty.
     """
 
     take: int
@@ -94,7 +94,10 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The data that the script `apply_events` needs for a void, withdrawal or refusal: a reply."""
+    """The data that the script `apply_events` needs for a void, withdrawal or refusal.
+
+    It is only the reply.
+    """
 
     reply: str
 
@@ -115,9 +118,9 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
-    `reply` has the parts of the reply: texts and numbers. In place of the number 1, the script
-    writes the cents of the first element of `dues`, and so on. `dealt` is the digest of the round
-    id and the dealt cards. It is empty if the result has no player's hand.
+    `reply` has the parts of the reply: texts and numbers. The script replaces each number with
+    cents: the number 1 with those of the first element of `dues`, and so on. `dealt` is the digest
+    of the round id and the dealt cards. It is empty if the result has no player's hand.
     """
 
     reply: tuple[str | int, ...]
@@ -238,7 +241,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaidDue:
-    """The cents due to one winner, the meter balance in cents after them, and the ledger entry."""
+    """The amount due to one winner, the meter balance after its subtraction, the ledger entry."""
 
     amount_cents: int
     meter_after_cents: int
@@ -252,9 +255,9 @@ class ScriptAnswer:
     `text` is the reply to the event. If an earlier event of the table is missing, `text` is the
     sequence number (`seq`) of the missing event. `entry` is the number of the event's ledger entry.
     `confirmed_by` is the person who confirmed the correction in the event. `asked` is True if the
-    script stored a new correction request. `elsewhere` is None, except if another table has a
-    result with the same round id and cards. Then `elsewhere` has the name of the other table and
-    the number of the ledger entry of its result.
+    script stored a new correction request. If another table has a result with the same round id and
+    cards, `elsewhere` has the name of that table and the number of the ledger entry of that result.
+    If not, `elsewhere` is None.
     """
 
     status: Status

@@ -174,7 +174,7 @@ async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[st
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The claim for which a slip number is reserved, and the reservation as Redis stores it."""
+    """The reservation of a slip number: its claim, and its text in Redis."""
 
     claim: str
     text: str
@@ -227,9 +227,10 @@ class SlipRegister:
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Subtract a try that paid nothing from a slip number's reservation for a claim.
+        """Withdraw one try to pay a claim with a slip number, because it paid nothing.
 
-        If no try is left, the reservation is removed, and another claim can use the number.
+        The reservation counts the tries. If no try is left, the reservation is removed, and another
+        claim can use the number.
 
         Raises:
             RedisError: Redis failed.
@@ -280,7 +281,7 @@ class SlipRegister:
         }
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve all slip numbers in a link's data. Return how many were not reserved before.
+        """Reserve all slip numbers in a link's data. Return the count of newly reserved numbers.
 
         Raises:
             RedisError: Redis failed. Some of the numbers can be reserved already.
@@ -290,7 +291,7 @@ class SlipRegister:
         return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
 
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
-        """Reserve slip numbers for their claims. Return how many were not reserved before.
+        """Reserve slip numbers for their claims. Return the count of newly reserved numbers.
 
         `paid` has a claim for each slip number: the claim that the number paid, or for which a
         restore keeps the number.

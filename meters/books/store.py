@@ -211,7 +211,7 @@ class LinkStore:
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
-            NotSyncedError: Redis can still lose the changes. Do not send the replies.
+            NotSyncedError: Redis can still lose the changes, so the replies must not be sent.
         """
         every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
@@ -363,7 +363,10 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return the fields ``TABLE`` (a correction request) and ``TABLE!`` (its decision)."""
+        """Return the correction requests and their decisions, as fields of a Redis hash.
+
+        Field ``TABLE`` has the request of the table, and field ``TABLE!`` has the decision on it.
+        """
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
@@ -562,13 +565,20 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, the oldest first. With 0, return all."""
+        """Return at most `limit` undecided claims, the oldest first.
+
+        If `limit` is 0, return all.
+        """
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
 
 def answer_of(rows: Sequence[bytes]) -> list[str]:
-    """Return the part after ``done`` of a decision script's answer, or raise the refusal."""
+    """Return the values in the answer of a script that has decided something.
+
+    The values follow the word ``done``. If the answer is a refusal, raise the error of this
+    refusal.
+    """
     match texts(rows):
         case ["done", *result]:
             return result
@@ -595,6 +605,6 @@ def texts(row: Sequence[bytes]) -> list[str]:
 def _head(
     entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
 ) -> LedgerHead:
-    """Make a `LedgerHead`. `last` has the last entry of the ledger itself."""
+    """Make a `LedgerHead`, and compare it with `last`, the last entry of the ledger itself."""
     had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

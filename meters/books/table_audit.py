@@ -50,7 +50,7 @@ class TableAudit:
     async def problems(
         self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
     ) -> list[str]:
-        """Return the differences between the tables and the ledger, as texts.
+        """Return the differences between the tables in Redis and the ledger, as texts.
 
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
@@ -113,7 +113,7 @@ class TableAudit:
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
-        """Return the tables that got ledger entries while the audit ran."""
+        """Return the tables with new ledger entries, written while the audit ran."""
         moved: set[str] = set()
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -123,7 +123,7 @@ class TableAudit:
 
 
 def _holding(replay: Replay) -> dict[str, list[str]]:
-    """Return the claims that hold tables, by table: hand pays neither paid nor rejected."""
+    """Return, for each held table, the hand pays that are neither paid nor rejected."""
     found: dict[str, list[str]] = {}
     for claim, held in replay.books.claims.items():
         if held.hand_pay:
@@ -169,14 +169,14 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return the sequence number after which all accepted events of a table were replayed."""
+    """Return a sequence number; all accepted events of the table after it were replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Check whether a reply is for an event without a ledger entry: refused, or a withdrawal."""
+    """Check whether a reply is for a refused event or a withdrawal, which have no ledger entry."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -70,8 +70,8 @@ class TableEvidence:
         over: the last finished round of each table.
         repeated_claims: the claims whose state the service reports to each table again, the oldest
             first.
-        replies: digests of the replies to the last events of each table, by sequence number. The
-            table's hash in Redis must have these replies.
+        replies: digests of the replies to the last events of each table, by sequence number. Redis
+            must have these replies for the table.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -133,7 +133,10 @@ class TableEvidence:
         return _other_lines(opened, reply)
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """Add claims whose state the service reports to a table again. A claim is listed once."""
+        """Add claims to the list of claims whose state the service reports to a table again.
+
+        A claim is listed only once.
+        """
         known = [claim for claim in self.repeated_claims.get(table, ()) if claim not in claims]
         self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
@@ -192,5 +195,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
 
 
 def stored_reply_digest(stored: bytes) -> bytes:
-    """Return a digest of a reply. The reply has the form that the table's Redis hash has."""
+    """Return a digest of a reply, which has the form in which Redis stores replies."""
     return hashlib.blake2b(stored, digest_size=16).digest()

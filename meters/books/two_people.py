@@ -35,9 +35,9 @@ class PinSetters(msgspec.Struct, frozen=True):
     Attributes:
         own: the people who set the user's PIN, directly or through a chain of people who set each
             other's PINs. The user is not among them.
-        shared: for each person X who does not count as a second person for the user, one person who
-            set the PIN of X, of the user, or of both. The PIN can have been set directly, or
-            through a chain of people who set each other's PINs.
+        shared: the people who do not count as a second person for the user. For each of them, one
+            person is named who set a PIN: of the user, of the person, or of both. The PIN can have
+            been set directly, or through a chain of people who set each other's PINs.
     """
 
     own: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ NO_SETTERS: Final = PinSetters()
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return all names that are reached from `start` through `steps`, the nearest first.
+    """Return all names that can be reached from `start` through `steps`, the nearest first.
 
     Each step is a pair: it leads from its first name to its second name.
     """

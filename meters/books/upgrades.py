@@ -28,7 +28,7 @@ UPGRADE: Final = msgspec.json.Decoder(Upgrade)
 async def upgrade_link(store: LinkStore, by: str) -> None:
     """Upgrade a link's data to the schema version of this release, one version after the other.
 
-    Nothing changes if the data already has this version. The upgrade by one version is atomic. It
+    Nothing changes if the data already has this version. Each upgrade by one version is atomic, and
     is done only once, even if several processes start it.
 
     Raises:
@@ -66,7 +66,7 @@ _BEFORE_HOLDS: Final = 2
 
 
 async def _held(store: LinkStore) -> Mapping[str, str]:
-    """Return the claims that hold each table, one on each line, the oldest first."""
+    """Return, for each held table, the claims that hold it: one on each line, the oldest first."""
     held: dict[str, str] = {}
     for holding in await holding_claims(store):
         line = msgspec.json.encode(holding.claim).decode()

@@ -1,4 +1,4 @@
-"""Claims as Redis stores them, and rows that show claims to people."""
+"""Claims decoded from Redis, and rows that show claims to people."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -33,7 +33,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         reason: the reason of a rejection, a request or a correction, or None.
         slip: the number of the payout slip, or None.
         envy_back: for a rejection: the sum in cents of the Envy Bonuses that are not due because of
-            it.
+            the rejection.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
         envy_paid: the sum in cents of the Envy Bonuses that were paid together with the win.
         request: the ledger entry of the request that this act confirms; 0 for none.
@@ -63,7 +63,7 @@ def record_of(fields: Mapping[str, str]) -> ClaimRecord:
 
 
 def claim_words(fields: Mapping[str, str]) -> str:
-    """Return the hand of a claim, its win with the amount, and each Envy Bonus, as one text."""
+    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus."""
     record = record_of(fields)
     lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]))]
     lines += [

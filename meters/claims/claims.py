@@ -37,7 +37,7 @@ _EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
 
 
 def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
-    """Make the message that announces a win. All displays get it at the same time (duty D8)."""
+    """Make the message that announces a win to all displays at the same time (duty D8)."""
     return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
 
 
@@ -160,8 +160,8 @@ class Claims:
             envy_not_due: for a rejection: the entered hand was wrong. So the Envy Bonuses that this
                 hand brought to other players are not due.
             envy_paid: for a payment: the Envy Bonuses of the hand were paid together with the win.
-            setters: the people who set PINs in the last 24 hours, as far as this actor's acts
-                depend on it.
+            setters: the people who set PINs in the last 24 hours, as far as this concerns the
+                actor.
             confirms: the request of another person that a rejection confirms.
 
         Raises:
@@ -213,7 +213,8 @@ class Claims:
     ) -> ClaimRow:
         """Reject a win, or request it if two people must reject this win. Return the claim.
 
-        A request changes only the claim's `request`. It replaces the claim's request before it.
+        A request changes only the claim's `request`. It replaces an earlier request about the
+        claim.
 
         Raises:
             ActError: the codes of `decide`.
@@ -411,7 +412,7 @@ class Claims:
         return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
 
     async def _operable(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return the store of a claim's link, and the claim's fields. The link must be operable."""
+        """Return the store of a claim's link, and the claim's fields. Refuse an inoperable link."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
@@ -469,7 +470,7 @@ class Claims:
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
         """Send the state of a claim's Envy Bonuses to the table.
 
-        Send nothing if the message about the win already shows this state.
+        Send nothing if the message about the win has the same state.
         """
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):

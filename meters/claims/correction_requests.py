@@ -33,7 +33,7 @@ class Asks:
             operable.
         keep_mark: a function that writes a link's ledger mark: its last ledger entry, kept outside
             Redis. It is called after each decision.
-        ring: a function that signals to the floor pages that a request has changed.
+        ring: a function that informs the floor pages that a request has changed.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ _REQUESTED: Final = {
 def refusals(
     record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, actor: str
 ) -> Iterator[None]:
-    """Raise the refusals of the scripts again as refusals in words for the user."""
+    """Replace each refusal of a Lua script, raised in the `with` block, by a refusal in words."""
     try:
         yield
     except WrongStateError as error:

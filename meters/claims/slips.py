@@ -30,7 +30,7 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """The slip numbers of all links.
+    """The reservations of slip numbers for the claims of all links.
 
     Args:
         stores: the access to each link's data in Redis, by the id of the link.

@@ -1,4 +1,4 @@
-"""Search of wins: the latest wins of each meter, and a search over all wins (duty D16)."""
+"""Search of wins: the latest wins of a meter, or all wins that meet conditions (duty D16)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -102,7 +102,7 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if a win is older than `since`. If it is, all wins that follow are older too.
+        """Check if a win is older than `since`, so the search can end: all later results are older.
 
         The check allows for a difference of one day, because somebody can have corrected a clock.
         """

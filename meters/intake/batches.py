@@ -174,7 +174,7 @@ class LinkIntake:
 
     @property
     def _follows(self) -> bool:
-        """True if each event is logged (level debug).
+        """True if the log level is debug, so each event is logged.
 
         The intake checks this before it makes log fields, because that takes time.
         """
@@ -216,7 +216,7 @@ class LinkIntake:
         return outcome
 
     def forget(self) -> None:
-        """Forget the remembered rounds. Another process can have changed these rounds in Redis."""
+        """Forget the remembered rounds, because another process can have changed them in Redis."""
         self._rounds.clear()
 
     def _log_arrived(
@@ -240,8 +240,8 @@ class LinkIntake:
     ) -> None:
         """Read the open rounds of results from Redis, if these rounds are not remembered.
 
-        Another worker can have accepted the wagers of such a round, or this worker before its last
-        start.
+        Another worker can have accepted the wagers of such a round. This worker can also have
+        accepted them before its last start.
         """
         tables = [
             known.table.id
@@ -423,7 +423,7 @@ class LinkIntake:
         outcome.replies.append((_address(known), reply))
 
     def _announce_ask(self, one: _Judged) -> None:
-        """Log that a table waits until a floorperson confirms a correction."""
+        """Log that a table waits until a floorperson decides on a correction."""
         self._log.info(
             "confirmation asked",
             table=one.known.table.id,

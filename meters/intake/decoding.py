@@ -1,4 +1,4 @@
-"""Decoding of a table's message: the result is an event, or a refusal with the reason."""
+"""Decoding of a table's message into an event, or into a refusal with the reason."""
 
 import re
 from typing import Final

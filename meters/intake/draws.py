@@ -13,8 +13,8 @@ _HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """Make the bonus draws of a round. In most rounds, nothing is drawn.
 
-    The floor file says in how many rounds a bonus is drawn once on average. Return None if the
-    table offers no draws, or if nobody made a Five Card Hand Bonus wager (readings T19 and T20).
+    The floor file sets the average number of rounds per draw. Return None if the table offers no
+    draws, or if nobody made a Five Card Hand Bonus wager (readings T19 and T20).
     """
     meter = known.meters.get(MeterKind.FIVE_CARD_HAND_BONUS)
     if meter is None or not (meter.magic_card_every or meter.lucky_every):

@@ -126,8 +126,8 @@ class ResultWriter:
         """Return the claim under which an Envy Bonus is owed; empty if it is not owed.
 
         If a win of the hand waits for a floorperson, the bonus is owed under the claim of this win.
-        If no win of the hand waits, the amount decides, as for a payout at fixed odds. Below
-        `validate_from` in the floor file, the table pays the bonus, and pitlink only records it.
+        If no win of the hand waits, the amount of the bonus decides. Below `validate_from` in the
+        floor file, the table pays the bonus, and pitlink only records it.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -191,9 +191,9 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a record's text in parts: up to the 0 of a field, the number `due`, and the rest.
+    """Return a record's text in three parts, with the number `due` in place of a field's 0.
 
-    The Lua script writes an amount in the place of `due`. The name of the field with its quotes
+    The Lua script later replaces `due` with an amount. The name of the field with its quotes
     appears only once in the text, because no other string in the record contains quotes.
     """
     head, tail = text.split(f"{field}0", 1)

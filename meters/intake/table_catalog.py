@@ -81,7 +81,7 @@ class CatalogTable:
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return the table with the meters to which the wagers of its open round contributed.
+        """Return a copy of the table for its open round, with the meters that the round fed.
 
         The floor file can have changed after these wagers were accepted. The wagers that the table
         offers do not change: they are for the next round.

@@ -24,8 +24,9 @@ from meters.wire.messages import (
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     """Refuse an event with an unprintable or blank text, if the text is new in the ledger.
 
-    A result or a void is accepted with the round id and the patron names of its wagers, even if
-    these are unprintable. The wagers are already counted, and they can be older than this rule.
+    A result or a void repeats the round id and the patron names of its wagers. These are accepted
+    even if they are unprintable, because the wagers are already counted and can be older than this
+    rule.
 
     Raises:
         EventRefusal: ``unprintable_text``.

@@ -24,7 +24,7 @@ from meters.wire.messages import DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record of the closing or opening of a link, in the form that the ledger has."""
+    """The record of the closing or opening of a link, in the form in which the ledger stores it."""
 
     act: str
     by: str
@@ -32,7 +32,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The record of the withdrawal of a proposal, in the form that the ledger has."""
+    """The record of the withdrawal of a proposal, in the form in which the ledger stores it."""
 
     proposal: str
     by: str
@@ -183,7 +183,7 @@ def _void(event: str) -> ActDetails:
 
 
 def _result(event: str) -> ActDetails:
-    """Describe the changed hands of a result: the cards entered first, and the cards settled."""
+    """Describe the corrected hands of a result: the cards entered first, and the final cards."""
     result = msgspec.json.decode(event, type=_Result)
     settled: dict[tuple[str, int | None], str] = {
         ("dealer", None): _settled_as(result.dealer),

@@ -1,4 +1,4 @@
-"""The highest amounts that meters have held, from their latest wins."""
+"""The highest amounts that meters have had, from their latest wins."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,9 +13,9 @@ _WINS: Final = 25
 class HighestAmounts:
     """The highest amount of each meter of a link at one of its latest wins.
 
-    Between two wins, a meter only rises, except because of a void or a correction. So a meter held
-    its highest amounts immediately before its wins. Only the last 25 wins of a percentage of the
-    meter are read.
+    Between two wins, only a void or a correction makes a meter fall. So a meter had its highest
+    amounts immediately before its wins. Only the last 25 wins of a percentage of the meter are
+    read.
     """
 
     def __init__(self, store: LinkStore) -> None:

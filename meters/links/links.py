@@ -299,7 +299,7 @@ class Links:
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
-        """Send a change of a link to all displays. Return the proposal in its present state."""
+        """Send a change of a link to all displays, and return its proposal in the present state."""
         link = running.store.link.id
         await _reload(running)
         with store_failure_as_inoperable():
@@ -320,7 +320,7 @@ class Links:
         return self._links[link]
 
     def _running(self, link: str) -> RunningLink:
-        """Return an operable link. Refuse an unknown or inoperable link."""
+        """Return a link by its id. Refuse an unknown or inoperable link."""
         running = self._link(link)
         if running.problem:
             raise ActError("link_inoperable", running.problem)
@@ -389,7 +389,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Return the ids of the tables with an open round, as text.
+    """Return a text with the ids of the tables that have an open round.
 
     The text also mentions open rounds of tables that are no longer in the floor file.
     """

@@ -20,7 +20,7 @@ from meters.links.parameters import return_warning, with_parameter, words_of
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A proposed change of a meter, in the form that the ledger has.
+    """A proposed change of a meter, in the form in which the ledger stores it.
 
     Attributes:
         proposal: the id of the proposal.

@@ -17,7 +17,7 @@ _US: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add the users of a demonstration, unless an earlier run or another service added them.
 
-    These users never have to choose a PIN of their own, because their public PIN is permanent.
+    The public PIN of these users is permanent, so they never have to choose a PIN of their own.
     """
     try:
         present = {row.name: row for row in await users.rows()}

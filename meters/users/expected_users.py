@@ -130,7 +130,7 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Return the reason why a person was not allowed to change a user, or None."""
+        """Return the reason why a person was not allowed to change a user, or None if they were."""
         actor = self.users.get(fold_name(by))
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
@@ -140,7 +140,7 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Return the reason why a user could not act with a PIN at that time, or None.
+        """Return the reason why a user could not have acted with a PIN, or None.
 
         If `role` is not None, also check that the user had this role.
         """
@@ -159,8 +159,8 @@ class ExpectedUsers:
     def unnoted(self) -> list[str]:
         """The folded (lower-case) names of users whose role or PIN digest is missing in the log.
 
-        An earlier release added these users, or set their PINs. It did not log the role or the PIN
-        digest.
+        An earlier release added these users, or set their PINs, without a log of the role or the
+        PIN digest.
         """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None
@@ -256,7 +256,7 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return texts about records that Redis has lost. They say who set a PIN recently.
+        """Return texts about lost records. These records in Redis say who set a PIN recently.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
         would accept acts of one person as acts of two people.
@@ -275,7 +275,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if Redis must store who set a PIN, according to a log entry.
+    """Check if a log entry sets a PIN whose setter Redis must store.
 
     The setter is a person who set another user's PIN. If a `pitlink` command added the user, Redis
     does not store the setter.

@@ -151,7 +151,7 @@ class LogAudit:
 
         Three kinds of entries are accepted with fewer checks:
 
-        - entries without a chain digest at the beginning of the log, which an early release wrote:
+        - entries at the beginning of the log that an early release wrote without a chain digest:
           their chain is not checked
         - entries before the first entry with a MAC: they have no MAC to check
         - entries that an earlier audit has sealed: their MACs are not checked
@@ -316,7 +316,7 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """Return a member of the log's index as an entry number.
+    """Return the entry number in a member of the log's index.
 
     For text that is no number, return a number above all entries.
     """

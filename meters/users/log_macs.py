@@ -33,7 +33,7 @@ _OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """End of the operators' log.
+    """The data of the last entry of the operators' log.
 
     Attributes:
         entries: the number of the last entry.
@@ -104,7 +104,7 @@ class LogSecrets:
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Return the last arguments for a Lua script that adds entries after a given head."""
+        """Return the last arguments of a Lua script that adds entries: the head and its key."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]

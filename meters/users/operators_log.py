@@ -34,7 +34,7 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     Attributes:
         entry: the number of the entry. The first entry has the number 1, and no number is left out.
         at: the time, RFC 3339 in UTC.
-        what: the act. Some acts are refused ones, such as a failed sign-in.
+        what: the act. It can be a refused act, such as a failed sign-in.
         by: the person or program that acted; empty if no user was signed in.
         about: the user, the claim of a printed slip, or the version of the service; empty if the
             act names an unknown user.

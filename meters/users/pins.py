@@ -46,7 +46,7 @@ def generate_pin() -> str:
 
 
 class PinHashing:
-    """Calculation and comparison of PIN hashes (argon2id), in threads, so the service never waits.
+    """Calculation and comparison of PIN hashes (argon2id), in threads that do not stop the service.
 
     Args:
         time_cost: the number of passes over the memory. Three passes over 64 MiB on one lane take

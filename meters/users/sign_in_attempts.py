@@ -125,9 +125,9 @@ class SignInAttempts:
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
         """Begin a sign-in attempt. In the `with` block, the caller checks the PIN.
 
-        The caller also records the result of the check. At any moment, a limit allows a number of
-        further failures. Only so many attempts are checked at the same time. More attempts are
-        refused as ``busy``, and are not counted as failures.
+        The caller also records the result of the check. The number of attempts that are checked at
+        the same time is limited: it is at most the number of failures that a limit still allows.
+        More attempts are refused as ``busy``, and are not counted as failures.
 
         Raises:
             UsersError: ``locked_out`` if a limit is reached, ``busy``, ``store_failed``.
@@ -223,9 +223,9 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 def site(client: str) -> str:
     """Return the part of a network address that identifies the owner of the address.
 
-    The owner of a global IPv6 address can choose any address of a whole network. Therefore the
-    network is returned for a global IPv6 address. In a local IPv6 network, all machines are in the
-    same network. Therefore the whole address is returned for a local address.
+    The owner of a global IPv6 address can choose any address of a whole network, so this network is
+    returned. In a local IPv6 network, all machines are in the same network, so the whole address is
+    returned.
     """
     try:
         address = ipaddress.ip_address(client)

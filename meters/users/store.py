@@ -53,7 +53,7 @@ class UserStore:
         }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds no entry to the operators' log. It changes all or nothing.
+        """Run a Lua script that adds no entry to the operators' log. The script is atomic.
 
         Raises:
             UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the Redis keys have the
@@ -63,7 +63,7 @@ class UserStore:
         return _text(await self._run(script, keys, arguments))
 
     async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds an entry to the operators' log. It changes all or nothing.
+        """Run a Lua script that adds an entry to the operators' log. The script is atomic.
 
         Raises:
             UsersError: as `call`; ``other_keys`` if the log has a MAC of a secret that this process
