@@ -374,9 +374,8 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before schema version 3 booked Envy Bonuses as paid immediately. Later releases book
-    them as owed until somebody pays them. So the first owed Envy Bonus in a ledger shows that this
-    entry and all later entries are of a later release.
+    Releases before schema version 3 booked Envy Bonuses as paid immediately. An owed Envy Bonus
+    shows that its ledger entry and all later entries are of a later release.
 
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.
@@ -399,10 +398,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that receives an Envy Bonus.
-
-        If the bonus is owed, also add it to `held`.
-        """
+        """Return the account that receives an Envy Bonus, and note an owed bonus in `held`."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -569,8 +565,7 @@ def _take_off(
 ) -> int:  # fmt: skip
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
-    If the percentage is 100, also reseed the meter. `payees` are the accounts that get one share
-    each.
+    If the percentage is 100, reseed the meter. `payees` are the accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)

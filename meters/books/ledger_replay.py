@@ -175,7 +175,7 @@ class Replay:
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        """Replay a ledger entry, and compare its transfers with those that its event requires."""
+        """Replay a ledger entry, and compare its transfers with those calculated from its event."""
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number

@@ -363,10 +363,7 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return the correction requests and their decisions, as fields of a Redis hash.
-
-        Field ``TABLE`` has the request of the table, and field ``TABLE!`` has the decision on it.
-        """
+        """Return each correction request (field ``TABLE``) and its decision (field ``TABLE!``)."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
@@ -565,20 +562,13 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, the oldest first.
-
-        If `limit` is 0, return all.
-        """
+        """Return at most `limit` undecided claims, the oldest first; all of them if it is 0."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
 
 def answer_of(rows: Sequence[bytes]) -> list[str]:
-    """Return the values in the answer of a script that has decided something.
-
-    The values follow the word ``done``. If the answer is a refusal, raise the error of this
-    refusal.
-    """
+    """Return the values after ``done`` in a script's answer, or raise its refusal as an error."""
     match texts(rows):
         case ["done", *result]:
             return result

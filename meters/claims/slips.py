@@ -74,7 +74,7 @@ class SlipNumbers:
             raise
 
     async def _reserve(self, store: LinkStore, claim: str, try_of: str, slip: str) -> bool:
-        """Reserve a number. Return False if the claim has this number in the books already."""
+        """Reserve a number. Return False if the link's data already has it for the claim."""
         register, tries = store.slip_register, 1
         other = await register.reserve(slip, try_of)
         while other is not None:

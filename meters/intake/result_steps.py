@@ -113,7 +113,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, number: int) -> str:
-        """Add a win's claim to the reply. Return the text of the claim up to the amount."""
+        """Add a win's claim to the reply, and return the part of its text before the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=0
         )
