@@ -76,8 +76,8 @@ def keys(
 
     The floor has its own certificate authority. The authority signs a certificate for the broker,
     for Redis, for each worker of the service and for each table. Workers and tables also get a
-    password. The directory also gets files for mosquitto and Redis: access lists, hashes of the
-    passwords, and TLS settings. A table has the right to publish only its own events.
+    password. The output directory also gets files for mosquitto and Redis: access lists, hashes of
+    the passwords, and TLS settings. A table has the right to publish only its own events.
 
     Run the command again when you add tables. It makes missing keys, keeps existing keys, and
     writes the access lists of mosquitto and Redis again. Then copy to each machine only the part of

@@ -152,8 +152,8 @@ def jackpots(
 
     Wins that the table pays without a floorperson are not included. For each win, the report has
     date, time, table, asset number, position, hand, amount and order. It also names the users who
-    validated, rejected or paid the win, and the number of the payout slip. The day of a win is the
-    day on which it was won.
+    validated, rejected or paid the win, and the number of the payout slip. A win belongs to the
+    gaming day on which it was won, even if it was decided later.
     """
     _ReportKind(jackpots_document, win_figures, WIN_SHEET, win_row).give(
         _Scope(config, link, meter, lambda: _between(first, last)),

@@ -264,8 +264,8 @@ class DisplayState:
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
         """Return the row that shows a decision on a win.
 
-        The row is news if the decision is a validation or a payment, and displays have shown the
-        win.
+        The row is news in one case: the decision is a validation or a payment, and the displays
+        have already shown the win.
         """
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
@@ -424,7 +424,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Add a value. If there are more than `HITS_MAX` values, remove the oldest ones."""
+    """Add the value of a claim. If there are now more than `HITS_MAX` values, remove the oldest."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

@@ -50,7 +50,7 @@ class BrokerAddress:
 
 
 def parse_broker_url(url: str) -> BrokerAddress:
-    """Parse ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
+    """Parse a broker's address: ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
     Raises:
         UserError: the text is not such an address. The message does not show the password.

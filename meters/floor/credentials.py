@@ -32,9 +32,9 @@ def keys_directory(service: Service) -> Path | None:
 
 
 def secret_of(variable: str) -> str | None:
-    """Return the password in an environment variable, or in the file that ``…_FILE`` names.
+    """Return the password in an environment variable, or in the file that a second variable names.
 
-    ``…_FILE`` is the name of the variable with the ending ``_FILE``. The result is None if neither
+    The second variable has the same name, with the ending ``_FILE``. The result is None if neither
     variable is set.
 
     Raises:

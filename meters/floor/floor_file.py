@@ -67,7 +67,7 @@ class Meter(Config, frozen=True, kw_only=True):
         kind: the kind of meter, as the regulations define it in the chapter of the game.
         wager: the progressive wager in cents.
         paytable: the letter of the paytable; None if the chapter has no choice of paytables.
-        id: the name that tables use for the meter; None if this name is the kind.
+        id: the name that tables use for the meter; None if they use the kind as the name.
         name: the name that patrons read; None for the usual name of its kind.
         magic_card_every: a Magic Card is drawn on average once in this number of rounds; 0 for
             never.

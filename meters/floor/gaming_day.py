@@ -17,8 +17,9 @@ class GamingDays:
     Attributes:
         zone: the facility's time zone.
         starts: the local time at which a gaming day begins. If the clock skips this time when
-            summer time begins, the gaming day begins as long after midnight as usual. If the clock
-            shows this time twice when summer time ends, the gaming day begins the first time.
+            summer time begins, the gaming day begins when the usual number of hours has passed
+            since midnight. If the clock shows this time twice when summer time ends, the gaming day
+            begins the first time.
     """
 
     zone: ZoneInfo

@@ -44,7 +44,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Note of a service that does not connect to the broker. The time is from Redis's clock."""
+    """Note of a service that it does not connect to the broker. The time is from Redis's clock."""
 
     at_s: int
     reason: str
@@ -58,7 +58,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """Name that this process has at the broker because of its key bundle.
+    """Name of this process at the broker. The name comes from the key bundle of the process.
 
     Without a key bundle, each start makes a new name. In this case, the class does nothing.
 
@@ -77,10 +77,10 @@ class ClientName:
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:
-        """Before a connection, read which service uses the name. Wait while an older one uses it.
+        """Read which service uses the name, and wait while an older service uses it.
 
-        The first connection of a process is made without this check, because a restarted service
-        finds the note of its own previous process.
+        Call this before each connection. The first connection of a process is made without this
+        check, because a restarted service finds the note of its own previous process.
         """
         name = address.client_name
         if name is None or not self._ticket:

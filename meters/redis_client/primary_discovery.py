@@ -39,7 +39,7 @@ class SentinelDiscovery:
 
     A network failure can separate one sentinel and the old primary from the other servers. This
     sentinel still names the old primary, while the other sentinels have possibly promoted a
-    replica. So most of all sentinels must name the same address.
+    replica. So more than half of all sentinels must name the same address.
     """
 
     def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
@@ -115,7 +115,7 @@ class ClusterDiscovery:
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
-    """Ask servers in parallel and count their answers. When most agree, wait only briefly."""
+    """Ask servers in parallel and count their answers. When most of them agree, end soon."""
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)

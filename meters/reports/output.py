@@ -140,8 +140,8 @@ def _plain(cell: SheetCell) -> SheetCell:
 
     A number, even a negative one, is not changed, because no person typed it. In a text, control
     characters are escaped, and an apostrophe is put before a formula. This is also done if blanks
-    precede the formula, and after each semicolon. In many countries, semicolons separate cells.
-    There, Excel respects only the quotes of the first cell.
+    precede the formula, or if the formula follows a semicolon. In many countries, semicolons
+    separate cells. There, Excel respects only the quotes of the first cell.
 
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")

@@ -21,7 +21,7 @@ class StoreCondition(StrEnum):
     Attributes:
         EMPTY: Redis has no data of the link.
         HALF: Redis has the unfinished data of an interrupted restore.
-        THERE: Redis has data of the link. Its last part can be lost.
+        THERE: Redis has data of the link. The last part of this data can be missing.
     """
 
     EMPTY = auto()
@@ -103,7 +103,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
     Raises:
         RestoreError: Redis has accounts or a ledger of the link, but not its meters. Such data is
-            damaged, because no interrupted restore leaves it.
+            damaged: an interrupted restore does not leave data in this state.
         RedisError: Redis failed.
     """
     redis, keys = store.redis, store.keys

@@ -145,7 +145,7 @@ class LinkRestore:
         self._snapshot = StoreSnapshot(store.keys)
 
     async def inspect(self, advance: Advance) -> RestorePlan:
-        """Compare Redis, the copy of the ledger and the outboxes. Change nothing.
+        """Compare Redis, the copy of the ledger and the outboxes, without changing them.
 
         Raises:
             RestoreError: the data in Redis, the copy and the outboxes do not belong together.

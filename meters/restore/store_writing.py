@@ -19,7 +19,8 @@ _FIELDS_AT_ONCE: Final = 500
 _COMMANDS_AT_ONCE: Final = 250
 """Largest number of commands in one Redis pipeline.
 
-So many commands have some hundred kilobytes, and need little memory in Redis and in this program.
+This number of commands has some hundred kilobytes, so it needs little memory in Redis and in this
+program.
 """
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]

@@ -72,7 +72,7 @@ async def has_users(redis: AnyRedis) -> bool:
 
 
 def may_be_opened(floor: Floor) -> bool:
-    """Check if the floor's Redis can have data. Do this before an embedded Redis is started."""
+    """Check if the floor's Redis can have data. Call this before an embedded Redis is started."""
     if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
         return True
     return (Path(floor.service.data) / "redis").is_dir()

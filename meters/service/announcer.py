@@ -80,7 +80,8 @@ class Announcer:
 
         Args:
             state: the link's state, read from Redis.
-            since: the number of values that had come from the topics before the state was read.
+            since: the number of values that were received from the topics before the state was
+                read.
 
         Returns:
             The seconds after which the state must be read again; None if every meter is published.

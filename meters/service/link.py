@@ -224,7 +224,8 @@ class LinkService:
         """Process a heartbeat of this link, from this service or another one.
 
         Another service can report that it cannot operate the link, although this service can. Then
-        this service publishes the meters again. Its next heartbeat says that the link is operable.
+        this service publishes the meters again. The next heartbeat of this service says that the
+        link is operable.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
@@ -427,7 +428,7 @@ class LinkService:
         be old. In this case, the state is read once more.
 
         Returns:
-            Two values: the state, and the number of meter values that had come from the topics
+            Two values: the state, and the number of meter values that were received from the topics
             before the read.
 
         Raises:

@@ -112,7 +112,7 @@ class MeterTopics:
 
         Args:
             value: the value that this service has read from Redis.
-            since: the number of values that had come from the topics before that read.
+            since: the number of values that were received from the topics before that read.
             urgent: whether to publish the value without waiting for another service.
         """
         meter, now_s = value.meter, _now_s()

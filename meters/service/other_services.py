@@ -27,7 +27,7 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Begin to listen. It is not known yet whether other services already run."""
+        """Begin to listen to other services. It is not known yet whether any of them runs."""
         self._listening_since_s = _now_s()
 
     def listen_again(self) -> None:
@@ -62,7 +62,7 @@ class OtherServices:
 
     @property
     def may_operate(self) -> bool:
-        """True if another service operates the link, or if nobody can know this yet."""
+        """True if another service operates the link, or if this is not known yet."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 

@@ -85,7 +85,7 @@ class Outages:
         temporary.replace(self._path)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Run a file operation. If it fails, only log that: the outage is also in memory."""
+        """Run a file operation. If it fails, only log it, because the outage is also in memory."""
         try:
             act()
         except OSError as error:

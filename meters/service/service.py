@@ -262,7 +262,7 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Accept no new events. Reply to the events received so far.
+        """Stop receiving new events, and reply to the events received so far.
 
         The broker sends new events to the other services. The method returns within a few seconds,
         even if a part of the service does not respond. After that, the caller can cancel `run`.

@@ -53,7 +53,7 @@ def winners_of(meter: Meter) -> str:
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one paytable row for each winning hand. A hand can have several rows: use the first."""
+    """Yield one paytable row for each winning hand: the first, if the hand has several rows."""
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:
