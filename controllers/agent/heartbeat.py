@@ -1,4 +1,4 @@
-"""Heartbeat of the service; without a heartbeat, a table accepts no progressive wager (D13)."""
+"""Heartbeat of the service; without it, a table accepts no progressive wager (duty D13)."""
 
 import math
 from typing import Final

@@ -139,7 +139,7 @@ class _Figures(Collector):
         self._agents = agents
 
     def describe(self) -> Iterator[Metric]:
-        """Return no metrics, because agents are added after the collector is registered."""
+        """Return no metrics, because agents are added only after the collector is registered."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:

@@ -76,7 +76,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print the results of this run and the totals of the ledger, and say whether it balances."""
+    """Print the results of this run, the totals of the ledger, and whether the ledger balances."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:

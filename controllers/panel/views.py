@@ -107,7 +107,7 @@ class LineView(_View, frozen=True):
         why: texts that explain the line, with the subsections of the regulations.
         percent: the percentage of the meter that is paid, or None.
         envy_of: for an Envy Bonus, the position whose winning hand caused it; otherwise None.
-        claimed: true if the payment needs, or needed, a floorperson's decision.
+        claimed: true if a floorperson must decide, or has decided, before the payment.
     """
 
     line: int
@@ -167,7 +167,7 @@ class SettledView(_View, frozen=True):
         community: the community cards.
         draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
-        claimed: the lines whose payment needs, or needed, a floorperson's decision.
+        claimed: the lines on which a floorperson must decide, or has decided, before the payment.
         open: the lines in `claimed` that are neither paid nor acknowledged.
         seen: the lines that the dealer must complete before the next round: the index of each line,
             from 0, and its state. The page sends `seen` back when the dealer continues. So only

@@ -156,7 +156,8 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 
     `done` has the settlement lines that the dealer completed, by index from 0. Without `done`, all
     lines that can be paid at that time are completed. A panel also sends the state that it showed
-    for each line. If the state of a line has changed since then, this line is not completed.
+    for each line. If the state of a line has changed since the panel showed it, this line is not
+    completed.
 
     `round` is the round whose settlement the panel showed. So a late touch cannot close the
     settlement of another round.
@@ -171,7 +172,7 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 
     `line` is the index of one settlement line, from 0. If `line` and `lines` are both missing, all
     lines are completed. A panel sends `lines`, with the state that it showed for each line. If the
-    state of one of these lines has changed since then, no line is completed.
+    state of one of these lines has changed since the panel showed it, no line is completed.
     """
 
     round: str

@@ -61,8 +61,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    Only lines whose payment needs, or needed, a floorperson's decision are included. All other
-    lines were paid before the dealer continued with the next round.
+    A line is included only if a floorperson must decide, or has decided, before its payment. All
+    other lines were paid before the dealer continued with the next round.
     """
     return tuple(
         number

@@ -102,7 +102,7 @@ def _held_elsewhere(
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
     """Record a refusal by the service in the table's state.
 
-    So the panel shows the refusal even if no tablet waits for the answer.
+    The panel shows the recorded refusal, even if no tablet waits for the answer.
     """
     return replace(state, asking=None, refusal=Refused(event, error.message))
 

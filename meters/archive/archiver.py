@@ -261,7 +261,7 @@ class Archiver:
     async def _noted_by(self, file: DayFile) -> int:
         """Return the number of the ledger entry that records the archiving of a day's file.
 
-        An entry with other digests than the file is refused.
+        Only an entry with the digests of the file is such a record.
         """
         async for number, noted in self._notes():
             recorded = (noted.last, noted.digest, noted.books)

@@ -6,18 +6,18 @@ requests arrive at the same time:
 
 - A session ends when its user gets another PIN. To act under the name of user B, person A needs a
   PIN of B that was set in the last 24 hours. A set this PIN, or an administrator who helps A set
-  it. The session under B's name began after the PIN was set. One script finds a session together
-  with the PINs that were set in the last 24 hours. So each request of the session has the name of
-  the person who set the PIN.
+  it. The session under B's name began after the PIN was set. One script call reads the session and
+  the PINs that were set in the last 24 hours. So at each request of the session, the service knows
+  who set the PIN.
 - A person who sets an administrator's PIN can then set more PINs under the administrator's name. So
   the rule follows all setters, from PIN to PIN. It ignores the times at which the PINs were set: if
   a PIN was set twice, only the last time is known.
 - The script of the first act also stores the names of the people who set the PINs of that act's
   session. The script of the second act reads these names, and the name of the person who did the
-  first act. It refuses the second act if the two acts have a name in common. No other request can
+  first act. If the two acts have a name in common, it refuses the second act. No other request can
   change the data while a script runs.
-- A PIN that is set after a request was admitted can open only a later session. So if the second act
-  could not yet see that a PIN was set, nobody had used this PIN for the first act.
+- A PIN that is set after the service has admitted a request can open only a later session. So if
+  the second act does not know yet that a PIN was set, nobody used this PIN for the first act.
 """
 
 from collections.abc import Iterable, Mapping

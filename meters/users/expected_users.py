@@ -130,7 +130,7 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Return the reason why a person was not allowed to change a user, or None if they were."""
+        """Return the reason why a person was not allowed to change a user, or None."""
         actor = self.users.get(fold_name(by))
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
@@ -159,8 +159,8 @@ class ExpectedUsers:
     def unnoted(self) -> list[str]:
         """The folded (lower-case) names of users whose role or PIN digest is missing in the log.
 
-        An earlier release added these users, or set their PINs, without a log of the role or the
-        PIN digest.
+        An earlier release added these users, or set their PINs. It did not log the role or the
+        digest of the PIN.
         """
         return sorted(
             folded for folded, user in self.users.items() if user.role is None or user.pin is None

@@ -94,8 +94,8 @@ class SignInAttempt:
     Attributes:
         number: the unique number of the attempt.
         folded: the name in lower case.
-        bounds: the limits that count the attempt, by label. The first of them is the limit for this
-            one name.
+        bounds: the limits that count the attempt, by label. The first one limits this name, on the
+            device or at the network address.
         keys: the Redis keys of these limits, in the order that the Lua scripts expect.
         client: the network address of the attempt.
         device: the digest of the device; empty if the name has never signed in on this device.
@@ -113,9 +113,9 @@ class SignInAttempts:
     """The sign-in attempts of the facility, counted by name and network address, or by device.
 
     A device is known for a name if this name has signed in on it. An attempt on a known device
-    counts only for the limit of the device. So failed attempts of other people do not prevent the
-    user's sign-in. An attempt on any other device counts for three limits: of the name at the
-    network address, of the network address, and of the name on all new devices together.
+    counts only for the limit of the device. So if other people fail to sign in under the name, the
+    user can still sign in. An attempt on any other device counts for three limits: of the name at
+    the network address, of the network address, and of the name on all new devices together.
     """
 
     def __init__(self, store: UserStore) -> None:
