@@ -20,7 +20,7 @@ def settle(
         ),
     ] = None,
 ) -> None:
-    """Settle rounds: one JSON object per line in, one settlement per line out.
+    """Settle rounds: read one JSON object per line, and write one settlement per line.
 
     The command reads rounds from standard input. It writes their settlements to standard output, in
     the same order. It needs no server. If a round cannot be settled, the command writes an error on

@@ -127,7 +127,7 @@ def on(ground: str) -> str:
 def away(ground: str, ink: str, percent: int) -> str:
     """Return a background color, made less similar to its text color by a percentage.
 
-    So text on the new background has no less contrast.
+    So text has at least the same contrast on the new background as on the old one.
     """
     return mixed(ground, _BLACK if _luminance(ink) > _luminance(ground) else _WHITE, percent)
 

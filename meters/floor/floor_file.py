@@ -324,7 +324,7 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield an error for each setting of a table that its game's regulations do not allow."""
+    """Yield an error for each setting of a table that the regulations of its game do not allow."""
     chapter = chapters().get(table.game)
     if chapter is None:
         reason = f"there is no game {table.game}{nearest(table.game, chapters())}"

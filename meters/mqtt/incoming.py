@@ -18,8 +18,8 @@ WAITING_MAX: Final = 8
 """Largest number of waiting messages of one topic. A table in play has one message, and sometimes
 also a hello (an agent's first message)."""
 HELD_OFF_S: Final = 0.2
-"""Seconds for which a full lane (queue) accepts no more messages. In this time, a flood costs only
-the reading of its messages."""
+"""Seconds for which a full lane (queue) accepts no more messages. In this time, the messages of a
+flood are only read, and then dropped."""
 BYTES_MAX: Final = 67_108_864
 """Largest number of waiting bytes of all topics together."""
 

@@ -26,7 +26,7 @@ def text(value: str) -> bytes:
 
 
 def remaining_length(length: int) -> bytes:
-    """Return the length of a packet's rest in MQTT form: seven bits a byte, low bits first."""
+    """Encode the remaining length of a packet for MQTT: seven bits a byte, low bits first."""
     if length < 0x80:
         return bytes((length,))
     return bytes((length & 0x7F | 0x80,)) + remaining_length(length >> 7)

@@ -89,8 +89,7 @@ class EventSubscriptions:
     async def leave(self) -> None:
         """Unsubscribe from the events of every link permanently.
 
-        When this method returns, all events have arrived that the broker sent before it stopped
-        sending.
+        When this method returns, every event that the broker has sent to this service has arrived.
         """
         self._leaving = True
         self._settled.clear()

@@ -73,7 +73,7 @@ def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
 
 
 def title_of(wager: str, reading: str) -> str:
-    """Return a readable name of a wager, with the reading under which its hands are judged."""
+    """Return the name of a wager for people, with the reading of the law that judges its hands."""
     name = _NAMES.get(wager, _plain(wager).capitalize())
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 

@@ -274,7 +274,7 @@ class LinkDay:
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """Return the rise on the day of the accounting meter `tally` of a progressive meter."""
+        """Return by how much the accounting meter `tally` of a meter rose on the day."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def percentages_cents(self, meter: str) -> int:

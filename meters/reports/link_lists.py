@@ -166,7 +166,7 @@ def summed_section(
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
-    """Return the cells for a table's figures."""
+    """Return the cells of a report row that shows a casino table's figures."""
     return (
         count(figures.wagers),
         money(figures.wagered_cents),
@@ -190,7 +190,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
-    """Return the cells for a table's counts of rounds."""
+    """Return the cells of a report row that shows a casino table's counts of rounds."""
     return (
         count(rounds.rounds),
         count(rounds.voids),

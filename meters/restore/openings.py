@@ -21,7 +21,8 @@ from meters.restore.store_snapshot import Row, StoreSnapshot
 _RESTORED_MOST: Final = 1_000
 """The assumed largest number of earlier restores of a link.
 
-Each restore raised the version numbers of the link's meters.
+Each restore raised the version numbers of the link's meters. So the rebuilt version numbers begin
+at the sum of all these raises.
 """
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)

@@ -62,7 +62,7 @@ class Outages:
         Call this only when the link operates again.
 
         Raises:
-            RedisError: Redis failed; the outage still waits.
+            RedisError: Redis failed. The outage remains in the file.
             TermsError: the link's terms have changed.
         """
         now_s = asyncio.get_running_loop().time()

@@ -402,7 +402,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count a message dropped from a topic that sent too many. Log only some of these."""
+        """Count a message that was dropped because its topic sent too many. Log only a few."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)
