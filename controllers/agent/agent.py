@@ -23,6 +23,7 @@ from controllers.table.device_events import (
     DeviceEvent,
     DeviceRefusal,
     RoundDone,
+    WagerWithdrawn,
     parse_event,
     refused,
 )
@@ -32,7 +33,6 @@ from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
 from meters.wire.broker_client import BrokerClient
-from meters.wire.envy_decisions import envy_owed_under
 from meters.wire.holds import HELD, HELD_MESSAGE
 from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
@@ -108,9 +108,9 @@ class Agent:
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
-        # In this queue, None means that a hello reply was received.
-        self._inbox: asyncio.Queue[_DeviceLine | Jackpot | None] = asyncio.Queue()
-        # Messages that are handled while a hand pay holds the table. None means a hello reply.
+        # In this queue, None means that a message of the service was received.
+        self._inbox: asyncio.Queue[_DeviceLine | None] = asyncio.Queue()
+        # Messages that are handled even while a hand pay holds the table. None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._asked = 0
         # Device lines that wait until the correction request has ended, and the line that made this
@@ -266,9 +266,10 @@ class Agent:
         immediately, so the panel does not ask the dealer to pay twice.
         """
         event = _read(line)
-        if isinstance(event, RoundDone):
-            return await self._writer.tick_off(event)
-        if self._writer.state.phase is Phase.HELD:
+        held = self._writer.state.phase is Phase.HELD
+        if isinstance(event, RoundDone) or (held and isinstance(event, WagerWithdrawn)):
+            return await self._writer.handle_beside(event)
+        if held:
             return refused(line, DeviceRefusal(HELD, HELD_MESSAGE))
         if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
             # While a repeated correction request waits for the service's reply, its withdrawal is
@@ -326,12 +327,14 @@ class Agent:
             self._log.error("events lost", expected=expected)
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Handle a message about a win at this table."""
-        state = self._writer.state
-        if state.phase is Phase.HELD:
-            self._finals.put_nowait(jackpot)
-        elif state.claims_wait or envy_owed_under(jackpot.claim) is not None:
-            self._inbox.put_nowait(jackpot)
+        """Handle a message about a win at this table.
+
+        The messages are handled in the order in which they arrive. If they were not, the first
+        message about a win could come after its rejection, and would look like a reopening.
+        """
+        self._finals.put_nowait(jackpot)
+        if self._writer.state.phase is not Phase.HELD:
+            self._inbox.put_nowait(None)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
         """Receive the answer to a device event; a subclass can override this method to use it.
@@ -359,16 +362,14 @@ class Agent:
                 continue
             if request is None:
                 await self._reconcile()
-            elif isinstance(request, Jackpot):
-                await self._decide(request)
             elif self._writer.state.asking is not None and request.patient:
                 self._put_off.append(request)
             else:
                 await self._answer(request)
             self._end_waiting(_WITHDRAWN)
 
-    async def _next(self) -> _DeviceLine | Jackpot | None:
-        """Return the next device line or message; None means a hello reply.
+    async def _next(self) -> _DeviceLine | None:
+        """Return the next device line; None means a message of the service.
 
         Raises:
             TimeoutError: it is time to repeat the correction request.
@@ -468,7 +469,7 @@ class Agent:
             not self._acquainted
             or self._behind > 0
             or self._hello_due_s == 0.0
-            or self._writer.state.phase is Phase.HELD
+            or self._writer.state.held != ()
             or self._writer.state.claims_wait
             or envy_waits(self._writer.state)
         )
@@ -476,7 +477,7 @@ class Agent:
     @property
     def _merely_undecided(self) -> bool:
         state = self._writer.state
-        return self._acquainted and state.phase is not Phase.HELD and self._behind == 0
+        return self._acquainted and not state.held and self._behind == 0
 
 
 def _read(line: bytes) -> DeviceEvent | None:

@@ -22,13 +22,15 @@ from controllers.table.device_events import (
     DeviceEvent,
     DeviceRefusal,
     RoundDone,
+    WagerWithdrawn,
     decode_answer,
     encode_answer,
     parse_event,
     refused,
 )
 from controllers.table.pending_claims import hear_envy
-from controllers.table.replies import absorb, decide, reconcile
+from controllers.table.reopening import hear_win
+from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import Stamp, Transition, failed, play, try_again
 from meters.wire.clock import now
@@ -79,8 +81,8 @@ Its arguments are the event's number and the event's bytes.
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap, except that `tick_off` can be called at any time. A lock ensures that
-    only one call at a time changes the state.
+    Calls must not overlap, except that `handle_beside` can be called at any time. A lock ensures
+    that only one call at a time changes the state.
 
     Attributes:
         state: current state of the table.
@@ -190,8 +192,10 @@ class TableWriter:
                 return self._unwritten(event, error)
         return step.answer or await self.finish()
 
-    async def tick_off(self, event: RoundDone) -> DeviceAnswer:
+    async def handle_beside(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
         """Handle a `RoundDone` event, even while another event waits for the service's reply.
+
+        Also handle a `WagerWithdrawn` event while a hand pay holds the table.
 
         The outbox keeps the line of the waiting device event, so the answer to this line can be
         stored later.
@@ -199,7 +203,7 @@ class TableWriter:
         async with self._turn:
             step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
             if step.answer is None:
-                raise ValueError("nothing of a round before waits for the service")
+                raise ValueError("such an event does not wait for the service")
             if not step.answer.ok:
                 return step.answer
             try:
@@ -332,27 +336,25 @@ class TableWriter:
         return True
 
     async def decide(self, jackpot: Jackpot) -> None:
-        """Apply a floorperson's decision on a claim or an Envy Bonus (649a.11(c)(5)(iv)).
+        """Apply a message about a win or an Envy Bonus: a decision, or a reopened win.
 
         Raises:
             sqlite3.Error: the outbox cannot be written; the table does not change.
         """
-        if jackpot.event == "hit":
-            return
         envy_claim = envy_owed_under(jackpot.claim)
         async with self._turn:
             if envy_claim is None:
-                state = decide(self.state, jackpot.claim, jackpot.event)
+                state = hear_win(self._layout, self.state, jackpot)
             else:
                 state = hear_envy(self.state, jackpot, envy_claim)
             if state != self.state:
-                self._log.info(
-                    "decision heard",
-                    claim=jackpot.claim,
-                    decision=jackpot.event,
-                    round=state.round,
-                    still_held=list(state.held),
+                about = self._log.bind(
+                    claim=jackpot.claim, round=state.round, still_held=list(state.held)
                 )
+                if jackpot.event == "hit":
+                    about.info("win reopened")
+                else:
+                    about.info("decision heard", decision=jackpot.event)
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:

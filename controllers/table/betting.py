@@ -46,10 +46,13 @@ def place_wager(
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
     """Withdraw a wager before lock-out (649a.7(c)).
 
+    A held table can have wagers that were accepted before a hand pay was reopened.
+
     Raises:
         DeviceRefusal: betting is locked, or there is no such wager.
     """
-    check_open(state)
+    if state.phase is not Phase.HELD:
+        check_open(state)
     check_position(layout, event.position)
     wager = _meter_wager(layout, event.wager)
     left = tuple(

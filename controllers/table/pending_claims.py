@@ -3,7 +3,7 @@
 All functions are pure.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from controllers.table.line_states import (
     open_lines,
     seen_to,
 )
-from controllers.table.state import EnvyDecision, Returned, SettledRound, TableState
+from controllers.table.state import EnvyDecision, Phase, Returned, SettledRound, TableState
 from meters.wire.messages import Jackpot
 
 WAITING_MAX: Final = 8
@@ -80,18 +80,29 @@ def begin(state: TableState) -> TableState:
 
 
 def end(
-    state: TableState, settled: SettledRound | None = None, returned: Returned | None = None
+    state: TableState,
+    settled: SettledRound | None = None,
+    returned: Returned | None = None,
+    held: tuple[str, ...] = (),
 ) -> TableState:
-    """Return the state of the table after a round; the table is open for the next round.
+    """Return the state of the table after a round.
+
+    The table is open for the next round, unless a hand pay of this round, or a hand pay that was
+    reopened during this round, holds it.
 
     Args:
         state: the state of the table.
         settled: the settlement of the ended round; None if nothing was settled.
         returned: the wagers that are returned now. If it is None, the wagers that were returned
             last stay visible.
+        held: claims of the hand pays of this round.
     """
     pending = _as_pending(state)
+    held = (*state.held, *held)
     return TableState(
+        phase=Phase.HELD if held else Phase.OPEN,
+        held=held,
+        hold=state.hold,
         settled=settled,
         waiting=pending.waiting,
         last_settled=pending.last_settled,
@@ -182,16 +193,19 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
             return settled
         return settled.with_envy(EnvyDecision(line, jackpot.event))
 
-    waiting = tuple(map(hear, state.waiting))
     return replace(
         state,
         settled=state.settled and hear(state.settled),
         last_settled=state.last_settled and hear(state.last_settled),
-        waiting=tuple(
-            after for after, before in zip(waiting, state.waiting, strict=True)
-            if after is before or _waits(after)
-        ),
-    )  # fmt: skip
+        waiting=still_waiting(state.waiting, map(hear, state.waiting)),
+    )
+
+
+def still_waiting(
+    before: tuple[SettledRound, ...], after: Iterable[SettledRound]
+) -> tuple[SettledRound, ...]:
+    """Return the waiting rounds after a decision, without rounds that the decision completed."""
+    return tuple(new for new, old in zip(after, before, strict=True) if new is old or _waits(new))
 
 
 def _seen_to(

@@ -6,10 +6,11 @@ These messages are replies to events, replies to hellos, and decisions on wins.
 from enum import StrEnum, auto
 from typing import Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
-from controllers.table.pending_claims import end
+from controllers.table.pending_claims import end, still_waiting
 from controllers.table.state import (
     FINAL,
     Asking,
@@ -89,10 +90,9 @@ def _held_elsewhere(
     """
     returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
     held = tuple(claim.claim for claim in claims)
+    state = replace(state, held=())  # the service has named all of them
     waits = replace(
-        end(state, returned=returned),
-        phase=Phase.HELD,
-        held=held,
+        end(state, returned=returned, held=held),
         hold=SettledRound(round="", lines=(), claims=claims),
         refusal=Refused("lockout", error.message),
     )
@@ -158,10 +158,8 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
         seq=reply.seq or 0,
         no_win=state.no_win,
     )
-    over = end(state, settled)
-    if not held:
-        return Transition(over, answer)
-    return Transition(replace(over, phase=Phase.HELD, held=held), replace(answer, held=held))
+    over = end(state, settled, held=held)
+    return Transition(over, replace(answer, held=over.held or UNSET))
 
 
 def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
@@ -181,8 +179,7 @@ def decide(
     """Apply a floorperson's decision on a claim of any round in the table's state.
 
     When the last hand pay that held the table is paid or rejected, the table opens again. A
-    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)). But a rejected win can be
-    reopened, and validated after that.
+    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
     """
     settled, last = state.settled, state.last_settled
     state = replace(
@@ -190,14 +187,17 @@ def decide(
         settled=None if settled is None else settled.with_decision(claim, event),
         last_settled=None if last is None else last.with_decision(claim, event),
         hold=None if state.hold is None else state.hold.with_decision(claim, event),
-        waiting=tuple(each.with_decision(claim, event) for each in state.waiting),
+        waiting=still_waiting(
+            state.waiting, (each.with_decision(claim, event) for each in state.waiting)
+        ),
     )
     if claim not in state.held or event not in FINAL:
         return state
     held = tuple(waiting for waiting in state.held if waiting != claim)
     if held:
         return replace(state, held=held)
-    return replace(state, held=(), hold=None, phase=Phase.OPEN)
+    phase = Phase.OPEN if state.phase is Phase.HELD else state.phase
+    return replace(state, held=(), hold=None, phase=phase)
 
 
 class SequenceComparison(StrEnum):

@@ -204,14 +204,12 @@ class SettledRound(_Record, frozen=True):
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
         """Return a copy of the settlement with a decision on a claim.
 
-        A late or repeated decision changes nothing. A rejected win can be reopened, and validated
-        after that.
+        A late or repeated decision changes nothing.
         """
         known = self.decision_on(claim)
-        if all(opened.claim != claim for opened in self.claims):
+        if self.opened(claim) is None:
             return self
-        follows = {"validated": FINAL, "rejected": frozenset({"validated", "paid"})}
-        if known is not None and event not in follows.get(known, ()):
+        if known is not None and not (known == "validated" and event in FINAL):
             return self
         others = tuple(each for each in self.decided if each.claim != claim)
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
@@ -228,6 +226,10 @@ class SettledRound(_Record, frozen=True):
     def envy_decision_on(self, line: int) -> str | None:
         """Return the decision on the Envy Bonus of a line, or None."""
         return next((decision.event for decision in self.envy if decision.line == line), None)
+
+    def opened(self, claim: str) -> ClaimOpened | None:
+        """Return a claim of this settlement, or None if the settlement does not have the claim."""
+        return next((opened for opened in self.claims if opened.claim == claim), None)
 
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:
@@ -296,7 +298,8 @@ class TableState(_Record, frozen=True):
         folded: positions that folded.
         dealer: the dealer's hand.
         community: the community cards.
-        held: claims of hand pays whose documents are not complete.
+        held: claims of hand pays whose documents are not complete. If a hand pay was reopened
+            during a round, the table is held when this round has ended.
         hold: claims of earlier rounds that made the service refuse wagers, with the decisions on
             these claims. The table has no settlement with these claims, because an outbox was lost.
         reason: the reason why the table is locked out.
@@ -438,10 +441,9 @@ class TableState(_Record, frozen=True):
 
         Return None if the table's state does not have the claim.
         """
-        for settled in (self.settled, self.hold):
-            for opened in settled.claims if settled else ():
-                if settled and opened.claim == claim:
-                    return opened, settled.decision_on(claim)
+        for settled in (self.settled, *self.waiting, self.hold):
+            if settled and (opened := settled.opened(claim)):
+                return opened, settled.decision_on(claim)
         return None
 
     @property

@@ -276,8 +276,9 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     if state.needs_community and state.community is None:
         raise DeviceRefusal("community_missing", "a wager needs the community cards (649a.8(d))")
     if state.round is None:
-        answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=())
-        return Transition(end(state), answer)
+        over = end(state)
+        answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=(), held=over.held or UNSET)
+        return Transition(over, answer)
     before = entered_before(state)
     event = Result(
         seq=stamp.seq,

@@ -25,7 +25,7 @@ REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
-_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay"})
+_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
 
 
 class _Decided(msgspec.Struct, frozen=True):

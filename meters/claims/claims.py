@@ -28,12 +28,18 @@ from meters.wire.messages import ClaimOpened, Jackpot
 log = structlog.get_logger()
 
 LISTED_MAX: Final = 1_000
+Decision = Literal["validated", "rejected", "paid"]
 _FINAL: Final = frozenset({"validated", "paid", "rejected"})
-_EVENT_OF: Final[Mapping[str, Literal["validated", "rejected", "paid"]]] = {
+_EVENT_OF: Final[Mapping[str, Decision]] = {
     "validated": "validated",
     "rejected": "rejected",
     "paid": "paid",
 }
+
+
+def is_reopened(fields: Mapping[str, str]) -> bool:
+    """Return whether a claim waits for a floorperson because a rejection was reopened."""
+    return fields["state"] == "pending" and "reopen_at" in fields
 
 
 def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
@@ -355,6 +361,7 @@ class Claims:
             await self._keep_mark(store.link.id)
             after = (await store.claims([claim]))[0]
         _log_decision(record, "reopen", actor, reopened.amount_cents, reopened.entry)
+        self._send_state(record, after)
         return self._rows.row(after)
 
     async def decide_envy(
@@ -454,18 +461,32 @@ class Claims:
         for fields in await self._stores[link].claims(claims):
             if not fields:
                 continue
-            record = record_of(fields)
-            if fields["state"] in _FINAL and not record.only_envy:
-                self._on_decision(
-                    record,
-                    _jackpot(
-                        _EVENT_OF[fields["state"]],
-                        record,
-                        int(fields["amount"]),
-                        int(fields["after"]),
-                    ),
-                )
-            self._send_envy_decisions(record, fields)
+            self._send_state(record_of(fields), fields)
+
+    async def send_reopened(self, link: str) -> None:
+        """Send the state of each reopened win of a link that waits.
+
+        The first message about the reopening can be lost if the service stops, or loses its
+        connection to the broker, in this moment. The table then says no hello.
+
+        Raises:
+            RedisError: Redis cannot be read.
+        """
+        store = self._stores[link]
+        for fields in await store.claims(await store.waiting(LISTED_MAX)):
+            if fields and is_reopened(fields):
+                self._send_state(record_of(fields), fields)
+
+    def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
+        """Send the state of a claim, if the claim is decided or was reopened.
+
+        A ``hit`` after a rejection says that the win was reopened.
+        """
+        if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
+            event = _EVENT_OF.get(fields["state"], "hit")
+            cents, after_cents = int(fields["amount"]), int(fields["after"])
+            self._on_decision(record, _jackpot(event, record, cents, after_cents))
+        self._send_envy_decisions(record, fields)
 
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
         """Send the state of a claim's Envy Bonuses to the table.
@@ -473,7 +494,9 @@ class Claims:
         Send nothing if the message about the win has the same state.
         """
         state, win = fields.get("envy"), fields["state"]
-        if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
+        if state in {"paid", "rejected"} or (
+            state == "validated" and win in {"rejected", "pending"}
+        ):
             for owed in record.envy:
                 self._on_decision(
                     record, _envy_decision(record, owed, _EVENT_OF[state], int(fields["after"]))

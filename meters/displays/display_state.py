@@ -256,6 +256,11 @@ class DisplayState:
         for watch in self._watching(link):
             watch.put_jackpot(self._with_news_ms(held))
 
+    def put_reopened(self, link: str, jackpot: Jackpot) -> None:
+        """Show a win that waits again, because its rejection was reopened. It is not news."""
+        self._decided.get(link, {}).pop(jackpot.claim, None)
+        self.put_jackpot(link, jackpot, news=False)
+
     def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
         fields = msgspec.structs.asdict(jackpot)
         row = JackpotRow(link=link, hand_name=hand_words(jackpot.hand), **fields)

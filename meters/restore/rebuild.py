@@ -285,6 +285,7 @@ class Rebuild:
         opened = self._claims.reopen(decision, held, envy, fields)
         if opened is not None and held.hand_pay:
             self._tables.hold(table, opened)
+        self._tables.repeat_claims(table, [decision.claim])
         if held.percent:
             self._touch(held.meter)
         self._ring()

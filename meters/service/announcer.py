@@ -242,6 +242,10 @@ class Announcer:
         """
         self._displays.put_jackpot(self._link, jackpot, news=news)
 
+    def show_reopened(self, jackpot: Jackpot) -> None:
+        """Show a win that waits again, because its rejection was reopened."""
+        self._displays.put_reopened(self._link, jackpot)
+
     def show_decision(self, jackpot: Jackpot) -> None:
         """Show on the displays how another service's user decided a win (duty D8)."""
         self._displays.put_jackpot(self._link, jackpot)

@@ -6,7 +6,7 @@ from typing import Final
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
-from meters.claims.claims import LISTED_MAX, current_jackpot
+from meters.claims.claims import LISTED_MAX, current_jackpot, is_reopened
 from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 
@@ -55,7 +55,9 @@ class JackpotDisplay:
             hit = current_jackpot(fields) if fields else None
             if hit is None:
                 continue
-            if hit.event == "hit":
+            if is_reopened(fields):
+                self._announcer.show_reopened(hit)
+            elif hit.event == "hit":
                 self._announcer.show_hit(hit, news=_age_s(fields["at"]) < HIT_NEWS_S)
             elif hit.claim in shown:
                 self._announcer.show_decision(hit)

@@ -472,6 +472,8 @@ class MeterService:
     def _publish_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
         link = self._links[record.link]
         of_meter = record.percent is not None and jackpot.claim == record.claim
+        if jackpot.event == "hit" and of_meter:
+            link.announcer.show_reopened(jackpot)
         link.announcer.publish_jackpot(jackpot, of_meter=of_meter)
         link.meters_changed()
         self._bell.ring()

@@ -30,6 +30,7 @@ local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
 --include books
 --include positions
 --include envy
+--include repeated_claims
 --include present
 --include two_people
 --include requests
@@ -84,6 +85,7 @@ if percent then
   touch_meter(METER)
 end
 local held = HOLD ~= '' and redis.call('HGET', TABLE, 'held') or ''
+local repeated = redis.call('HGET', TABLE, 'claims') or ''
 touch_desk()
 local entry = note_entry('reopen', BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
@@ -95,5 +97,6 @@ if of_house > 0 then redis.call('HSET', CLAIM, 'of_house', exact(of_house)) end
 drop_request(CLAIM)
 if envy and envy ~= 'paid' then decide_envy(CLAIM, 'pending', BY) end
 redis.call('ZADD', WAITING, claim['entry'], ID)
+redis.call('HSET', TABLE, 'claims', with_repeated_claims(repeated, { ID }))
 if HOLD ~= '' then redis.call('HSET', TABLE, 'held', (held == '' and '' or held .. '\n') .. HOLD) end
 return { 'done', 'pending', claim['amount'], exact(math.floor(balance(meter) / MICROS_PER_CENT)), exact(entry) }

@@ -1,0 +1,148 @@
+"""Rejected wins that were reopened: they wait at the table again (pure functions)."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line, Outcome
+from bonus.wagers import PaidFrom
+from controllers.table.line_states import claim_under
+from controllers.table.replies import decide
+from controllers.table.state import Layout, Phase, SettledRound, TableState
+from meters.wire.holds import holds_table
+from meters.wire.messages import ClaimOpened, Jackpot
+
+
+def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
+    """Apply the service's message about a win at this table.
+
+    A message about a rejected win that no longer says ``rejected`` means that the win was reopened.
+    """
+    if _is_reopened(layout, state, jackpot):
+        state = _reopen(layout, state, jackpot)
+    return state if jackpot.event == "hit" else decide(state, jackpot.claim, jackpot.event)
+
+
+def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
+    """Return whether a message reopens a win.
+
+    The table forgets old rounds. After that, a ``hit`` is the message that reopens the win: the
+    first ``hit`` of a win comes at the time of its round. A hand pay that is only ``validated`` is
+    not paid, so its reopening was missed. All other wins that are validated need nothing from the
+    table.
+    """
+    claim = jackpot.claim
+    for settled in _settlements(state):
+        if settled.opened(claim):
+            return settled.decision_on(claim) == "rejected" and jackpot.event != "rejected"
+    if claim in state.held:
+        return False
+    if jackpot.event == "validated":
+        line = _line(layout, jackpot)
+        return line is not None and holds_table(line.paid_from)
+    return jackpot.event == "hit"
+
+
+def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
+    """Let a win wait again, and hold the table for a hand pay (649a.11(c)(5)(iv)).
+
+    If the round of the win is no longer on the panel, it is put there. If betting is open, the
+    table is held now. Wagers that are lit stay accepted, and are sent at lock-out, after the hold.
+    If a round is in progress, the table is held when this round ends: its wagers are already in the
+    meters.
+    """
+    claim = jackpot.claim
+    state = replace(
+        state,
+        settled=state.settled and _without_rejection(state.settled, claim),
+        last_settled=state.last_settled and _without_rejection(state.last_settled, claim),
+        hold=state.hold and _without_rejection(state.hold, claim),
+        waiting=tuple(_without_rejection(each, claim) for each in state.waiting),
+    )
+    found = next((each for each in _settlements(state) if each.opened(claim)), None)
+    own = None if found is None else _own_line(found, claim)
+    line = own or _line(layout, jackpot)
+    if line is None:
+        return state
+    if found is None:
+        found = _rebuilt(line, jackpot)
+    if found not in (state.settled, state.hold, *state.waiting):
+        state = replace(state, waiting=(*state.waiting, found))
+    if claim in state.held or not holds_table(line.paid_from):
+        return state
+    phase = Phase.HELD if state.phase is Phase.OPEN else state.phase
+    return replace(state, held=(*state.held, claim), phase=phase)
+
+
+def _settlements(state: TableState) -> Iterator[SettledRound]:
+    """Yield the settlements in a table's state, first those on the panel."""
+    for settled in (state.settled, *state.waiting, state.hold, state.last_settled):
+        if settled is not None:
+            yield settled
+
+
+def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
+    """Return a copy of the settlement in which a rejected win is undecided again.
+
+    The dealer can have acknowledged the rejection, so its lines count as not completed. An Envy
+    Bonus that is still due, or that the dealer has paid, does not change.
+    """
+    if settled.decision_on(claim) != "rejected":
+        return settled
+    again = {
+        number
+        for number, line in enumerate(settled.lines)
+        if (under := claim_under(settled, line)) is not None
+        and under.claim == claim
+        and (line.envy_of is None or settled.envy_decision_on(number) == "rejected")
+    }
+    return replace(
+        settled,
+        decided=tuple(each for each in settled.decided if each.claim != claim),
+        envy=tuple(each for each in settled.envy if each.line not in again),
+        done=tuple(number for number in settled.done if number not in again),
+    )
+
+
+def _own_line(settled: SettledRound, claim: str) -> Line | None:
+    """Return the line of a claim's win, or None if the settlement has no lines."""
+    for line in settled.lines:
+        under = claim_under(settled, line)
+        if line.envy_of is None and under is not None and under.claim == claim:
+            return line
+    return None
+
+
+def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
+    """Return the settlement line of a win whose round the table has forgotten.
+
+    The message does not have all fields of the line. The others follow from the terms of the meter.
+    Return None if the table does not have this meter.
+    """
+    kind = METER_OF_ITEM.get(jackpot.item)
+    terms = None if kind is None else layout.terms.get(kind)
+    if terms is None:
+        return None
+    rows = (row for row in terms.rows.values() if row.hand == jackpot.hand)
+    is_draw = jackpot.item in {Item.MAGIC_CARD, Item.LUCKY_BONUS}
+    percent = 0 if is_draw else next((row.percent for row in rows), 0)
+    return Line(
+        position=jackpot.position,
+        item=jackpot.item,
+        outcome=Outcome.PAID,
+        hand=jackpot.hand or None,
+        wagered=terms.wager_cents,
+        paid=jackpot.amount,
+        returned=0,
+        paid_from=PaidFrom.HAND_PAY if percent else terms.paid_from,
+        percent=percent or None,
+        rule=terms.draw_rule if is_draw else terms.rule,
+    )
+
+
+def _rebuilt(line: Line, jackpot: Jackpot) -> SettledRound:
+    """Return a settlement with only one win, named after the win's claim."""
+    opened = ClaimOpened(
+        claim=jackpot.claim, position=line.position, item=line.item, amount=line.paid
+    )
+    return SettledRound(round=jackpot.claim, lines=(line,), claims=(opened,))
