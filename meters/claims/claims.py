@@ -474,7 +474,7 @@ class Claims:
         """
         store = self._stores[link]
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
-            if fields and is_reopened(fields):
+            if fields and "reopen_at" in fields:
                 self._send_state(record_of(fields), fields)
 
     def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
@@ -483,7 +483,7 @@ class Claims:
         A ``hit`` after a rejection says that the win was reopened.
         """
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
-            event = _EVENT_OF.get(fields["state"], "hit")
+            event = _EVENT_OF.get(fields["state"]) or "hit"
             cents, after_cents = int(fields["amount"]), int(fields["after"])
             self._on_decision(record, _jackpot(event, record, cents, after_cents))
         self._send_envy_decisions(record, fields)

@@ -313,6 +313,7 @@ class MeterService:
                     name="events",
                 )
                 holding = batches.create_task(self._client_name.hold(address), name="name")
+                batches.create_task(self._send_reopened(), name="reopened wins")
                 try:
                     await self._apply_batches(connection, batches)
                 finally:
@@ -323,6 +324,14 @@ class MeterService:
         finally:
             self._connection = None
             self._metrics.running.show_broker(connected=False)
+
+    async def _send_reopened(self) -> None:
+        """Send the reopened wins again, because the tables can have missed them."""
+        try:
+            for link in self._links:
+                await self._claims.send_reopened(link)
+        except (RedisError, OSError) as error:
+            log.warning("claims not retold", link=link, reason=str(error))
 
     def _publish_heartbeats(self) -> None:
         """Publish the heartbeat of each link now.

@@ -111,6 +111,10 @@ class Service:
         """Decide a claim as a floorperson; one validates and another pays."""
         return self._signed_in("C. Ito" if act == "pay" else "B. Reyes").decide(claim, act, **body)
 
+    def confirm(self, claim: str, request: int) -> dict[str, Any]:
+        """Confirm the request of the floorperson who decides, as another one."""
+        return self._signed_in("C. Ito").decide(claim, "confirm", request=request)
+
     def asks(self) -> list[dict[str, Any]]:
         """Return the answer of `GET /api/v1/asks`."""
         answer = self._signed_in("B. Reyes").get("/api/v1/asks")

@@ -1,5 +1,6 @@
 """The panel as used: `pitlink serve`, `pitlink table --panel`, real parts, a real browser."""
 
+import asyncio
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 from playwright.async_api import Page, expect
 
@@ -186,3 +188,69 @@ def test_interrupted_it_ends_well_and_an_occupied_port_is_reported_plainly(stand
         table.process.send_signal(signal.SIGINT)
         assert table.wait() == 0
         assert "Traceback" not in table.errors
+
+
+ROYAL: Final = {
+    "Dealer's hand": "Js Ts 3d",
+    "Hand of position 5": "2h 7d 9c",
+    "Hand of position 3": "As Ks Qs",
+}
+
+
+async def reopened(stand: Stand, claim: str) -> None:
+    """Let two people reopen a win."""
+    service = stand.service
+    row = await asyncio.to_thread(service.decide, claim, "reopen", reason="The camera shows it")
+    await asyncio.to_thread(service.confirm, claim, row["request"]["entry"])
+
+
+async def rejected(stand: Stand, hand: Hand) -> str:
+    """Play a round with a hand pay, which is rejected; return its claim."""
+    await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
+    await hand.lock(2)
+    for title, cards in ROYAL.items():
+        await hand.type(title, cards)
+    await hand.touch("Settle the round")
+    await hand.says("HELD: the cards stay on the table")
+    (row,) = stand.service.claims()
+    claim: str = row["claim"]
+    stand.service.decide(claim, "reject", reason="Card fouled")
+    await hand.touch("Next round")
+    return claim
+
+
+@pytest.mark.slow
+@pytest.mark.section("649a.11(c)(9)(iv)")
+@pytest.mark.parametrize("lost", ["nothing", "agent", "service", "broker"])
+async def test_a_reopened_hand_pay_is_held_whatever_part_is_lost_meanwhile(
+    stand: Stand, page: Page, lost: str
+) -> None:
+    port = free_port()
+    with ExitStack() as stack:
+        table, address = stack.enter_context(paneled(stand.service, port))
+        hand = await opened(page, address)
+        claim = await rejected(stand, hand)
+        await expect(hand.button("Lock-out: no more bets")).to_be_visible()
+        if lost == "agent":
+            table.kill()
+        if lost == "broker":
+            stand.mosquitto.kill()
+        await reopened(stand, claim)
+        if lost == "agent":
+            table, _ = stack.enter_context(paneled(stand.service, port))
+        if lost == "broker":
+            stand.mosquitto.start()
+        if lost == "service":
+            stand.service.process.kill()
+            stand.service.start()
+        await hand.says("HELD: the cards stay on the table")
+        await expect(page.locator(f'[data-claim="{claim}"]')).to_contain_text("$10,000.56")
+        await expect(hand.button("Position 3 Progressive")).to_be_disabled()
+        signage = await asyncio.to_thread(httpx.get, f"{stand.service.url}/signage/main")
+        assert "Table S-1 wins $10,000.56" in signage.text
+        stand.service.decide(claim, "validate")
+        await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
+        stand.service.decide(claim, "pay", slip="HP-2")
+        await expect(hand.button("Position 3 Progressive")).to_be_enabled()
+        assert table.stop() == 0
+    assert stand.service.audit()["balanced"]

@@ -63,7 +63,7 @@ const ACTIONS = {
 };
 
 const settled = ({ view }) => html`
-  ${view.phase === "held" && html`<${Held} held=${view.held} />`}
+  ${view.phase === "held" && html`<${Held} ...${view} />`}
   <${Settlement} settled=${view.settled} />`;
 
 const count = async (event) => {
@@ -158,7 +158,7 @@ const unlinked = ({ view }) => html`<div class="notice">
 const TASKS = {
   unlinked, asking, waiting, settled,
   settling: waiting,
-  held: ({ view }) => html`<${Held} held=${view.held} />`,
+  held: ({ view }) => html`<${Held} ...${view} />`,
   locked: counting,
   dealt: dealing,
   locked_out: ({ view }) => html`<p>${view.reason}.</p>`,

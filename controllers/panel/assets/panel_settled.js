@@ -56,7 +56,7 @@ export const Settlement = ({ settled }) => html`<section class="settled" aria-la
     </li>`)}</ol>` : html`<p>No progressive wager is paid.</p>`}
 </section>`;
 
-export const Held = ({ held }) => html`<section class="held notice wait" role="status">
+export const Held = ({ held, positions }) => html`<section class="held notice wait" role="status">
   <h2>HELD: the cards stay on the table</h2>
   <ul>${held.map((claim) => html`<li key=${claim.claim} data-claim=${claim.claim}
     data-validated=${claim.validated}>
@@ -64,5 +64,6 @@ export const Held = ({ held }) => html`<section class="held notice wait" role="s
       : `Position ${claim.position}: ${claim.item}, ${money(claim.amount)}`}</b>
     ${` ${claim.told}. Claim ${claim.claim}, ${claim.rule}.`}
   </li>`)}</ul>
-  <p>Play continues when all their documents are done.</p>
+  <p>Play continues when all their documents are done.${positions.some((place) => place.lit.length)
+    && " Lit wagers stay accepted. To take one back, touch its light."}</p>
 </section>`;

@@ -39,7 +39,7 @@ const stageOf = (view) => {
 
 const modeOf = (view) => {
   if (settles(view)) return "settled";
-  return view.phase === "open" ? "betting" : "deal";
+  return view.phase === "open" || view.phase === "held" ? "betting" : "deal";
 };
 
 /* What the dealer began to enter ends with the step of the round, or with the hand that it was

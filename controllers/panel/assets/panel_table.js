@@ -20,7 +20,7 @@ export const standing = ({ view, lost }) => {
   const ok = view.controller === "operable";
   if (!view.linked) return { ok, text: "" };
   const parts = [ok ? "Link operable" : `Link ${view.controller}`, WORDS[view.phase],
-    view.round && `Round ${view.round}`];
+    view.round && `Round ${view.round}`, view.phase !== "held" && view.held.length && "then held"];
   return { ok, text: parts.filter(Boolean).join(" · ") };
 };
 
@@ -46,7 +46,8 @@ const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amoun
     html`<i class="lamp" aria-hidden="true"></i><span>${short}</span>`,
     () => press(isLit ? { event: "withdraw", position, wager } : { event: "wager", position, wager, amount }), {
       class: "light", "aria-pressed": isLit, "aria-label": `Position ${position} ${name}`,
-      disabled: phase !== "open" || (!isLit && shut !== null),
+      /* A table that is held after a reopening can have lit wagers. */
+      disabled: isLit ? phase !== "open" && phase !== "held" : phase !== "open" || shut !== null,
     });
 };
 
