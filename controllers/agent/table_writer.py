@@ -348,13 +348,13 @@ class TableWriter:
             else:
                 state = hear_envy(self.state, jackpot, envy_claim)
             if state != self.state:
-                about = self._log.bind(
+                win_log = self._log.bind(
                     claim=jackpot.claim, round=state.round, still_held=list(state.held)
                 )
                 if jackpot.event == "hit":
-                    about.info("win reopened")
+                    win_log.info("win reopened")
                 else:
-                    about.info("decision heard", decision=jackpot.event)
+                    win_log.info("decision heard", decision=jackpot.event)
                 await self._write_beside(state)
 
     async def _write_beside(self, state: TableState) -> None:

@@ -84,23 +84,29 @@ def _settlements(state: TableState) -> Iterator[SettledRound]:
 def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
     """Return a copy of the settlement in which a rejected win is undecided again.
 
-    The dealer can have acknowledged the rejection, so its lines count as not completed. An Envy
-    Bonus that is still due, or that the dealer has paid, does not change.
+    The dealer can have acknowledged the rejection, so its lines count as not completed. The Envy
+    Bonuses of the win wait again, unless they are paid. If the dealer has completed the line of an
+    Envy Bonus that was still due, the line stays completed: it must not be paid twice.
     """
     if settled.decision_on(claim) != "rejected":
         return settled
-    again = {
+    own = {
         number
         for number, line in enumerate(settled.lines)
-        if (under := claim_under(settled, line)) is not None
-        and under.claim == claim
-        and (line.envy_of is None or settled.envy_decision_on(number) == "rejected")
+        if (under := claim_under(settled, line)) is not None and under.claim == claim
+    }
+    paid = {each.line for each in settled.envy if each.event == "paid"}
+    envy_due = {
+        number
+        for number in own
+        if settled.lines[number].envy_of is not None
+        and settled.envy_decision_on(number) != "rejected"
     }
     return replace(
         settled,
         decided=tuple(each for each in settled.decided if each.claim != claim),
-        envy=tuple(each for each in settled.envy if each.line not in again),
-        done=tuple(number for number in settled.done if number not in again),
+        envy=tuple(each for each in settled.envy if each.line not in own - paid),
+        done=tuple(number for number in settled.done if number not in own - envy_due),
     )
 
 

@@ -1,62 +1,31 @@
 """Claims: wins that wait for a floorperson, and the floorpersons' decisions on these wins."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 import structlog
 
 from meters.books.claim_changes import ClaimChanges
-from meters.books.claim_records import ClaimRecord, OwedEnvy
+from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
-from meters.books.script_steps import PaidDue
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.refusals import REFUSED, refusals
 from meters.claims.slips import SlipNumbers, slip_of
+from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.intake.result_steps import OpenedClaim
-from meters.wire.clock import now_text
-from meters.wire.envy_decisions import envy_message_claim
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, Jackpot
 
 log = structlog.get_logger()
 
 LISTED_MAX: Final = 1_000
-Decision = Literal["validated", "rejected", "paid"]
 _FINAL: Final = frozenset({"validated", "paid", "rejected"})
-_EVENT_OF: Final[Mapping[str, Decision]] = {
-    "validated": "validated",
-    "rejected": "rejected",
-    "paid": "paid",
-}
-
-
-def is_reopened(fields: Mapping[str, str]) -> bool:
-    """Return whether a claim waits for a floorperson because a rejection was reopened."""
-    return fields["state"] == "pending" and "reopen_at" in fields
-
-
-def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
-    """Make the message that announces a win to all displays at the same time (duty D8)."""
-    return _jackpot("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
-
-
-def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return the message for displays about a claim's present state.
-
-    Return None if the claim's win is not a percentage of the meter.
-    """
-    record = record_of(fields)
-    if record.percent is None:
-        return None
-    event = _EVENT_OF.get(fields["state"])
-    return _jackpot(event or "hit", record, int(fields["amount"]), int(fields["after"]))
 
 
 class Claims:
@@ -483,9 +452,9 @@ class Claims:
         A ``hit`` after a rejection says that the win was reopened.
         """
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
-            event = _EVENT_OF.get(fields["state"]) or "hit"
+            event = EVENT_OF.get(fields["state"]) or "hit"
             cents, after_cents = int(fields["amount"]), int(fields["after"])
-            self._on_decision(record, _jackpot(event, record, cents, after_cents))
+            self._on_decision(record, win_message(event, record, cents, after_cents))
         self._send_envy_decisions(record, fields)
 
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
@@ -494,12 +463,10 @@ class Claims:
         Send nothing if the message about the win has the same state.
         """
         state, win = fields.get("envy"), fields["state"]
-        if state in {"paid", "rejected"} or (
-            state == "validated" and win in {"rejected", "pending"}
-        ):
+        if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
                 self._on_decision(
-                    record, _envy_decision(record, owed, _EVENT_OF[state], int(fields["after"]))
+                    record, envy_message(record, owed, EVENT_OF[state], int(fields["after"]))
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
@@ -515,29 +482,9 @@ class Claims:
 
     @staticmethod
     def _decision_of(record: ClaimRecord, decided: DecisionResult) -> Jackpot:
-        return _jackpot(
-            _EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
+        return win_message(
+            EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
         )
-
-
-def _envy_decision(
-    record: ClaimRecord,
-    owed: OwedEnvy,
-    event: Literal["validated", "rejected", "paid"],
-    after_cents: int,
-) -> Jackpot:
-    """Make the message about one Envy Bonus.
-
-    In the message, `position` is the table position that gets the bonus. `hand` is the winning hand
-    of another position, for which the bonus is paid.
-    """
-    return msgspec.structs.replace(
-        _jackpot(event, record, owed.amount, after_cents),
-        claim=envy_message_claim(record.claim),
-        meter=owed.meter or record.meter,
-        position=owed.position,
-        item=owed.item,
-    )
 
 
 def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
@@ -592,23 +539,3 @@ def _why_no_envy(record: ClaimRecord, error: WrongStateError) -> str:
         return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
     by = f" by {error.by}" if error.by else ""
     return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"
-
-
-def _jackpot(
-    event: Literal["hit", "validated", "rejected", "paid"],
-    record: ClaimRecord,
-    amount_cents: int,
-    after_cents: int,
-) -> Jackpot:
-    return Jackpot(
-        event=event,
-        claim=record.claim,
-        meter=record.meter,
-        table=record.table,
-        position=record.position,
-        item=record.item,
-        hand=record.hand,
-        amount=amount_cents,
-        meter_after=after_cents,
-        at=now_text(),
-    )

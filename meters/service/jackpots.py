@@ -6,7 +6,8 @@ from typing import Final
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
-from meters.claims.claims import LISTED_MAX, current_jackpot, is_reopened
+from meters.claims.claims import LISTED_MAX
+from meters.claims.win_messages import current_jackpot, is_reopened
 from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
 

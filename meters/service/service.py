@@ -19,9 +19,10 @@ from meters.books.event_group import stored_event_group
 from meters.books.ledger_mark import LedgerMark
 from meters.books.refusals import refused
 from meters.books.store import LinkStore
-from meters.claims.claims import Claims, hit_message
+from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import validate_what_waits
+from meters.claims.win_messages import hit_message
 from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import BrokerAddress
 from meters.floor.floor_file import Floor, Link

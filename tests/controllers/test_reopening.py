@@ -96,12 +96,10 @@ def test_a_reopened_hand_pay_holds_the_table_until_it_is_paid(rounds_after: int)
 @pytest.mark.parametrize("rounds_after", [0, 3])
 def test_a_reopened_hand_pay_can_be_rejected_and_reopened_again(rounds_after: int) -> None:
     table = rejected(HAND_PAY, rounds_after=rounds_after)
-    for _ in range(2):
-        hear(table, "hit")
-        assert table.state.phase is Phase.HELD
-        hear(table, "rejected")
-        assert table.state.phase is Phase.OPEN
-        assert line_state(shown(table), 0) == "rejected"
+    for event, phase in (("hit", Phase.HELD), ("rejected", Phase.OPEN)) * 2:
+        hear(table, event)
+        assert table.state.phase is phase
+    assert line_state(shown(table), 0) == "rejected"
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -184,7 +182,7 @@ def test_an_old_validated_win_that_the_table_has_forgotten_is_not_shown_again() 
 
 
 @pytest.mark.parametrize("envy", ["rejected", "validated", "paid"])
-def test_envy_bonuses_of_a_reopened_win_wait_only_if_they_were_not_due(envy: str) -> None:
+def test_envy_bonuses_of_a_reopened_win_wait_again_and_none_is_paid_twice(envy: str) -> None:
     table = rejected(AT_TABLE, ENVY)
     told = structs.replace(
         message(envy), claim="C1-envy", position=5, item="progressive_envy", amount=2500
@@ -194,7 +192,9 @@ def test_envy_bonuses_of_a_reopened_win_wait_only_if_they_were_not_due(envy: str
     if table.state.waiting:
         table.say_all("done R1")
     hear(table, "hit", hand="mini_royal")
-    assert line_state(shown(table), 1) == ("wait" if envy == "rejected" else "done")
+    assert line_state(shown(table), 1) == ("done" if envy == "paid" else "wait")
+    hear(table, "validated", hand="mini_royal")
+    assert line_state(shown(table), 1) == ("pay" if envy == "rejected" else "done")
 
 
 async def _decided(agent: Agent, service: ScriptedService, event: str, phase: Phase) -> None:

@@ -12,8 +12,9 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Act
 from meters.books.store import LinkStore
-from meters.claims.claims import Claims, hit_message
+from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
+from meters.claims.win_messages import hit_message
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor_api.types import ClaimRow
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
