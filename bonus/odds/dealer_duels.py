@@ -1,4 +1,4 @@
-"""The game against the dealer: for every hand of the player, how many dealer's hands are higher.
+"""For every hand of the player, the number of dealer's hands that are higher.
 
 The player's five cards and the dealer's six cards can be dealt in 2.8e13 ways. These deals are
 counted by inclusion and exclusion over the subsets of the player's hand. The calculation starts

@@ -65,7 +65,7 @@ def check_no_win(played: Round, rules: TableRules, terms: Mapping[MeterKind, Met
 
 
 def _seen(played: Round) -> frozenset[Card]:
-    """Return all cards of a round that were entered."""
+    """Return all cards that were entered for a round."""
     single = (played.pair_bonus_community_card, played.all_six_card)
     piles = (
         *(box.cards or () for box in played.positions),

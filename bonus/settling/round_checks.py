@@ -101,7 +101,7 @@ def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index:
 
 
 def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: bool) -> None:
-    """Check what the player did after the deal: the wager after the Ante, or the fold.
+    """Check the player's decision after the deal: a fold, or a wager of an allowed amount.
 
     649a.11(b), 679a.11(b), 682a.11(b).
     """

@@ -24,7 +24,7 @@ class ArchiveFiles:
         return self.directory / f"{day}.sqlite"
 
     def files(self) -> Sequence[DayFile]:
-        """Return the archive files of the link, in order, and check that no file is missing.
+        """Return the link's archive files, in order, and check that none between them is missing.
 
         Raises:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file

@@ -48,7 +48,7 @@ _SHOWN_MAX: Final = 80
 
 
 class LedgerDecision(msgspec.Struct, frozen=True):
-    """The fields of a decision's ledger entry that the audit needs."""
+    """The part of a decision, as the ledger stores it, that the audit needs."""
 
     claim: str
     act: str

@@ -21,7 +21,7 @@ def hand_record_name(link: str, table: str, round_id: str, position: int) -> str
 
 
 class AcceptedWagers(msgspec.Struct, frozen=True):
-    """The wagers of a table position at lock-out, in cents by wager: evidence for a floorperson."""
+    """The wagers of a table position at lock-out, in cents. They are evidence for a floorperson."""
 
     position: int
     patron: str | None

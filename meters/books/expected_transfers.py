@@ -227,8 +227,7 @@ class Draft:
 def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
     """Return the meter to which each wager contributed, from the transfers of a ledger entry.
 
-    The floor file does not show this: after the entry, somebody can have removed the table or
-    changed a parameter.
+    The present floor file can differ, if somebody removed the table or changed a parameter later.
     """
     targets = {one.target for one in moved}
     return {

@@ -169,7 +169,7 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return a sequence number; all accepted events of the table after it were replayed."""
+    """Return a sequence number. All accepted events of the table after it were replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
