@@ -325,6 +325,10 @@ class TableWriter:
             return False
         if hello.last_seq > self.last_seq:
             self._log.warning("numbering resumed", last_seq=hello.last_seq)
+            # The service can have rounds that an older copy of the outbox does not have. No name of
+            # a round is used twice.
+            async with self._turn:
+                await self._write_beside(msgspec.structs.replace(self.state, rounds=0))
             await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
             self.last_seq = hello.last_seq
         async with self._turn:

@@ -3,7 +3,7 @@
 All functions are pure.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bonus.display import hand_words, item_words
@@ -56,7 +56,7 @@ _ACTS: Final[Mapping[LineState, str]] = {
     "credit": "Credit",
     "wait": "Wait for floorperson",
     "hand_pay": "Do not pay: hand pay, cards stay",
-    "paid": "Paid by hand: documents done",
+    "paid": "Paid by a floorperson",
     "rejected": "Do not pay: rejected",
     "ask": "Ask the floorperson: the win was rejected",
     "done": "Paid",
@@ -69,6 +69,8 @@ _PAYERS: Final[Mapping[PaidFrom, str]] = {
     PaidFrom.HAND_PAY: "a floorperson pays it by hand",
 }
 
+_DEALERS_PART: Final = {"pay": "pay", "credit": "credit"}
+"""States of lines that the dealer pays now, each with what they do."""
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
@@ -96,18 +98,27 @@ def settled_view(settled: SettledRound) -> SettledView:
         claimed=[line for line in shown if line.claimed],
         open=[line for line in shown if line.line in open_lines(settled)],
         seen={number: line_state(settled, number) for number in due_lines(settled)},
-        told=_payment_view(settled, {line.state for line in shown}),
+        told=_payment_view(settled, shown),
     )
 
 
-def _payment_view(settled: SettledRound, states: Set[LineState]) -> str:
+def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
+    """Return the dealer's next task in a sentence. It names only what is to be done."""
+    states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
+    due = [name for state, name in _DEALERS_PART.items() if state in states]
+    rest = " and ".join(due)
     if settled.undecided:
-        return "A win waits for a floorperson. Pay the rest."
+        first = "A win waits for a floorperson."
+        return f"{first} {rest.capitalize()} the rest." if due else first
     if "ask" in states:
-        return "A win was rejected: ask the floorperson about the Envy Bonus. Pay the rest."
+        first = "A win was rejected: ask the floorperson about the Envy Bonus."
+        return f"{first} {rest.capitalize()} the rest." if due else first
     if "rejected" in states:
-        return "A win was rejected: do not pay it. Pay the rest, then begin the next round."
-    return "Pay, collect, then begin the next round."
+        then = f"{rest.capitalize()} the rest, then begin" if due else "Begin"
+        return f"A win was rejected: do not pay it. {then} the next round."
+    if due:
+        return f"{rest.capitalize()}, then begin the next round."
+    return "Nothing is due. Begin the next round."
 
 
 def held_views(state: TableState) -> list[HeldView]:
@@ -117,9 +128,14 @@ def held_views(state: TableState) -> list[HeldView]:
 
 def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> HeldView:
     validated = decided == "validated"
-    message = "waits for a floorperson to validate it"
+    message = (
+        "Do not pay. A floorperson must validate the win. Then another floorperson pays it by hand."
+    )
     if validated:
-        message = "validated; its documents are not done yet"
+        message = (
+            "Do not pay. The win is validated. Another floorperson pays it by hand and records the"
+            " payment."
+        )
     return HeldView(
         claim=claim,
         position=opened.position if opened else None,

@@ -40,7 +40,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "events_lost": "Call a floorperson",
     "locked_out": "Table locked out",
 }
-_RELEASED: Final = "when the link is back and the documents are done"
+_RELEASED: Final = "when the link is back and the payment is recorded"
 _EVERY_OTHER: Final = "Ante, Play and all other wagers too."
 _CURRENT: Final = frozenset({"open", "pending"})
 _JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
@@ -100,6 +100,7 @@ def view_table(
         seen=sorted(state.cards_seen()),
         next=next(_unread(state), None) if state.phase is Phase.DEALT else None,
         missing=list(_missing(state)) if state.phase is Phase.DEALT else [],
+        envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
         can=[] if unanswered is not None or not layout.meters else _can(layout, state, fault),
         repeat=[(placed.position, placed.wager.value) for placed in state.last_wagers],
         settled=settled_view(state.settled) if state.settled else None,
@@ -159,7 +160,7 @@ def _closed_view(
         then = "This round continues: enter it. "
         then += "It is settled now." if closed else "It is settled when the link is back."
     elif state.phase is Phase.HELD:
-        when = "when the documents are done" if closed else _RELEASED
+        when = "when the payment is recorded" if closed else _RELEASED
         then = f"The table is released {when}."
     elif state.phase is Phase.LOCKED_OUT:
         then = "Call a floorperson: the round must be voided."
@@ -267,14 +268,19 @@ def _unread(state: TableState) -> Iterator[str]:
     """Yield the names of missing entries, in the order in which cards are turned up (649a.11(c)).
 
     The dealer's hand is first. The players' hands are next, from the dealer's right. The community
-    cards are last.
+    cards are turned up at the turn of the first player whose wager needs them, after that player's
+    hand (649a.11(c)(7) and (8), reading T13).
     """
     if state.dealer is None:
         yield "dealer"
+    community = state.needs_community and state.community is None
     for position in sorted({placed.position for placed in state.wagers}, reverse=True):
         if not state.is_entered(position):
             yield str(position)
-    if state.needs_community and state.community is None:
+        if community and state.turns_community(position):
+            yield "community"
+            community = False
+    if community:
         yield "community"
 
 
@@ -286,6 +292,21 @@ def _missing(state: TableState) -> Iterator[str]:
         yield f"hand or fold of position {', '.join(hands)}"
     if "community" in unread:
         yield "the community cards"
+
+
+def _envy_unread(layout: Layout, state: TableState) -> bool:
+    """Return whether a hand without a progressive wager can bring Envy Bonuses (reading T10).
+
+    If the dealer has declared that no other hand wins, no hand is left to enter.
+    """
+    if state.no_win or all(placed.wager in ELECTRONIC for placed in state.wagers):
+        return False
+    lit = {placed.position for placed in state.wagers}
+    return any(
+        not state.is_entered(position)
+        for position in range(1, layout.positions + 1)
+        if position not in lit
+    )
 
 
 def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list[str]:

@@ -286,6 +286,8 @@ class View(_View, frozen=True):
         next: entry that is needed next: ``dealer``, a position's number or ``community``; None if
             nothing is missing. Entries are needed in the order in which cards are turned up.
         missing: entries that are missing before the round can be settled, in words.
+        envy_unread: true if a hand without a progressive wager can bring Envy Bonuses, and it is
+            not known whether it does.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
             ``retract community``, ``retract chips``.
@@ -327,6 +329,7 @@ class View(_View, frozen=True):
     seen: Sequence[str]
     next: str | None
     missing: Sequence[str]
+    envy_unread: bool
     can: Sequence[str]
     repeat: Sequence[tuple[int, str]]
     settled: SettledView | None

@@ -109,6 +109,7 @@ def end(
         last_wagers=state.last_wagers,
         last_joined=state.joined,
         returned=returned or state.returned,
+        rounds=state.rounds,
     )
 
 

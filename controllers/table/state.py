@@ -320,6 +320,8 @@ class TableState(_Record, frozen=True):
         collected_hands: hands whose cards were entered, and then collected because of a fold.
         asking: correction request that stops this round, or None.
         no_win: positions whose hands the dealer declared to win nothing, without cards.
+        rounds: number in the name of the last round whose wagers were sent to the service; 0 if it
+            is not known. The names of rounds are numbered without gaps.
     """
 
     phase: Phase = Phase.OPEN
@@ -348,6 +350,7 @@ class TableState(_Record, frozen=True):
     collected_hands: tuple[Hand, ...] = ()
     asking: Asking | None = None
     no_win: tuple[int, ...] = ()
+    rounds: int = 0
 
     @property
     def chips_due(self) -> int:
@@ -358,6 +361,16 @@ class TableState(_Record, frozen=True):
     def needs_community(self) -> bool:
         """True if community cards are dealt (649a.8(d))."""
         return any(placed.wager in NEED_COMMUNITY for placed in self.wagers)
+
+    def turns_community(self, position: int) -> bool:
+        """Return whether the community cards are turned up at a position's turn, or before it.
+
+        The cards of a folded hand are collected before, unless a wager keeps them on the table.
+        """
+        collected = position in self.folded and not self.keeps_cards(position)
+        return not collected and any(
+            placed.position == position and placed.wager in NEED_COMMUNITY for placed in self.wagers
+        )
 
     def is_lit(self, position: int, wager: str) -> bool:
         """Return whether a wager's light is lit at a position (649a.7(d)(4))."""

@@ -223,7 +223,9 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     if not state.wagers:
         answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
         return Transition(replace(state, phase=Phase.LOCKED), answer)
-    name = f"R{stamp.seq}"
+    # The number is never higher than `stamp.seq`. So if the table's state is lost, the name is new.
+    number = state.rounds + 1 if state.rounds else stamp.seq
+    name = f"R{number}"
     positions = [
         WageredPosition(
             position=position,
@@ -237,7 +239,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
         for position in sorted({placed.position for placed in state.wagers})
     ]
     event = Wagers(seq=stamp.seq, at=stamp.at, round=name, positions=positions)
-    return Transition(replace(state, phase=Phase.LOCKED, round=name), None, event)
+    locked = replace(state, phase=Phase.LOCKED, round=name, rounds=number)
+    return Transition(locked, None, event)
 
 
 def try_again(state: TableState, stamp: Stamp) -> Transition:

@@ -9,7 +9,7 @@ HELD: Final = "held"
 """Name of the state of a table that must wait for a hand pay. It is also the refusal code for
 events of such a table."""
 
-HELD_MESSAGE: Final = "the table is held: the cards stay until the documents of a win are done"
+HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its payment is recorded"
 
 
 def holds_table(paid_from: str | None) -> bool:

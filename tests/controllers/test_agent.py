@@ -62,7 +62,7 @@ async def test_a_round_is_played_and_its_events_arrive_once(
     await say_all(agent, "wager 1 progressive; lockout; void")
     assert types_of(service) == ["wagers", "result"] * 3 + ["wagers", "void"]
     assert service.applied[0]["round"] == "R1"
-    assert service.applied[6]["round"] == "R7"
+    assert service.applied[6]["round"] == "R4"
     assert b"null" not in b"".join(payload for _, payload in service.heard)
 
 
@@ -271,6 +271,18 @@ async def test_a_lost_outbox_goes_on_from_the_services_number(
         await say_all(agent, ROUND)
     assert [event["seq"] for event in service.applied] == [42, 43]
     assert service.applied[0]["round"] == "R42"
+
+
+async def test_an_older_copy_of_the_outbox_uses_no_name_of_a_round_twice(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+) -> None:
+    async with live_agent(mosquitto.url, tmp_path / "old.sqlite") as agent:
+        await say_all(agent, f"{ROUND}; {ROUND}")
+    service.last_seq = 41
+    async with live_agent(mosquitto.url, tmp_path / "old.sqlite") as agent:
+        await say_all(agent, f"{ROUND}; {ROUND}")
+    names = [event["round"] for event in service.applied if event["type"] == "wagers"]
+    assert names == ["R1", "R2", "R42", "R43"]
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")

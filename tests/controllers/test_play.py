@@ -201,14 +201,14 @@ def test_a_round_without_a_progressive_wager_sends_nothing() -> None:
     assert table.state.phase is Phase.OPEN
 
 
-def test_a_round_is_named_after_the_number_of_its_wagers() -> None:
+def test_the_names_of_rounds_are_numbered_without_gaps() -> None:
     table = HandTable()
     table.say_all(f"{TO_DEAL}; void; {TO_DEAL}; fold 3; dealer As Ks Qs; settle; {TO_DEAL}")
     assert [(event.round, event.seq) for event in table.sent if not isinstance(event, Result)] == [
         ("R1", 1),
         ("R1", 2),
-        ("R3", 3),
-        ("R5", 5),
+        ("R2", 3),
+        ("R3", 5),
     ]
 
 

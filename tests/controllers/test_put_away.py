@@ -203,16 +203,14 @@ def test_the_table_waits_where_the_wins_of_too_many_rounds_do() -> None:
     table.state = decide(table.state, "C0", "validated")
     assert code_of(table, "next") == "claims_wait", "it is not acknowledged"
     table.say_all("done R1; next")
-    assert (len(waiting(table)), waiting(table)[-1]) == (WAITING_MAX, ("R17", 1))
+    assert (len(waiting(table)), waiting(table)[-1]) == (WAITING_MAX, ("R9", 1))
 
 
 def test_a_table_without_a_button_for_done_is_not_stopped_by_rounds_that_are_decided() -> None:
     table = full()
     table.state = decide(table.state, "C1", "rejected")
     table.say_all("lockout")
-    assert [name for name, _ in waiting(table)] == [
-        f"R{number}" for number in (1, *range(5, 18, 2))
-    ]
+    assert [name for name, _ in waiting(table)] == [f"R{number}" for number in (1, *range(3, 10))]
 
 
 def test_a_decision_on_the_last_settlement_is_shown_too() -> None:

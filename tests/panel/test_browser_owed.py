@@ -60,7 +60,7 @@ async def test_a_win_that_waits_stays_in_sight_through_every_step_of_later_round
     await expect(strip).to_be_visible()
     await hand.type("Hand of position 1", "2h 5d Jc")
     await hand.touch("Settle the round")
-    await hand.says("Settlement of round R3")
+    await hand.says("Settlement of round R2")
     await expect(strip).to_contain_text("wait for floorperson, $70.00")
     await service.jackpot("C1", "validated")
     await expect(strip).to_contain_text("Position 3: PAY $70.00")
@@ -187,9 +187,9 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     await hand.tick_off("Round R1 done")
     touched = next(body for body in late if '"next"' in body)
     await settle(hand, 3, "9s 8s 7s")
-    await hand.says("Settlement of round R3")
+    await hand.says("Settlement of round R2")
     assert not (await panel.agent.handle(touched.encode())).ok
-    await hand.says("Settlement of round R3")
+    await hand.says("Settlement of round R2")
 
 
 @pytest.mark.section("649a.11(c)(5)(v)")

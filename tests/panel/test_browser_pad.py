@@ -10,6 +10,8 @@ from tests.panel.test_browser_owed import WAITS, settle
 
 SIZES: Final = ((1280, 800), (1280, 720), (1024, 768))
 ONE_LINE_PX: Final = 56
+CUT: Final = """() => [...document.querySelectorAll(".meter p")].filter((text) =>
+  text.scrollWidth > text.clientWidth).map((text) => text.textContent)"""
 HANDS: Final = ("As Ks Qs", "2h 5d Jc", "2s 4d Jd", "3s 5h Js", "4c 6h Qd", "4h 6c Qh")
 KEYS: Final = """() => [...document.querySelectorAll(".key")].map((key) => {
   const { x, y, width, height } = key.getBoundingClientRect();
@@ -19,14 +21,19 @@ KEYS: Final = """() => [...document.querySelectorAll(".key")].map((key) => {
 
 
 class PadBoxes:
-    """Boxes of the keys at each size; the same in all states."""
+    """Boxes of the keys and of *No winners* at each size; the same in all states."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._first: dict[tuple[int, int], object] = {}
+        self._no_win: dict[tuple[int, int], object] = {}
 
     async def check(self, state: str) -> None:
-        """Check that all keys are on the screen, uncovered, and where they were at first."""
+        """Check that all keys are on the screen, uncovered, and where they were at first.
+
+        Also check *No winners*, if it is there, and that no text of a meter is cut.
+        """
+        no_win = self._page.locator("#no-win")
         for width, height in SIZES:
             await self._page.set_viewport_size({"width": width, "height": height})
             keys = await self._page.evaluate(KEYS)
@@ -37,6 +44,11 @@ class PadBoxes:
                 assert uncovered, (state, name, width, height)
                 assert min(wide, high) >= 47.5, (state, name, width, height)
             assert self._first.setdefault((width, height), keys) == keys, (state, width, height)
+            assert await self._page.evaluate(CUT) == [], (state, width, height)
+            if await no_win.count():
+                box = await no_win.bounding_box()
+                first = self._no_win.setdefault((width, height), box)
+                assert first == box, (state, width, height)
 
 
 async def test_the_pad_is_whole_and_never_moves(
@@ -45,6 +57,8 @@ async def test_the_pad_is_whole_and_never_moves(
     boxes = PadBoxes(page)
     service.settlement = WAITS
     service.draw = {"magic_card": "Ts", "lucky_position": 3}
+    await service.meter(12_345_678, 1, state="pending")
+    await hand.says("A win is pending")
     every = [(f"Position {each} Progressive", f"Position {each} Five-Card Progressive")
              for each in range(1, 8)]  # fmt: skip
     await hand.wager(*(name for names in every for name in names))
@@ -61,9 +75,11 @@ async def test_the_pad_is_whole_and_never_moves(
     await hand.touch("Same player…")
     for position, cards in zip(range(7, 1, -1), HANDS, strict=True):
         await hand.type(f"Hand of position {position}", cards)
+        if position == 7:
+            await hand.type("Community cards", "Th Jh")
+            await boxes.check("the community cards are entered")
     await hand.touch("Position 7 fold, cards stay", "Position 1 fold")
     await boxes.check("hands are entered, two folds")
-    await hand.type("Community cards", "Th Jh")
     await hand.says("All required cards are entered.")
     await boxes.check("all is entered")
     service.answering = False
@@ -108,5 +124,5 @@ async def test_the_pad_stays_with_an_earlier_round_listed(
     await boxes.check("the earlier round is open")
     await line.click()
     await hand.touch("Last settlement")
-    await hand.says("Settlement of round R3")
+    await hand.says("Settlement of round R2")
     await boxes.check("the last settlement")

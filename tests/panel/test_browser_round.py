@@ -168,11 +168,13 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Wait for floorperson")
     await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
     await service.jackpot("C1", "validated")
-    await expect(held).to_contain_text("documents are not done yet")
+    await expect(held).to_contain_text(
+        "Another floorperson pays it by hand and records the payment."
+    )
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
     await service.jackpot("C1", "paid")
     await expect(hand.button("Next round")).to_be_visible()
-    await hand.says("Paid by hand: documents done")
+    await hand.says("Paid by a floorperson")
     await hand.touch("Next round")
     await hand.wager("Position 1 Progressive")
 

@@ -98,7 +98,7 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.says("Do not pay: hand pay, cards stay")
         service.finals = [service.final("C1", "paid")]
         async with serving(stand):
-            await hand.says("Paid by hand: documents done")
+            await hand.says("Paid by a floorperson")
             await hand.says("Settlement of round R1")
             await hand.touch("Next round")
 

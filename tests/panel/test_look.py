@@ -114,15 +114,61 @@ def test_a_round_under_way_can_be_entered_though_the_link_is_down() -> None:
 def test_hands_are_asked_for_as_they_are_turned_up_the_dealers_first_then_from_his_right() -> None:
     table = played("wager 1 progressive; wager 6 five_card_progressive; lockout; chips 2")
     found = []
-    for event in ("dealer 2c 3c 4c", "hand 6 As Ks Qs", "fold 1", "community Ah Kh", None):
+    for event in ("dealer 2c 3c 4c", "hand 6 As Ks Qs", "community Ah Kh", "fold 1", None):
         found.append(view_of(table).next)
         if event:
             table.say_all(event)
-    assert found == ["dealer", "6", "1", "community", None]
+    assert found == ["dealer", "6", "community", "1", None]
     assert "settle" in view_of(table).can
     table.say_all("retract community")
     view = view_of(table)
     assert (view.missing, "settle" in view.can) == (["the community cards"], False)
+
+
+@pytest.mark.section("649a.11(c)(7)")
+@pytest.mark.section("649a.11(c)(8)")
+@pytest.mark.reading("T13")
+@pytest.mark.parametrize(
+    ("wagers", "entered", "order"),
+    [
+        ("wager 1 five_card_hand_bonus; wager 6 progressive", "", ["6", "1", "community"]),
+        ("wager 1 progressive; wager 6 five_card_hand_bonus", "", ["6", "community", "1"]),
+        ("wager 1 progressive; wager 6 five_card_hand_bonus", "no_win", ["community"]),
+        ("wager 1 progressive; wager 6 five_card_progressive", "fold 6", ["1", "community"]),
+    ],
+)
+def test_the_community_cards_are_asked_for_at_the_turn_of_the_first_wager_that_needs_them(
+    wagers: str, entered: str, order: list[str]
+) -> None:
+    chips = 2 - wagers.count("five_card_hand_bonus")
+    table = played(f"{wagers}; lockout; chips {chips}; dealer 2c 3c 4c")
+    if entered:
+        table.say_all(entered)
+    entries = {"1": "hand 1 As Ks Qs", "6": "hand 6 Ad Kd Qd", "community": "community Ah Kh"}
+    found = []
+    while (name := view_of(table).next) is not None:
+        found.append(name)
+        table.say_all(entries[name])
+    assert found == order
+
+
+@pytest.mark.reading("T10")
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("wager 3 progressive; lockout; chips 1", True),
+        ("wager 3 progressive; lockout; chips 1; no_win", False),
+        ("wager 3 five_card_hand_bonus; lockout; chips 0", False),
+        (
+            "; ".join(f"wager {each} progressive" for each in range(1, 8)) + "; lockout; chips 7",
+            False,
+        ),
+    ],
+)
+def test_hands_without_a_progressive_wager_are_asked_for_only_if_they_can_matter(
+    text: str, *, asked: bool
+) -> None:
+    assert view_of(played(text)).envy_unread is asked
 
 
 @pytest.mark.reading("T8")
@@ -227,7 +273,7 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
     table.fault = DeviceRefusal("closed", "closed for the night")
     shut = view_of(table).shut
     assert shut is not None
-    assert shut.then == "The table is released when the documents are done."
+    assert shut.then == "The table is released when the payment is recorded."
     waiting = view_table(
         table.layout, table.state, fault=table.fault, values={}, unanswered="settle"
     )

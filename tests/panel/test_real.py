@@ -67,7 +67,7 @@ async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
         await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
         stand.service.decide(claim["claim"], "pay", slip="HP-1")
         await expect(hand.button("Next round")).to_be_visible()
-        await hand.says("Paid by hand: documents done")
+        await hand.says("Paid by a floorperson")
         await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
         await hand.touch("Next round", "Same as last round")
         await expect(hand.button("Position 5 5 of 6 Progressive")).to_have_attribute(

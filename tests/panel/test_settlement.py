@@ -96,7 +96,7 @@ def test_a_hand_pay_is_never_paid_at_the_table() -> None:
         hand_pay = shown(settled(**decided))[1]
         assert hand_pay.act == "Do not pay: hand pay, cards stay"
         assert "649a.11(c)(5)(iv)" in hand_pay.why[-1]
-    assert shown(settled(C0="paid"))[1].act == "Paid by hand: documents done"
+    assert shown(settled(C0="paid"))[1].act == "Paid by a floorperson"
 
 
 def test_what_is_rejected_is_not_paid_and_the_envy_under_it_is_asked_about() -> None:
@@ -159,13 +159,17 @@ def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str)
     state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
     (held,) = held_views(state)
     assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
+    assert held.told.startswith("Do not pay. A floorperson must validate the win.")
     validated = SettledRound(
         round="R1", lines=(), claims=(claim,),
         decided=(ClaimDecision("C0", "validated"),),
     )  # fmt: skip
     (held,) = held_views(TableState(phase=Phase.HELD, held=("C0",), settled=validated))
     assert held.validated
-    assert "documents" in held.told
+    assert held.told == (
+        "Do not pay. The win is validated. Another floorperson pays it by hand and records the"
+        " payment."
+    )
 
 
 def test_a_claim_that_only_an_older_version_knew_is_still_shown() -> None:
@@ -195,18 +199,27 @@ def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
 @pytest.mark.parametrize(
     ("decided", "message"),
     [
-        ({"C0": "paid", "C1": "validated"}, "A win waits for a floorperson. Pay the rest."),
+        (
+            {"C0": "paid", "C1": "validated"},
+            "A win waits for a floorperson. Pay and credit the rest.",
+        ),
         (
             {"C0": "rejected", "C1": "validated", "C2": "validated"},
-            "A win was rejected: ask the floorperson about the Envy Bonus. Pay the rest.",
+            (
+                "A win was rejected: ask the floorperson about the Envy Bonus."
+                " Pay and credit the rest."
+            ),
         ),
         (
             {"C0": "paid", "C1": "rejected", "C2": "validated"},
-            "A win was rejected: do not pay it. Pay the rest, then begin the next round.",
+            (
+                "A win was rejected: do not pay it."
+                " Pay and credit the rest, then begin the next round."
+            ),
         ),
         (
             {"C0": "paid", "C1": "validated", "C2": "validated"},
-            "Pay, collect, then begin the next round.",
+            "Pay and credit, then begin the next round.",
         ),
     ],
 )
@@ -218,3 +231,18 @@ def test_the_dealers_message_agrees_with_what_each_position_gets(
     asked = {each.position: each.ask for each in view.due if each.ask}
     assert asked == ({5: 10_000} if "ask the floorperson" in message else {})
     assert any(each.wait for each in view.due) == ("waits" in message)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((), "Nothing is due. Begin the next round."),
+        (LINES[:1], "Nothing is due. Begin the next round."),
+        (LINES[3:4], "Pay, then begin the next round."),
+        (LINES[5:6], "Credit, then begin the next round."),
+    ],
+)
+def test_the_dealers_message_names_only_what_is_to_be_done(
+    lines: tuple[Line, ...], message: str
+) -> None:
+    assert settled_view(SettledRound(round="R1", lines=lines)).told == message

@@ -44,8 +44,8 @@ const ACTIONS = {
   locked_out: voids,
   dealt: ({ view }) => [
     tally(view.missing.length ? `Missing: ${view.missing.join("; ")}`
-      : "All required cards are entered. Also enter hands without a progressive wager: "
-        + "they may bring Envy Bonuses."),
+      : ["All required cards are entered.", view.envy_unread
+        && " Also enter hands without a progressive wager that may bring Envy Bonuses."]),
     view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", "Count again",
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
     voids(),
@@ -113,11 +113,13 @@ const pile = ({ view, target }, what, name, size) => html`<div class="pile" role
 
 const dealing = (state) => html`
   <div class="piles">
-    ${pile(state, "dealer", "Dealer", state.view.dealer_cards)}
-    ${state.view.needs_community && pile(state, "community", "Community", 2)}
-    <${DrawMade} draw=${state.view.draw} />
-    ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
-      { class: "small", "aria-expanded": state.links })}
+    <div class="dealt">
+      ${pile(state, "dealer", "Dealer", state.view.dealer_cards)}
+      ${state.view.needs_community && pile(state, "community", "Community", 2)}
+      <${DrawMade} draw=${state.view.draw} />
+      ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
+        { class: "small", "aria-expanded": state.links })}
+    </div>
     ${state.view.can.includes("no_win") && button("no-win",
       state.view.positions.some((place) => place.lit.length && place.cards) ? "No other winners" : "No winners",
       () => press({ event: "no_win" }), { class: "go" })}

@@ -62,8 +62,9 @@ export const Held = ({ held, positions }) => html`<section class="held notice wa
     data-validated=${claim.validated}>
     <b>${claim.position === null ? claim.item
       : `Position ${claim.position}: ${claim.item}, ${money(claim.amount)}`}</b>
-    ${` ${claim.told}. Claim ${claim.claim}, ${claim.rule}.`}
+    ${` ${claim.told}`} <span class="of">Claim ${claim.claim}, ${claim.rule}.</span>
   </li>`)}</ul>
-  <p>Play continues when all their documents are done.${positions.some((place) => place.lit.length)
+  <p>Wait. The panel continues by itself when each payment is recorded.${
+    positions.some((place) => place.lit.length)
     && " Lit wagers stay accepted. To take one back, touch its light."}</p>
 </section>`;
