@@ -65,9 +65,9 @@ async def test_envy_alone_is_paid_or_found_not_to_be_due_with_a_reason(room: Flo
     await expect(card).to_contain_text("no win of this hand waits")
     await expect(card.locator(".amount")).to_have_text("$100.00")
     await press(card, "Envy not due")
-    await answer(page, "Not due $100.00")
+    await answer(page, "Reject Envy of $100.00")
     await expect(dialog(page).get_by_role("alert")).to_contain_text("Say why")
     await dialog(page).get_by_label("Why not?").fill("cards entered wrongly")
-    await answer(page, "Not due $100.00")
+    await answer(page, "Reject Envy of $100.00")
     await expect(card).to_have_count(0)
     assert acts_of(room) == [("c3-e3", "reject_envy", "Flo")]

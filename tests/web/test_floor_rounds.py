@@ -60,7 +60,9 @@ async def test_many_wins_are_short_rows_in_their_rounds_the_largest_first(
     assert (await shown(page))[:6] == ["w12", "w14", "w13", "w3", "w5", "w4"]
     assert await page.evaluate("document.documentElement.scrollHeight") <= HIGHEST_PX
     first = page.locator(".round").first
-    await expect(first.locator(".round-head")).to_have_text("TCP-04 · Round R4 3 wins, $23,697.05")
+    await expect(first.locator(".round-head")).to_have_text(
+        "TCP-04 · Round R4 3 wins: $23,597.05 + Envy $100.00"
+    )
     await expect(claim_card(page, win(4))).to_contain_text("+ Envy $100.00")
     await check_view(page)
 

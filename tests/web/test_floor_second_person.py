@@ -21,7 +21,7 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     await press(claim_card(flo, CLAIM), "Reject")
     await expect(dialog(flo)).to_contain_text("Another person must confirm this")
     await dialog(flo).get_by_text("Hand misread").click()
-    await answer(flo, "Request $1,510.00")
+    await answer(flo, "Request rejection of $1,510.00")
     own = claim_card(flo, CLAIM)
     await expect(own).to_contain_text("Flo requests to reject it")
     await expect(own.get_by_role("button", name="Confirm rejection")).to_be_disabled()
@@ -34,6 +34,43 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     await answer(finn, "Reject $1,510.00")
     await expect(claim_card(finn, CLAIM)).to_have_count(0)
     assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
+
+
+async def test_a_request_in_a_short_row_is_confirmed_there(room: FloorRoom) -> None:
+    """The request and the title of the Envy Bonuses agree whether these are due."""
+    row = msgspec.structs.replace(CLAIM, two_people_reject=True)
+    room.stand.claims.claims = {f"c{n}": msgspec.structs.replace(row, claim=f"c{n}", round=f"R{n}")
+                                for n in range(6)}  # fmt: skip
+    flo = await room.signed_in("Flo", size="phone")
+    card = flo.locator('.claim[data-claim="c3"]')
+    await card.locator("h2 button").click()
+    await press(card, "Reject")
+    await expect(dialog(flo)).not_to_contain_text("owed once")
+    await dialog(flo).get_by_text("Hand misread").click()
+    await dialog(flo).get_by_text("The hand was not as entered").click()
+    await answer(flo, "Request rejection of $1,510.00")
+    await expect(card).to_contain_text("Envy Bonuses: not due once the rejection is confirmed")
+    await press(card, "Show less")
+    await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()
+
+    finn = await room.signed_in("Finn", size="phone")
+    card = finn.locator('.claim[data-claim="c3"]')
+    await expect(card).to_contain_text("Rejection to confirm")
+    await press(card, "Confirm rejection")
+    await expect(dialog(finn)).to_contain_text("not due once the rejection is confirmed")
+    await expect(dialog(finn)).not_to_contain_text("owed once the win is decided")
+    await answer(finn, "Reject $1,510.00")
+    await expect(card).to_have_count(0)
+    assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
+
+
+@pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
+async def test_slip_and_dispute_are_next_to_each_other(room: FloorRoom, size: str) -> None:
+    room.stand.claims.put(LARGE)
+    card = claim_card(await room.signed_in("Flo", size=size), CLAIM)
+    boxes = [await card.get_by_role("link", name=name).bounding_box()
+             for name in ("Payout slip", "Dispute")]  # fmt: skip
+    assert len({box["y"] for box in boxes if box is not None}) == 1
 
 
 async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
@@ -57,10 +94,10 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     await flo.locator(".wins .row").filter(has_text="$1,510.00").click()
     await press(dialog(flo), "Reopen")
     await expect(dialog(flo)).to_contain_text("Rejected by Finn: Card fouled.")
-    await answer(flo, "Request $1,510.00")
+    await answer(flo, "Request reopening of $1,510.00")
     await expect(dialog(flo).get_by_role("alert")).to_have_text("Say why.")
     await dialog(flo).get_by_label("Why was the rejection wrong?").fill("The camera shows it")
-    await answer(flo, "Request $1,510.00")
+    await answer(flo, "Request reopening of $1,510.00")
     await expect(dialog(flo)).to_have_count(0)
 
     finn = await room.signed_in("Finn")

@@ -36,7 +36,52 @@ def paid(number: int, **fields: object) -> ClaimRow:
 
 
 def wins(page: Page) -> Locator:
-    return page.locator(".wins li")
+    return page.locator(".wins li:has(> .row)")
+
+
+async def test_wins_of_a_round_are_together_under_its_sum(room: FloorRoom) -> None:
+    """The sum has no rejected win. A filter can show only some wins of a round."""
+    both = {"round": "R5", "turns": 2, "envy_state": "paid"}
+    alone = {"round": "R5", "turns": 1, "amount": 0, "only_envy": True, "envy_state": "paid"}
+    rows = (
+        paid(1, turn=1, amount=100_000, hand_record="R5-3", **both),
+        paid(2, turn=2, amount=5_000, hand_record="R5-5", envy_amount=0, envy=[], **both),
+        paid(3, hand_record="R5-3", **alone),
+        paid(4, round="R6", turns=2, state="rejected", envy_state="rejected"),
+        paid(5, round="R6", turns=2, amount=7_000, envy_amount=0, envy=[], envy_state=None),
+    )
+    room.stand.claims.claims = {row.claim: row for row in rows}
+    page = await room.signed_in("Audrey", "wins")
+    heads = page.locator(".wins .round-head")
+    await expect(heads).to_have_text([
+        "TCP-03 · Round R6 2 wins, 1 rejected: $70.00",
+        "TCP-03 · Round R5 3 wins: $1,050.00 + Envy $200.00",
+    ])  # fmt: skip
+    sums = wins(page).locator(".sum")
+    await expect(sums).to_have_text(["$70.00", "$1,510.00", "$100.00", "$1,000.00", "$50.00"])
+    await expect(wins(page).nth(3)).to_contain_text("+ Envy $100.00")
+    await page.locator(".further summary").click()
+    await page.get_by_label("State").select_option("paid")
+    room.stand.claims.put(paid(2, state="rejected", **both))
+    await press(page.locator(".search"), "Search")
+    await expect(heads).to_have_text("TCP-03 · Round R5 2 wins: $1,000.00 + Envy $200.00")
+
+
+@pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
+async def test_the_two_dates_of_the_search_are_in_one_row(room: FloorRoom, size: str) -> None:
+    page = await room.signed_in("Flo", "wins", size)
+    await page.locator(".further summary").click()
+    one, other = (
+        page.get_by_label(label, exact=True) for label in ("From", "To, that day included")
+    )
+    assert await top(one) == await top(other)
+
+
+async def top(of: Locator) -> float:
+    """Return the vertical place of an element on its page."""
+    box = await of.bounding_box()
+    assert box is not None
+    return box["y"]
 
 
 @pytest.mark.duty("D16")

@@ -23,6 +23,8 @@ export const stateText = (claim) => {
   if (waitsForPay(claim)) return "To be paid";
   return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];
 };
+/* The Envy Bonuses of a claim in cents, without those that are not due. */
+export const dueEnvy = (claim) => (claim.envy_state === "rejected" ? 0 : claim.envy_amount);
 export const place = (claim) => `Table ${claim.table}, position ${claim.position}`;
 export const itemName = (claim) => claim.item_name || format.item(claim.item);
 export const handName = (claim) => claim.hand_name || format.capital(format.plain(claim.hand));
@@ -56,7 +58,9 @@ const by = (name, at) => (name ? `${name}, ${format.moment(at)}` : "");
 const envyTitle = (claim) => {
   const decided = claim.envy_by ? ` by ${by(claim.envy_by, claim.envy_at)}` : "";
   switch (claim.envy_state) {
-    case "pending": return "Envy Bonuses: owed once the win is decided";
+    case "pending": return claim.request?.envy_not_due
+      ? "Envy Bonuses: not due once the rejection is confirmed"
+      : "Envy Bonuses: owed once the win is decided";
     case "paid": return `Envy Bonuses: paid${decided}`;
     case "rejected": return `Envy Bonuses: not due, ${claim.envy_reason ?? "the hand was not as entered"}`;
     default: return claim.envy_not_due
@@ -65,9 +69,9 @@ const envyTitle = (claim) => {
   }
 };
 
-export const Envy = ({ claim }) => claim.envy.length > 0 && html`
+export const Envy = ({ claim, title = envyTitle(claim) }) => claim.envy.length > 0 && html`
   <section class="envy">
-    <h3>${envyTitle(claim)}</h3>
+    <h3>${title}</h3>
     <ul>${claim.envy.map((owed) => html`
       <li><span>${format.who(owed.position, owed.patron)}</span> <span class="sum">${money(owed.amount)}</span></li>`)}
     </ul>

@@ -60,13 +60,13 @@ const reject = (claim, done) => open({
     <${Again} claim=${claim} />
     <${Reasons} />
     ${claim.envy.length > 0 && html`
-      <${claims.Envy} claim=${claim} />
-      <${Choice} legend="And the Envy Bonuses?" name="envy" options=${[
+      <${claims.Envy} claim=${claim} title="Envy Bonuses for this hand" />
+      <${Choice} legend="Are these Envy Bonuses due?" name="envy" options=${[
         ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
         ["due", "The hand is as entered: Envy Bonuses are due"],
       ]} />`}
     <p>${rejectedText(claim)}</p>`,
-  confirm: `${claim.two_people_reject ? "Request" : "Reject"} ${money(claim.amount)}`,
+  confirm: `${claim.two_people_reject ? "Request rejection of" : "Reject"} ${money(claim.amount)}`,
   kind: "stop",
   act: (form) => {
     const chosen = needed(form, "reason", "Say why.");
@@ -106,7 +106,7 @@ const reopen = (claim, done) => open({
     <p>${`Rejected by ${claim.decided_by}: ${claim.reason}.`}</p>
     <${Field} label="Why was the rejection wrong?" name="reason" />
     <p>Another person must confirm this before the gaming day is closed.</p>`,
-  confirm: `Request ${money(claim.amount)}`,
+  confirm: `Request reopening of ${money(claim.amount)}`,
   act: (form) => api.post(path(claim, "reopen"), { reason: needed(form, "reason", "Say why.") }),
   done,
 });
@@ -169,7 +169,7 @@ const rejectEnvy = (claim, done) => open({
     <${claims.Envy} claim=${claim} />
     <${Field} label="Why not?" name="reason" />
     <p>Nothing is paid for them.</p>`,
-  confirm: `Not due ${money(claim.envy_amount)}`,
+  confirm: `Reject Envy of ${money(claim.envy_amount)}`,
   kind: "stop",
   act: (form) => api.post(path(claim, "reject-envy"), { reason: needed(form, "reason", "Say why.") }),
   done,
@@ -211,10 +211,11 @@ const buttons = (claim, me) => {
   ];
 };
 
-/* The button of a win in a short row: its next step. While a request waits, there is none: the row
-   is opened first. */
-export const nextStep = (claim, me) =>
-  (claim.request ? undefined : buttons(claim, me).find(([kind]) => kind === "go"));
+/* The button of a win in a short row: its next step. */
+export const nextStep = (claim, me) => {
+  const shown = buttons(claim, me);
+  return claim.request ? shown.at(-1) : shown.find(([kind]) => kind === "go");
+};
 
 /* The buttons of a win for the signed-in user. If the user is not allowed to press a button, the
    reason is shown. */
@@ -226,9 +227,11 @@ export const ClaimActs = ({ claim, me, done }) => {
       ${shown.map(([kind, label, act, cents, off]) => html`
         <${Action} key=${label} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`}
           off=${off} onClick=${() => act(claim, done)} />`)}
-      <${claims.SlipLink} claim=${claim} />
-      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank"
-        rel="noopener">Dispute</a>
+      <div class="documents">
+        <${claims.SlipLink} claim=${claim} />
+        <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank"
+          rel="noopener">Dispute</a>
+      </div>
       ${shown.map(([, , , , off]) => off && html`<p class="why">${off}</p>`)}
     </div>`;
 };

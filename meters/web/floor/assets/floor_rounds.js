@@ -1,29 +1,45 @@
-/* The waiting wins of each round, in the order in which they are shown, and the search in them. */
+/* Wins in groups by their round, the heads of these groups, and the search in waiting wins. */
 
 import * as claims from "./floor_claims.js";
+import * as format from "./floor_format.js";
 import { money } from "./money.js";
+import { html } from "./preact.js";
 
-/* What is to be paid for a claim, with its Envy Bonuses. */
-const due = (claim) => claim.amount + (claim.envy_state === "rejected" ? 0 : claim.envy_amount);
-const most = (wins) => Math.max(...wins.map(due));
+const largest = ({ wins }) => Math.max(...wins.map(claims.sum));
 const groupBy = (rows, key) => {
   const groups = new Map();
   for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
   return [...groups.values()];
 };
 
-/* The rounds of claims, those with the largest win first. In a round, the wins of a hand follow
-   each other, in the order of the ledger. */
-export const roundsOf = (waiting) =>
-  groupBy(waiting, (claim) => `${claim.table} ${claim.round}`)
-    .sort((one, other) => most(other) - most(one))
-    .map((wins) => ({
-      id: `${wins[0].table} ${wins[0].round}`,
-      table: wins[0].table,
-      round: wins[0].round,
-      sum: wins.reduce((sum, claim) => sum + due(claim), 0),
-      wins: groupBy(wins, (claim) => claim.hand_record || claim.position).flat(),
-    }));
+/* The rounds of claims, in the order of their first claims. In a round, the wins of a hand follow
+   each other. */
+export const roundsOf = (rows) =>
+  groupBy(rows, (claim) => `${claim.link} ${claim.table} ${claim.round}`).map((wins) => ({
+    id: `${wins[0].link} ${wins[0].table} ${wins[0].round}`,
+    wins: groupBy(wins, (claim) => claim.hand_record || claim.position).flat(),
+  }));
+
+/* The rounds of waiting claims, the round with the largest win first. */
+export const waitingRounds = (rows) =>
+  roundsOf(rows).sort((one, other) => largest(other) - largest(one));
+
+const countText = (wins) => {
+  const all = Math.max(...wins.map(({ turns }) => turns));
+  return wins.length < all ? `${wins.length} of ${all} wins` : format.count(wins.length, "win");
+};
+
+/* The head of a round with several wins: their count and sum, without those that were rejected. */
+export const RoundHead = ({ wins }) => {
+  const won = wins.filter(({ state }) => state !== "rejected");
+  const rejected = wins.length - won.length;
+  const sum = won.reduce((cents, claim) => cents + claim.amount, 0);
+  const envy = wins.reduce((cents, claim) => cents + claims.dueEnvy(claim), 0);
+  return wins.length > 1 && html`
+    <p class="round-head"><strong>${`${wins[0].table} · Round ${wins[0].round}`}</strong>
+      <span>${` ${countText(wins)}${rejected ? `, ${rejected} rejected` : ""}: ${money(sum)}`}
+        ${envy > 0 && html`<span class="envy-sum">${` + Envy ${money(envy)}`}</span>`}</span></p>`;
+};
 
 /* Check if a claim is in a state, and has all words of a search. Without a state, every state
    matches. */

@@ -10,7 +10,7 @@ import { Action } from "./floor_dialog.js";
 import { ClaimActs, nextStep } from "./floor_decisions.js";
 import * as format from "./floor_format.js";
 import { useAnswer, useNow } from "./floor_reading.js";
-import { matches, roundsOf } from "./floor_rounds.js";
+import { RoundHead, matches, waitingRounds } from "./floor_rounds.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -144,11 +144,9 @@ const OpenClaim = ({ claim, me, now, isNew, done, close }) => html`
       ${close && html`<button type="button" aria-expanded="true" onClick=${close}>Show less</button>`}
     </div>`;
 
-const Round = ({ table, round, sum, wins, ...row }) => html`
+const Round = ({ wins, ...row }) => html`
   <li class="round">
-    ${wins.length > 1 && html`
-      <p class="round-head"><strong>${`${table} · Round ${round}`}</strong>
-        ${` ${format.count(wins.length, "win")}, ${money(sum)}`}</p>`}
+    <${RoundHead} wins=${wins} />
     <ol class="claims">
       ${wins.map((claim) => html`<${WaitingClaim} key=${claim.claim} claim=${claim} ...${row}
         isNew=${row.isNew(claim.claim)} />`)}
@@ -193,7 +191,7 @@ export const Waiting = ({ me, waiting: { found, arrivedAt, read: done } }) => {
   const isFiltered = Boolean(state || words);
   const isFew = (found?.length ?? 0) <= FEW;
   const asks = isFiltered ? [] : found?.filter(({ ask }) => ask) ?? [];
-  const rounds = roundsOf((found ?? []).flatMap(({ claim }) => claim ?? [])
+  const rounds = waitingRounds((found ?? []).flatMap(({ claim }) => claim ?? [])
     .filter((claim) => matches(claim, state, words)));
   const shown = asks.length + rounds.length;
   /* After the sign-in, the focus is nowhere. It goes to the first row. */

@@ -6,6 +6,7 @@ import { ClaimActs } from "./floor_decisions.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { useAnswer } from "./floor_reading.js";
+import { RoundHead, roundsOf } from "./floor_rounds.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -66,8 +67,10 @@ const Search = ({ form, search }) => {
             hint="A patron, a hand, a slip, a reason, a name" />
           <${dialogs.Field} label="Table" name="table" maxlength="32" ...${text} />
           <${dialogs.Select} label="State" name="state" options=${STATES} />
-          <${dialogs.Field} label="From" name="from" type="date" max=${LAST_DAY} />
-          <${dialogs.Field} label="To, that day included" name="to" type="date" max=${LAST_DAY} />
+          <div class="dates">
+            <${dialogs.Field} label="From" name="from" type="date" max=${LAST_DAY} />
+            <${dialogs.Field} label="To, that day included" name="to" type="date" max=${LAST_DAY} />
+          </div>
         </div>
         <div class="acts">
           <button class="go" type="submit">Search</button>
@@ -81,8 +84,10 @@ const Row = ({ claim, openWin }) => html`
   <li>
     <button class="row" type="button" onClick=${() => openWin(claim.claim)}>
       <span class="when">${format.moment(claim.at)}</span>
-      <span class="sum">${money(claim.amount)}</span>
-      <span class="main">${claims.handName(claim)}</span>
+      <span class="sum">${money(claims.sum(claim))}</span>
+      <span class="main">${claims.handName(claim)}
+        ${!claim.only_envy && claims.dueEnvy(claim) > 0
+          && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</span>
       <span class="about">
         ${[claims.place(claim), claims.itemName(claim), claim.patron].filter(Boolean).join(" · ")}</span>
       <${claims.Chip} claim=${claim} />
@@ -138,7 +143,11 @@ export const Wins = ({ me }) => {
     <h1 tabindex="-1">Wins</h1>
     <${Search} form=${form} search=${search} />
     <p class="nothing" role="status">${status}</p>
-    <ol class="wins">${found.wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} openWin=${openWin} />`)}</ol>
+    <ol class="wins">${roundsOf(found.wins).map(({ id, wins }) => html`
+      <li key=${id} class="round">
+        <${RoundHead} wins=${wins} />
+        <ol>${wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} openWin=${openWin} />`)}</ol>
+      </li>`)}</ol>
     <button type="button" hidden=${found.next === null} disabled=${busy}
       onClick=${() => read(found.query, found.wins, found.next)}>Earlier wins</button>`;
 };
