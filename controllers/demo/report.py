@@ -1,5 +1,7 @@
 """Output of a demonstration: its addresses, its progress, and its results."""
 
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -28,8 +30,8 @@ def show_addresses(
     ):
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
     console.print(
-        f"\nA simulated floor: {tables} tables with bot dealers and bot players, no money. One deck"
-        f" in {stack_every} is stacked, so jackpots occur.",
+        f"\nA simulated floor: {counted(tables, 'table')} with bot dealers and bot players, no"
+        f" money. One deck in {stack_every} is stacked, so jackpots occur.",
     )
 
 
@@ -55,8 +57,8 @@ def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterSho
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
     return (
-        f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
-        f" {books.wins:,} wins{top}"
+        f"{_clock(elapsed_s)}  {counted(books.rounds, 'round')},"
+        f" {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}{top}"
     )
 
 
@@ -69,8 +71,8 @@ def progress_view(
         state = "" if meter.state == "open" else meter.state
         table.add_row(meter.link, meter.name, Text(money(meter.amount), justify="right"), state)
     line = (
-        f"{_clock(elapsed_s)}  {books.rounds:,} rounds, {books.wagers:,} wagers,"
-        f" {books.wins:,} wins"
+        f"{_clock(elapsed_s)}  {counted(books.rounds, 'round')},"
+        f" {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}"
     )
     return Group(Text(line), table)
 
@@ -105,16 +107,32 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
     """Print whether second settlements agree with the service, and where the rounds are stored."""
-    settled = f"{rounds.settled:,} rounds of all games were settled again from wagers and cards"
+    settled = f"{counted(rounds.settled, 'round')} of all games settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")
     else:
         console.print(f"{settled}, with the same results.", style="green")
     console.print(
-        f"  pitlink settle < {quote(str(data / ROUNDS_FILE))}"
+        f"  {_own_command()} settle < {quote(str(data / ROUNDS_FILE))}"
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
         soft_wrap=True,
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 table`` or ``1,200 rounds``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _own_command() -> str:
+    """Return the command that runs this program, to be typed in the present directory."""
+    program = Path(sys.argv[0]).absolute()
+    on_path = shutil.which("pitlink")
+    if on_path is not None and program.exists() and program.samefile(on_path):
+        return "pitlink"
+    if len(program.parts) > len(Path.cwd().parts) + 1 and program.is_relative_to(Path.cwd()):
+        program = program.relative_to(Path.cwd())
+    return quote(str(program))
 
 
 def _clock(elapsed_s: float) -> str:

@@ -14,6 +14,7 @@ from controllers.agent.http_address import ListeningAddress
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.bots.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
+from controllers.demo.report import counted
 from controllers.demo.table_books import BookedAgent, TableBooks
 from meters.floor.floor_file import Floor, Link, Table, read_floor
 from meters.http.middleware import ServerSettings
@@ -64,8 +65,8 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
     except BaseExceptionGroup as group:
         raise user_error_in(group) or group from None
     print_text(
-        f"{len(chosen)} tables: {books.rounds:,} rounds with progressive wagers,"
-        f" {books.wagers:,} wagers, {books.wins:,} wins"
+        f"{counted(len(chosen), 'table')}: {counted(books.rounds, 'round')} with progressive"
+        f" wagers, {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}"
     )
 
 

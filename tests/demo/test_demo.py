@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -100,6 +101,16 @@ def settle_again(data: Path) -> None:
     assert done.stdout == (data / "settlements.jsonl").read_text()
 
 
+def settle_again_as_printed(output: str, cwd: Path) -> None:
+    """Run the last line that a demonstration printed, in the directory of the demonstration."""
+    command = output.splitlines()[-1]
+    assert "settle <" in command
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=cwd, env=NOWHERE, check=False
+    )
+    assert done.returncode == 0, command
+
+
 def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     """The tables' own books and the ledger agree, over two runs on the same data."""
     data = tmp_path / "data"
@@ -121,6 +132,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "simulated" in output
         assert "with the same results" in output
         settle_again(data)
+        settle_again_as_printed(output, tmp_path)
         runs.append(summary(output))
         assert not in_use(data)
     assert games_in(data) == {"three_card_poker"}

@@ -58,7 +58,7 @@ class Shut:
         self.asked += 1
         if self.asked == OFTEN:
             self.enough.set()
-        raise ActError("inoperable", "the store does not answer")
+        raise ActError("inoperable", "Redis does not answer")
 
 
 async def test_an_unreachable_store_is_reported_a_few_times_and_not_at_every_check() -> None:

@@ -87,7 +87,7 @@ def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
             "Ada Lovelace signs in with this PIN on the floor page within 24 hours, and chooses"
             " another."
         ),
-        "the store in the Redis that the floor file names is new: this is its first user",
+        "the Redis that the floor file names is new: this is its first user",
     ]
     assert user(floor, "add", "Flo", "--role", "floorperson", pin=PIN).returncode == 0
     assert user(floor, "disable", "FLO").stdout == "Flo is disabled\n"
@@ -162,20 +162,21 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
     floor.write_text(_floor(f"unix://{tmp_path}/none.sock", tmp_path))
     done = user(floor, "list")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "the store cannot be reached: Error 2" in done.stderr
+    assert "Redis cannot be reached: Error 2" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("typed", "status", "message"),
+    ("wrong", "message"),
     [
-        ([PIN, PIN], 0, "Bob is added as dealer"),
-        ([PIN, "314158"], 1, "the two PINs differ"),
-        (["111111"], 1, "must not be one digit repeated"),
+        ([], ""),
+        ([PIN, "314158"], "the two PINs differ: try again"),
+        (["111111"], "must not be one digit repeated, or a run up or down: try again"),
+        (["12345"], "a PIN has 6 to 12 digits: try again"),
     ],
 )
-def test_a_terminal_is_asked_twice_and_shows_nothing(
-    floor: Path, typed: list[str], status: int, message: str
+def test_a_terminal_is_asked_twice_until_the_pin_is_valid_and_shows_nothing(
+    floor: Path, wrong: list[str], message: str
 ) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -184,14 +185,33 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(
     )  # fmt: skip
     os.close(theirs)
     shown = ""
-    for prompt, pin in zip(("PIN: ", "again: "), typed, strict=False):
-        shown += _read_until(ours, prompt)
-        os.write(ours, f"{pin}\n".encode())
+    for pins in (wrong, [PIN, PIN]):
+        for prompt, pin in zip(("PIN (6 to 12 digits): ", "again: "), pins, strict=False):
+            shown += _read_until(ours, prompt)
+            os.write(ours, f"{pin}\n".encode())
     shown += _read_until(ours, "")
-    assert process.wait(30) == status
+    assert process.wait(30) == 0
     os.close(ours)
     assert message in shown
-    assert not any(pin in shown for pin in typed)
+    assert "Bob is added as dealer" in shown
+    assert not any(pin in shown for pin in [*wrong, PIN])
+
+
+def test_the_end_of_the_input_at_a_terminal_ends_the_command(floor: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    _read_until(ours, "digits): ")
+    os.write(ours, f"{PIN}\n".encode())
+    _read_until(ours, "again: ")
+    os.write(ours, b"\x04")
+    shown = _read_until(ours, "")
+    assert process.wait(30) == 1
+    os.close(ours)
+    assert "no PIN was given" in shown
 
 
 def _read_until(terminal: int, end: str) -> str:
@@ -248,4 +268,4 @@ def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
         client.hset("pitlink:{@people}:user:flo", "role", "king")
     done = user(floor, "list")
     assert done.returncode == 1
-    assert "the store has an unknown role 'king'" in done.stderr
+    assert "Redis has an unknown role 'king'" in done.stderr
