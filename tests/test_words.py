@@ -35,6 +35,10 @@ SAY: Final = {
 }
 """Words that are not used, by regular expression, each with what to say."""
 
+OURS: Final = {r"stores?": "Redis; the data in Redis", r"books": "the ledger; the data of the link"}
+"""Words of the code that no message says to people, each with what to say."""
+_OURS: Final = re.compile(rf"(?<!no-)\b(?:{'|'.join(OURS)})\b(?!\.)", re.IGNORECASE)
+
 QUESTION: Final = frozenset(
     {"what", "who", "whom", "whose", "where", "when", "whether", "how", "which", "why", "whoever"}
 )
@@ -110,6 +114,19 @@ def wrong_words(path: Path) -> Iterator[str]:
 def test_words_are_plain() -> None:
     read = [path for path in files() if path != Path(__file__).resolve()]
     assert [wrong for path in read for wrong in wrong_words(path)] == []
+
+
+def test_messages_use_no_words_of_the_code() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {found[0]!r}: say {say}"
+        for path in files()
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in ROOMS
+        for line, text in messages(path)
+        if (found := _OURS.search(_CODE.sub("", text)))
+        for word, say in OURS.items()
+        if re.fullmatch(word, found[0], re.IGNORECASE)
+    ]
+    assert wrong == []
 
 
 def test_docstrings_do_not_begin_with_a_question_word() -> None:

@@ -81,7 +81,7 @@ def _replayed(
             if onlooker:
                 onlooker.took(number, fields, replay)
         if replay.checkpoint != file.day.closing and not replay.problems:
-            raise ArchiveError(f"{file.path}: the books at its close differ from its entries")
+            raise ArchiveError(f"{file.path}: the balances at its close differ from its entries")
         altered += _altered_claims(file, replay)
         replay.evidence.forget_ended(listed, replay.entries)
         advance(replay.entries)

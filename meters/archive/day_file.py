@@ -216,7 +216,7 @@ class DayFile:
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (sound, number, chain, seal) != ("ok", *ends) or not spans:
-            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its books")
+            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
         if day.digest(self._claims()) != self.digest:
             raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
 

@@ -104,18 +104,18 @@ class ApprovalBook:
             noted = await self._noted(found.entry)
             approval = _APPROVAL.decode(noted.event)
         except (KeyError, ValueError, msgspec.DecodeError):
-            reason = "the store's approved configuration is in no ledger entry"
+            reason = "the approved configuration in Redis is in no ledger entry"
             raise ForgedError(reason, held) from None
         said = (approval.digest, approval.text, noted.by)
         digest = hashlib.sha256(found.text.encode()).hexdigest()
         if said != (digest, found.text, found.by) or digest != found.digest:
             raise ForgedError(
-                f"the store's approved configuration is not the one in ledger entry {found.entry}",
+                f"the approved configuration in Redis is not the one in ledger entry {found.entry}",
                 held,
             )
         if noted.number != int(approvals or 0):
             raise ForgedError(
-                "the store's approved configuration is the one in ledger entry"
+                "the approved configuration in Redis is the one in ledger entry"
                 f" {found.entry}, which is not the last approval",
                 held,
             )

@@ -20,7 +20,8 @@ _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that an audit compares if it continues an earlier audit."""
 
 RESTORING: Final = (
-    "the store is being restored, or a restore was interrupted: run `pitlink restore` to its end"
+    "the data in Redis is being restored, or a restore was interrupted: run `pitlink restore` to"
+    " its end"
 )
 
 
@@ -138,7 +139,8 @@ class LinkAudit:
             # Redis can lose entries after they were replayed.
             stored = min(stored, await store.last_entry())
             problems.append(
-                f"the ledger ends at entry {replay.entries}, the books at {snapshot.last_entry}"
+                f"the ledger ends at entry {replay.entries},"
+                f" the data in Redis at {snapshot.last_entry}"
             )
         if not restoring and await store.redis.exists(store.keys.restoring):
             problems.append(RESTORING)

@@ -160,7 +160,7 @@ def read_checkpoint(text: bytes) -> Checkpoint:
     try:
         return _CARRIED.decode(text)
     except UNREADABLE as error:
-        raise CheckpointError(f"the books of a day's close cannot be read: {error}") from None
+        raise CheckpointError(f"the balances of a day's close cannot be read: {error}") from None
 
 
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
@@ -185,7 +185,7 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
     said = (fields.get("kind"), archived.last, archived.books)
     if said != (b"archive", checkpoint.entries, digest_of(text)):
         raise CheckpointError(
-            f"the books at entry {checkpoint.entries} are not those that entry {by} records as"
+            f"the balances at entry {checkpoint.entries} are not those that entry {by} records as"
             " archived"
         )
     return checkpoint

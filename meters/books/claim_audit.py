@@ -175,11 +175,9 @@ class ClaimAudit:
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
     """Report differences in the list of undecided claims, and in the meters' pending counts."""
     claims, waiting = replay.books.waiting, snapshot.waiting
-    found = [
-        f"claim {one} waits, and is not in the store's list" for one in claims - waiting.keys()
-    ]
+    found = [f"claim {one} waits, and is not in Redis's list" for one in claims - waiting.keys()]
     found += [
-        f"claim {one} is in the store's list of those that wait, the ledger says it does not"
+        f"claim {one} is in Redis's list of those that wait, the ledger says it does not"
         for one in waiting.keys() - claims
     ]
     for claim in claims & waiting.keys():
@@ -302,9 +300,9 @@ def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
         held = snapshot.slips.get(slip)
         if held != claim:
             stored = f"pays claim {held}" if held else "is free"
-            found.append(f"slip {slip!r} {stored} in the store, the ledger says it {_did(claim)}")
+            found.append(f"slip {slip!r} {stored} in Redis, the ledger says it {_did(claim)}")
     for slip, claim in snapshot.slips.items():
         known = claim in evidence.opened or replay.begins_after == 0
         if slip not in evidence.slips and known:
-            found.append(f"slip {slip!r} pays claim {claim} in the store, and not in the ledger")
+            found.append(f"slip {slip!r} pays claim {claim} in Redis, and not in the ledger")
     return sorted(found)

@@ -89,8 +89,8 @@ class LedgerMark:
         if entries >= had:
             return None
         return (
-            f"the store holds {entries} ledger entries and has held {had}: it lost some, or is"
-            " another store; `pitlink restore` (deploy/docs/recover/restore.md) brings them back;"
+            f"Redis holds {entries} ledger entries and has held {had}: it lost some, or is"
+            " another Redis; `pitlink restore` (deploy/docs/recover/restore.md) brings them back;"
             f" to start again without them, remove {self.path}"
         )
 

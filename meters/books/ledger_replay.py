@@ -228,7 +228,7 @@ class Replay:
                 terms of a meter.
         """
         return [
-            f"meter {meter} has other terms in the store than in the ledger: {stored}"
+            f"meter {meter} has other terms in Redis than in the ledger: {stored}"
             for meter, terms in self._books.terms.items()
             if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
         ]
@@ -243,17 +243,17 @@ class Replay:
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
-            found.append(f"the ledger ends with the digest {self.chain}, the store has another")
+            found.append(f"the ledger ends with the digest {self.chain}, Redis has another")
         if ("closed" in meters) != self._closed:
             said = "closed" if self._closed else "open"
-            found.append(f"the ledger says that the link is {said}, the store that it is not")
+            found.append(f"the ledger says that the link is {said}, Redis says that it is not")
         if (day := meters.get("day_closed", "")) != self.closed_day:
             last = self.closed_day or "none"
-            found.append(f"the last gaming day closed is {last}, the store says {day or 'none'}")
+            found.append(f"the last gaming day closed is {last}, Redis says {day or 'none'}")
         rounds = int(meters.get("rounds", "0"))
         if rounds != len(self._books.rounds):
             held = len(self._books.rounds)
-            found.append(f"the store counts {rounds} open rounds, the ledger {held}")
+            found.append(f"Redis counts {rounds} open rounds, the ledger {held}")
         for meter, cycle in self._books.cycles.items():
             stored = meters.get(f"cycle:{meter}", "0")
             if stored != str(cycle):
@@ -415,7 +415,7 @@ class Replay:
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
-            self._problem(f"{day} was archived with other books than the ledger makes")
+            self._problem(f"{day} was archived with other balances than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
         """Check a change of a meter, and return its transfers (duties D4, D12)."""

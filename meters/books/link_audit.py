@@ -97,10 +97,10 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
     """Yield the differences in the list of undecided proposals, as texts."""
     due = replay.link.open
     for proposal in sorted(due.keys() - held.keys()):
-        yield f"proposal {proposal} waits, and is not in the store's list"
+        yield f"proposal {proposal} waits, and is not in Redis's list"
     for proposal, order in held.items():
         if order > replay.begins_after and due.get(proposal) != order:
-            yield f"proposal {proposal[:100]!r} waits in the store, the ledger says otherwise"
+            yield f"proposal {proposal[:100]!r} waits in Redis, the ledger says otherwise"
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:

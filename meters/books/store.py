@@ -57,7 +57,7 @@ _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
     "day_closed",
 )  # fmt: skip
-TERMS_CHANGED: Final = "the link's terms in the store are no longer those it opened with"
+TERMS_CHANGED: Final = "the link's terms in Redis are no longer those it opened with"
 
 
 class TermsError(Exception):
@@ -170,15 +170,13 @@ class LinkStore:
                 raise TermsError(self._other_schema(int(version)))
             case ["differs", meter, stored_terms]:
                 raise TermsError(
-                    f"meter {meter} has other terms in the store, {stored_terms}: set the floor"
+                    f"meter {meter} has other terms in Redis, {stored_terms}: set the floor"
                     " file back, and change parameters by proposal while the link is closed"
                 )
             case ["lost", meter]:
-                raise TermsError(f"the store has lost the terms of meter {meter}")
+                raise TermsError(f"Redis has lost the terms of meter {meter}")
             case ["dropped", meter]:
-                raise TermsError(
-                    f"the store holds meter {meter}, which the floor file does not name"
-                )
+                raise TermsError(f"Redis holds meter {meter}, which the floor file does not name")
 
     async def schema(self) -> int | None:
         """Return the schema version of the link's data, or None if Redis has no data yet.
@@ -201,7 +199,7 @@ class LinkStore:
         return self._other_schema(await self.schema())
 
     def _other_schema(self, version: int | None) -> str | None:
-        return schema_problem(f"the store of link {self.link.id} is", version)
+        return schema_problem(f"the data of link {self.link.id} is", version)
 
     async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.

@@ -58,10 +58,10 @@ def approve(
         asyncio.run(_approve(floor, found[link], by))
     except UsersError as error:
         if error.code == "store_failed":
-            raise UserError(f"the store cannot be reached: {error.__cause__}") from None
+            raise UserError(f"Redis cannot be reached: {error.__cause__}") from None
         raise UserError(error.message) from None
     except (RedisError, OSError) as error:
-        raise UserError(f"the store cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}") from None
 
 
 async def _approve(floor: Floor, link: Link, by: str) -> None:

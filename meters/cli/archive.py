@@ -85,7 +85,7 @@ def archive(
         with _alone(directory):
             asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))
     except RedisError as error:
-        raise UserError(f"the store cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}") from None
     except OSError as error:
         raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
 
@@ -131,7 +131,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ArchiveError as error:
                     failed.append(f"{link.id}: {error}")
                 except ValueError as error:
-                    failed.append(f"{link.id}: the store is damaged: {error}")
+                    failed.append(f"{link.id}: the data in Redis is damaged: {error}")
                 checking = progress.add_task(f"{link.id}: files", total=None)
                 try:
                     seen[link.id], wrong = await check_archive_files(
@@ -144,7 +144,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                         reads=0 if read_lately else READ_A_NIGHT,
                     )
                 except ValueError as error:
-                    wrong = [f"the store is damaged: {error}"]
+                    wrong = [f"the data in Redis is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
                 # Both the writing and the check of the files can find the same problem. It is
                 # printed only once, with what to do.

@@ -30,7 +30,7 @@ def audit(
         typer.Option(
             formats=["%Y-%m-%d"],
             metavar="DAY",
-            help="Begin with the archived opening books of this gaming day: for a daily audit if"
+            help="Begin with the archived opening balances of this gaming day: for a daily audit if"
             " the whole archive needs hours.",
         ),
     ] = None,

@@ -82,7 +82,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
             if lost := log_mark.problem(operators.entries, seen.entries):
                 operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:
-        raise UserError(f"the store cannot be read: {error}") from None
+        raise UserError(f"the data in Redis cannot be read: {error}") from None
     _note(data, findings, operators, through, whole=since is None)
     if as_json:
         print_json(_json(findings, operators, unmarked))

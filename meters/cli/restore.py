@@ -37,7 +37,7 @@ WithoutOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TABLE",
-        help="Continue without this table's outbox: its events that the books do not have stay"
+        help="Continue without this table's outbox: its events that the ledger does not have stay"
         " lost. May be given several times.",
     ),
 ]
@@ -99,7 +99,7 @@ def restore(
     try:
         done = asyncio.run(run_restore(floor, links, options))
     except (RedisError, OSError, ValueError) as error:
-        raise UserError(f"the store cannot be restored: {error}") from None
+        raise UserError(f"the data cannot be restored: {error}") from None
     if not done:
         raise typer.Exit(1)
 

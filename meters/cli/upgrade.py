@@ -77,9 +77,9 @@ def upgrade(
     except UsersError as error:
         raise UserError(str(error.__cause__ or error.message)) from None
     except (RedisError, OSError) as error:
-        raise UserError(f"the store cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}") from None
     except ValueError as error:
-        raise UserError(f"the store is damaged: {error}") from None
+        raise UserError(f"the data in Redis is damaged: {error}") from None
 
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
@@ -129,7 +129,7 @@ async def _parts(floor: Floor, redis: AnyRedis) -> Sequence[_Part]:
 
 async def _link_part(store: LinkStore) -> _Part:
     name = f"link {store.link.id}"
-    has = f"the store of {name} is"
+    has = f"the data of {name} is"
 
     async def upgrade_books() -> None:
         await upgrade_link(store, _BY)

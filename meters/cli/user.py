@@ -155,10 +155,10 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
         return await asking
     except UsersError as error:
         if error.code == "store_failed" and error.__cause__ is not None:
-            raise UserError(f"the store cannot be reached: {error.__cause__}") from None
+            raise UserError(f"Redis cannot be reached: {error.__cause__}") from None
         raise UserError(error.message) from None
     except (RedisError, OSError) as error:
-        raise UserError(f"the store cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}") from None
 
 
 def _us() -> Actor:

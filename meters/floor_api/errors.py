@@ -29,8 +29,8 @@ def store_failure_as_inoperable() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise ActError("link_inoperable", f"the store does not answer: {error}") from None
+        raise ActError("link_inoperable", f"Redis does not answer: {error}") from None
     except TermsError as error:
         raise ActError("link_inoperable", str(error)) from None
     except (KeyError, msgspec.DecodeError) as error:
-        raise ActError("link_inoperable", f"the store is damaged: {error}") from None
+        raise ActError("link_inoperable", f"the data in Redis is damaged: {error}") from None

@@ -150,7 +150,7 @@ def _restored(event: str) -> ActDetails:
         words.append(f"no outbox of {', '.join(restoring.without)}")
     if restoring.kept:
         kept = ", ".join(f"{slip} of {claim}" for slip, claim in sorted(restoring.kept.items()))
-        words.append(f"payout slips that stay used, without a payment in the books: {kept}")
+        words.append(f"payout slips that stay used, without a payment in the ledger: {kept}")
     return "link", "; ".join(words)
 
 

@@ -131,7 +131,7 @@ async def scan_ledgers(
                 for store, open_day in zip(stores, open_days, strict=True)
             ]
     except (RedisError, OSError, ValueError) as error:
-        raise UserError(f"the store cannot be read: {error}") from None
+        raise UserError(f"the data in Redis cannot be read: {error}") from None
     if not any(each.days for each in found):
         first, open_day = (
             min(each.first_day for each in found), max(each.open_day for each in found),

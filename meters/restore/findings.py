@@ -114,8 +114,8 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     if not snapshot.meters:
         if await redis.exists(*(_key(keys, name) for name in _BOOKS)):
             raise RestoreError(
-                f"{keys.link}: the store has books but no meters, so it is damaged: start Redis"
-                " with an empty directory, or with a copy of its data, and restore that"
+                f"{keys.link}: Redis has data of the link but no meters, so it is damaged: start"
+                " Redis with an empty directory, or with a copy of its data, and restore that"
             )
         return StoreFindings(StoreCondition.EMPTY)
     last = snapshot.last_entry
@@ -133,7 +133,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
     """
     if entry and await _chain_at(store, entry) not in {None, chain}:
         raise RestoreError(
-            f"{store.link.id}: ledger entry {entry} of the store is not that of the archive: one of"
+            f"{store.link.id}: ledger entry {entry} in Redis is not that of the archive: one of"
             " the two is of another floor, or was altered. Nothing was done."
         )
 
@@ -159,8 +159,8 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
         digest = digest_of(payload)
         if not stand.kept.startswith(digest):
             raise RestoreError(
-                f"{outbox.path}: its event {last} is not the one that the books of"
-                f" {outbox.link} have of table {table}: it is of another floor, or too old"
+                f"{outbox.path}: its event {last} is not the one that the ledger of"
+                f" {outbox.link} has of table {table}: it is of another floor, or too old"
             )
     missing = None
     if outbox.answered > last and outbox.lacks(last):

@@ -158,7 +158,7 @@ class LinkRestore:
         if held.standing is StoreCondition.HALF and not copied:
             raise RestoreError(
                 f"{store.link.id}: a restore from an archive was interrupted while it wrote the"
-                " store: use the same archive again"
+                " data: use the same archive again"
             )
         if self._copy and copied:
             await self._read(self._copy, held.entries, advance)
@@ -211,7 +211,7 @@ class LinkRestore:
             )
             await RestoreEntries(store).note(restoring, by)
         finding = await LinkAudit(store).run(
-            advance=lambda done, of: advance("comparing the ledger with the books", done, of),
+            advance=lambda done, of: advance("comparing the data with the ledger", done, of),
             restoring=True,
         )
         if finding.balanced:
@@ -249,7 +249,7 @@ class LinkRestore:
         await writer.clear()
         after = given_up[0].entries if given_up else 0
         async for number in writer.write_ledger(copy.entries(after)):
-            advance("writing the store", number - after, copy.last - after)
+            advance("writing the data", number - after, copy.last - after)
         await writer.write_keys(image)
 
     def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:

@@ -36,28 +36,31 @@ def print_found(say: Say, link: str, found: RestorePlan) -> None:
     if found.held.other_than_seen:
         say(f"  entry {found.seen} is not the one that was seen")
     if found.kept:
-        what = "payout slips are reserved for wins that the books do not have"
+        what = "payout slips are reserved for wins that the ledger does not have"
         say(f"  {len(found.kept)} {what}")
     for one in found.tables:
         if one.answered is None:
-            say(f"  {one.table}: no outbox was found; the books have its events up to {one.last}")
+            say(f"  {one.table}: no outbox was found; the ledger has its events up to {one.last}")
         elif one.missing:
             say(f"  {one.table}: its outbox is incomplete: {one.missing} are missing")
         elif one.again:
             more = f"its outbox has {one.again} more"
-            say(f"  {one.table}: the books have its events up to {one.last}, {more}")
+            say(f"  {one.table}: the ledger has its events up to {one.last}, {more}")
 
 
 def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
     """Print what the restore will do with a link."""
     if found.writes:
-        say(f"  The store will be written again from the {found.copied} entries of the archive.")
+        say(
+            f"  The data in Redis will be written again from the {found.copied} entries of the"
+            " archive."
+        )
     if found.again:
         say(f"  {found.again} events of outboxes will be applied again.")
     say("  The restore is noted in the ledger, everything is audited, and the mark is reset.")
     given_up = [one.table for one in found.tables if one.missing and one.table in without]
     if given_up:
-        say(f"  Abandoned: the events of {', '.join(given_up)} that the books do not have.")
+        say(f"  Abandoned: the events of {', '.join(given_up)} that the ledger does not have.")
 
 
 def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
@@ -94,7 +97,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(f"  and {len(replayed.differing) - _LISTED_MAX} more, which the ledger names")
     if replayed.differing:
         say(
-            "  The tables got the first reply, the books have the second. A floorperson and an"
+            "  The tables got the first reply, the ledger has the second. A floorperson and an"
             " accountant settle each one, with an adjustment if a meter must be corrected."
         )
     for fields in restored.waiting:
@@ -108,7 +111,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(f"  KEPT slip {slip}, reserved for {claim}")
     if restored.kept:
         say(
-            "  The books have no payment with these slips, and it may have been made. Their numbers"
+            "  The ledger has no payment with these slips, and it may have been made. Their numbers"
             " stay used. Each can pay only its own win, if that win is listed above."
         )
     for problem in finding.problems:

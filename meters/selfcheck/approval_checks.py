@@ -19,7 +19,7 @@ from meters.users.roles import Right, roles_in_words
 log = structlog.get_logger()
 
 _NAMED_MOST: Final = 5
-_LOST: Final = "the store has lost what was approved"
+_LOST: Final = "Redis has lost what was approved"
 _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
@@ -242,7 +242,7 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:
             meter_id = name.removeprefix("terms:")
-            return f"the store has meter {meter_id}: put it back into the floor file"
+            return f"Redis has meter {meter_id}: put it back into the floor file"
     for meter in adopted(link, meters).meter:
         held = meters.get(f"terms:{meter.meter_id}")
         if held is not None and held != terms_text(meter):

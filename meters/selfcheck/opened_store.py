@@ -89,8 +89,8 @@ def never_opened(floor: Floor) -> UserError:
 def store_address(floor: Floor) -> str:
     """Return a text that says where the floor's Redis is. The text has no password."""
     if floor.service.redis == _EMBEDDED:
-        return f"the store in {floor.service.data}"
-    return "the store in the Redis that the floor file names"
+        return f"the Redis in {floor.service.data}"
+    return "the Redis that the floor file names"
 
 
 def _was_opened_here(floor: Floor) -> bool:

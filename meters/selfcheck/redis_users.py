@@ -21,8 +21,8 @@ _OLD_BUNDLE: Final = (
     " run, and restart the services"
 )
 _OLD_LIST: Final = (
-    "the user for the books may read users and the operators' log, because Redis's list of users"
-    " is of an earlier release: run `pitlink keys`, copy redis/, and restart Redis"
+    "the Redis user of the links' data may read users and the operators' log, because Redis's"
+    " list of users is of an earlier release: run `pitlink keys`, copy redis/, and restart Redis"
 )
 
 
@@ -58,7 +58,9 @@ async def _look(books: Redis, users: Redis) -> Check | None:
     try:
         await books.exists(UserKeys().log_head)
     except NoPermissionError:
-        return Check(_WHAT, holds=True, seen="books and users each have their own Redis user")
+        return Check(
+            _WHAT, holds=True, seen="the links' data and the users each have their own Redis user"
+        )
     except ResponseError:
         """A cluster node without these keys answers so to a user with access to them."""
     return Check(_WHAT, holds=False, seen=_OLD_LIST, warns=True)

@@ -113,20 +113,20 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
     snapshot = await store.snapshot()
     held = mark.seen
     if lost := mark.problem(snapshot.last_entry, held.entries):
-        return Check(f"books of {link}", holds=False, seen=lost)
+        return Check(f"data of {link}", holds=False, seen=lost)
     if not snapshot.meters:
-        return Check(f"books of {link}", holds=True, seen="not opened yet")
+        return Check(f"data of {link}", holds=True, seen="not opened yet")
     for meter in adopted(store.link, snapshot.meters).meter:
         stored = snapshot.meters.get(f"terms:{meter.meter_id}")
         if stored is not None and stored != terms_text(meter):
-            seen = f"meter {meter.meter_id} has other terms in the store: {stored}"
-            return Check(f"books of {link}", holds=False, seen=seen)
+            seen = f"meter {meter.meter_id} has other terms in Redis: {stored}"
+            return Check(f"data of {link}", holds=False, seen=seen)
     finding = await LinkAudit(store).run(held)
     good = f"{finding.entries} ledger entries balance to the micro"
     if not held.entries:
         good += "; no mark of them was kept here to compare with"
     seen = "; ".join(finding.problems) or good
-    return Check(f"books of {link}", finding.balanced, seen)
+    return Check(f"data of {link}", finding.balanced, seen)
 
 
 async def broker_check(floor: Floor) -> Check:

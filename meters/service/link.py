@@ -57,7 +57,7 @@ def _failure_text(error: Exception) -> str:
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
-    return f"{'the store is damaged' if damaged else 'Redis failed'}: {error}"
+    return f"{'the data in Redis is damaged' if damaged else 'Redis failed'}: {error}"
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
@@ -217,7 +217,7 @@ class LinkService:
         if not head.in_ledger:
             # If the mark named an entry that never existed, each later check would report that
             # entry as lost.
-            raise MarkError(f"entry {head.entry}, which the books name, does not end the ledger")
+            raise MarkError(f"entry {head.entry}, which Redis names, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:

@@ -39,4 +39,4 @@ def as_store_failure() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise UsersError("store_failed", "the store does not answer: try again soon") from error
+        raise UsersError("store_failed", "Redis does not answer: try again soon") from error

@@ -233,11 +233,11 @@ class ExpectedUsers:
             if user is None:
                 role = fields.get("role", "")
                 found.append(
-                    f"user {fields.get('name', folded)!r} ({role}) is in the store, but nobody"
+                    f"user {fields.get('name', folded)!r} ({role}) is in Redis, but nobody"
                     " added them"
                 )
             elif not fields or folded not in {*listed}:
-                found.append(f"user {user.name!r} is gone from the store")
+                found.append(f"user {user.name!r} is gone from Redis")
             else:
                 found += _differences(user, fields)
         if administrators is None:
@@ -250,7 +250,7 @@ class ExpectedUsers:
         if due != {*administrators} and all(user.role is not None for user in self.users.values()):
             names = ", ".join(sorted(due ^ {*administrators}))
             found.append(
-                f"the store counts {len(administrators)} administrators, the log {len(due)}:"
+                f"Redis counts {len(administrators)} administrators, the log {len(due)}:"
                 f" they differ in {names}"
             )
         return found
@@ -267,7 +267,7 @@ class ExpectedUsers:
             now_ms: the current time in ms.
         """
         return [
-            f"the store does not have that the PIN of {whose!r} was set by {setter!r}"
+            f"Redis does not have that the PIN of {whose!r} was set by {setter!r}"
             for (whose, setter), at_ms in self.setters.items()
             if at_ms > now_ms - _SETTERS_KEPT_MS
             and stored.get(f"{whose}\n{setter}", 0) < at_ms - _CLOCKS_DIFFER_MS

@@ -26,7 +26,7 @@ def parse_role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError:
-        message = f"the store has an unknown role {text!r}: call the technician"
+        message = f"Redis has an unknown role {text!r}: call the technician"
         raise UsersError("store_failed", message) from None
 
 

@@ -16,7 +16,7 @@ _NAMES: Final = (
     "add_user", "change_user", "choose_pin", "note_act", "note_user", "upgrade",
 )  # fmt: skip
 
-SCHEMA_SUBJECT: Final = "the store of the people and the operators' log is"
+SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
 """The name of the users' data in messages about its schema version."""
 
 _TRIES: Final = 500

@@ -46,7 +46,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     413: "The request is too long.",
     415: "The request is not JSON.",
     429: "Sign-in is locked for a time, or too many event streams are open.",
-    503: "The store or the link is not available, or too many users sign in now.",
+    503: "Redis or the link is not available, or too many users sign in now.",
 }
 _log = structlog.get_logger(__name__)
 

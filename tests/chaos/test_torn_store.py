@@ -114,7 +114,7 @@ async def test_a_store_that_lost_what_was_answered_stops_the_link(
     assert kept < had
     assert (kept == 0) is empty
     async with running(Pit(client), tmp_path) as again:
-        reason = await again.goes_down(f"the store holds {kept} ledger entries and has held {had}")
+        reason = await again.goes_down(f"Redis holds {kept} ledger entries and has held {had}")
         assert reason.index("`pitlink restore`") < reason.index("to start again without them")
         assert await again.take("T-2", VOID) == []
         assert (await pit.store.snapshot()).last_entry == kept

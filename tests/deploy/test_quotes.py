@@ -103,7 +103,7 @@ def test_each_quote_is_printed_by_the_program(page: Path) -> None:
 def test_quotes_are_found() -> None:
     found = {page.name: [*quotes(page)] for page in QUOTING}
     assert "entry 6 is not the one that was seen" in found["faults.md"]
-    assert "  TCP-02: no outbox was found; the books have its events up to 377" in [
+    assert "  TCP-02: no outbox was found; the ledger has its events up to 377" in [
         line.removeprefix("   ") for line in found["restore.md"]
     ]
 
@@ -111,11 +111,11 @@ def test_quotes_are_found() -> None:
 def test_wrong_quotes_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        'It says "the store holds 9 ledger entries and has held 10", `"code"` or\n'
-        '"the store keeps 9 ledger entries and has held 10".\n\n'
-        "```text\n  TCP-01: no outbox was seen; the books have its events up to 377\n```\n"
+        'It says "Redis holds 9 ledger entries and has held 10", `"code"` or\n'
+        '"Redis keeps 9 ledger entries and has held 10".\n\n'
+        "```text\n  TCP-01: no outbox was seen; the ledger has its events up to 377\n```\n"
     )
     assert wrong_quotes(page) == [
         "no outbox was seen",
-        "the store keeps 9 ledger entries and has held 10",
+        "Redis keeps 9 ledger entries and has held 10",
     ]

@@ -102,7 +102,7 @@ def test_a_store_that_was_never_opened_is_reported_and_not_created(
     config = str(home / "floor.toml")
     done = run_pitlink(*command, "--config", config, stdin=f"{PIN}\n", cwd=elsewhere)
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"the store in {home / 'kept'} was never opened" in done.stderr
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
     assert sorted(path.name for path in home.iterdir()) == ["floor.toml", "logo.svg"]
     assert list(elsewhere.iterdir()) == []
 
@@ -112,7 +112,7 @@ def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
     (home / "days").mkdir()
     done = run_pitlink("restore", "--by", "T", "--yes", "--config", str(home / "floor.toml"))
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"the store in {home / 'kept'} was never opened" in done.stderr
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
 
 
 @pytest.mark.parametrize("command", READING[:5], ids=" ".join)
@@ -124,10 +124,10 @@ def test_a_store_that_has_users_alone_has_no_books_to_read(
     ada = ("user", "add", "Ada", "--role", "administrator", "--config", config)
     added = run_pitlink(*ada, stdin=f"{PIN}\n", cwd=elsewhere)
     assert (added.returncode, added.stderr) == (0, "")
-    assert f"the store in {home / 'kept'} is new: this is its first user" in added.stdout
+    assert f"the Redis in {home / 'kept'} is new: this is its first user" in added.stdout
     done = run_pitlink(*command, "--config", config, cwd=elsewhere)
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"the store in {home / 'kept'} was never opened" in done.stderr
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
     assert list(elsewhere.iterdir()) == []
 
 

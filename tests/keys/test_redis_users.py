@@ -184,7 +184,7 @@ async def test_a_bundle_and_a_list_of_two_releases_are_reported(
     found = await looked(floor)
     assert found[WHAT].fails
     assert copied in found[WHAT].seen
-    assert (found["redis"].holds, found["books of main"].holds) == (True, True)
+    assert (found["redis"].holds, found["data of main"].holds) == (True, True)
     assert "operators' log" not in found
 
 

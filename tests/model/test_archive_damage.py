@@ -131,7 +131,7 @@ async def test_a_checkpoint_that_was_changed_together_with_its_digest_is_found(k
     (problem,) = (await LinkAudit(pit.store).run(seen)).problems
     assert "are not those that were sealed" in problem
     problems = (await kept.audit()).problems
-    assert any("was archived with other books than the ledger makes" in one for one in problems)
+    assert any("was archived with other balances than the ledger makes" in one for one in problems)
 
 
 @pytest.mark.duty("D17")

@@ -112,7 +112,7 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
     ]  # fmt: skip
     await days.pit.redis.hset(keys.meters, "day_closed", "2026-11-10")
     (problem,) = (await days.pit.audit()).problems
-    assert problem == "the last gaming day closed is 2026-11-22, the store says 2026-11-10"
+    assert problem == "the last gaming day closed is 2026-11-22, Redis says 2026-11-10"
 
 
 @pytest.mark.duty("D19")

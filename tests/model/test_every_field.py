@@ -195,7 +195,7 @@ async def test_every_change_of_one_field_is_named_but_for_those_listed(kept: Kep
             if not await _problems(kept, change.key):
                 unnamed.add(change.label)
         except (ValueError, RedisError):
-            pass  # the audit ends by reporting that the store cannot be read
+            pass  # the audit ends by reporting that the data in Redis cannot be read
         await redis.restore(change.key, 0, cast("Any", before), replace=True)
     assert await _problems(kept) == []
     assert sorted(one for one in unnamed if not _listed(one)) == []

@@ -287,7 +287,7 @@ async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: P
     await keeping_redis.hset(key, field, terms.replace(b'"paytable":"A"', b'"paytable":"B"'))
     again = Pit(keeping_redis, FLOOR)
     async with running(again, tmp_path) as link:
-        await link.goes_down("other terms in the store than in the ledger")
+        await link.goes_down("other terms in Redis than in the ledger")
     assert not (await again.audit()).balanced
 
 
@@ -303,7 +303,7 @@ async def test_rounds_in_hand_are_named_by_their_tables(pit: Pit) -> None:
     ("field", "value", "said"),
     [
         ("closed", "nobody closed it", "the ledger says that the link is open"),
-        ("rounds", "0", "the store counts 0 open rounds, the ledger 1"),
+        ("rounds", "0", "Redis counts 0 open rounds, the ledger 1"),
     ],
 )
 async def test_audit_finds_a_link_whose_state_differs_from_its_ledger(

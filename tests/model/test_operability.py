@@ -253,9 +253,9 @@ async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: R
     assert every is not None
     await pit.redis.hset(key, field, terms.replace(b'"seed_cents":', b'"seed_cents":1'))
     await pit.redis.hset(key, "terms", "altered")
-    await link.goes_down("progressive", "other terms in the store than in the ledger")
+    await link.goes_down("progressive", "other terms in Redis than in the ledger")
     await pit.redis.hdel(key, field)
-    await link.goes_down("progressive", "other terms in the store than in the ledger: none")
+    await link.goes_down("progressive", "other terms in Redis than in the ledger: none")
     await pit.redis.hset(key, mapping={field: terms, "terms": every})
     await link.comes_up()
 
@@ -284,10 +284,10 @@ async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
         else:
             pipe.flushall()
         await pipe.execute()
-    await link.goes_down(f"the store holds {kept} ledger entries and has held {had}")
+    await link.goes_down(f"Redis holds {kept} ledger entries and has held {had}")
     named = [reason for reason in reasons if "has held" in reason]
     assert named
-    assert all(f"the store holds {kept} ledger entries" in reason for reason in named)
+    assert all(f"Redis holds {kept} ledger entries" in reason for reason in named)
 
 
 async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:

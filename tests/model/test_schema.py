@@ -49,7 +49,7 @@ async def untouched(link: Running) -> None:
     assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
     with pytest.raises(TermsError, match="schema version"):
         await link.pit.store.open("service")
-    with pytest.raises(ResponseError, match="the books are of version"):
+    with pytest.raises(ResponseError, match="the data is of version"):
         await link.pit.store.apply([], [])
     with pytest.raises(TermsError, match="schema version"):
         await link.service.reload()
@@ -146,7 +146,7 @@ async def test_a_later_version_is_left_alone(link: Running) -> None:
 @pytest.mark.parametrize("junk", ["x", "0", ""])
 async def test_what_is_no_version_is_damage(link: Running, junk: str) -> None:
     await note(link, junk)
-    await link.goes_down("the store is damaged")
+    await link.goes_down("the data in Redis is damaged")
     await note(link, SCHEMA)
     await link.comes_up()
 

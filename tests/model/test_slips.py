@@ -212,7 +212,7 @@ async def test_number_that_paid_on_a_link_whose_books_are_lost_pays_nothing(
     if lost == "all":
         gone = [key async for key in facility.redis.scan_iter(match=f"{keys.meters[:-6]}*")]
     else:
-        facility.problems_of["pit"] = "the store holds fewer ledger entries than it has held"
+        facility.problems_of["pit"] = "Redis holds fewer ledger entries than it has held"
     assert await facility.redis.delete(*gone) > 1
     assert [await facility.pay(OTHER, slip) for slip in ("A-1", "a-1")] == ["slip_used"] * 2
     assert await facility.pay(OTHER, "A-2") == "paid"

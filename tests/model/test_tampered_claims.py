@@ -1,4 +1,4 @@
-"""An audit names each claim whose fields were altered in the store, and each altered slip."""
+"""An audit names each claim whose fields were altered in Redis, and each altered slip."""
 
 from typing import Any, cast
 
@@ -118,8 +118,8 @@ async def test_claim_that_no_longer_waits_or_waits_again_is_named(played: Pit) -
     await played.redis.zrem(keys.waiting, WAITING)
     await played.redis.zadd(keys.waiting, {PAID: 6})
     assert await problems(played) == (
-        f"claim {PAID} is in the store's list of those that wait, the ledger says it does not",
-        f"claim {WAITING} waits, and is not in the store's list",
+        f"claim {PAID} is in Redis's list of those that wait, the ledger says it does not",
+        f"claim {WAITING} waits, and is not in Redis's list",
     )
 
 
@@ -148,11 +148,11 @@ async def test_slip_that_was_freed_or_given_to_another_claim_is_named(played: Pi
     paid_by = "the ledger says it paid claim pit.T-1-2-5"
     name = slip.decode()
     assert await problems(played) == (
-        f"slip {name!r} pays claim pit.T-1-2-2 in the store, {paid_by}",
-        "slip 'b-7' pays claim pit.T-1-2-2 in the store, and not in the ledger",
+        f"slip {name!r} pays claim pit.T-1-2-2 in Redis, {paid_by}",
+        "slip 'b-7' pays claim pit.T-1-2-2 in Redis, and not in the ledger",
     )
     await played.redis.delete(keys.slips)
-    assert await problems(played) == (f"slip {name!r} is free in the store, {paid_by}",)
+    assert await problems(played) == (f"slip {name!r} is free in Redis, {paid_by}",)
 
 
 async def test_asset_is_held_against_the_approved_floor_file(pit: Pit) -> None:

@@ -89,14 +89,16 @@ async def test_ledger_that_ends_too_early_is_found(played: Pit) -> None:
     rows = await ledger(played)
     await played.redis.xdel(played.store.keys.ledger, rows[-1][0])
     problems = (await played.audit()).problems
-    assert problems[0] == f"the ledger ends at entry {len(rows) - 1}, the books at {len(rows)}"
+    assert (
+        problems[0] == f"the ledger ends at entry {len(rows) - 1}, the data in Redis at {len(rows)}"
+    )
 
 
 async def test_ledger_that_is_gone_is_found(played: Pit) -> None:
     rows = await ledger(played)
     await played.redis.delete(played.store.keys.ledger)
     problems = (await played.audit()).problems
-    assert problems[0] == f"the ledger ends at entry 0, the books at {len(rows)}"
+    assert problems[0] == f"the ledger ends at entry 0, the data in Redis at {len(rows)}"
 
 
 @pytest.mark.parametrize("kind", ["seed", "wagers", "result", "void", "pay", "reject"])

@@ -101,7 +101,7 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     kept, details = await facility.restore(copy, outbox=False)
     assert kept == {"s-1": CLAIM}
     assert details.endswith(
-        f"payout slips that stay used, without a payment in the books: s-1 of {CLAIM}"
+        f"payout slips that stay used, without a payment in the ledger: s-1 of {CLAIM}"
     )
     assert [await facility.pay(OTHER, slip) for slip in ("S-1", "s-1")] == ["slip_used"] * 2
     assert await facility.problems() == []
@@ -181,13 +181,13 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
         assert await facility.problems() == [unknown]
         await redis.hdel(SLIPS_KEY, slip)
     await redis.hdel(slips, "s-1")
-    assert await facility.problems() == [f"slip 's-1' is free in the store, {said}"]
+    assert await facility.problems() == [f"slip 's-1' is free in Redis, {said}"]
     await redis.hset(slips, "s-1", CLAIM)
-    assert await facility.problems() == [f"slip 's-1' pays claim {CLAIM} in the store, {said}"]
+    assert await facility.problems() == [f"slip 's-1' pays claim {CLAIM} in Redis, {said}"]
     await redis.hset(slips, "s-1", noted)
     await redis.hset(slips, "s-2", noted)
     assert await facility.problems() == [
-        f"slip 's-2' pays claim {noted} in the store, and not in the ledger"
+        f"slip 's-2' pays claim {noted} in Redis, and not in the ledger"
     ]
 
 
@@ -230,7 +230,7 @@ async def test_link_that_began_again_without_its_books_is_restored_to_operate(
     printed: list[str] = []
     print_found(printed.append, "pit", restored.found)
     print_restored(printed.append, "pit", restored)
-    assert "  1 payout slips are reserved for wins that the books do not have" in printed
+    assert "  1 payout slips are reserved for wins that the ledger does not have" in printed
     assert f"  KEPT slip s-1, reserved for {CLAIM}" in printed
     assert not (await pit.restoring(None, "T-1", "T-2").look())[1]
     assert await facility.pay(OTHER, "S-1") == "slip_used"

@@ -191,7 +191,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         (
             FLOOR.replace('= "five_of_six_progressive"', '= "five_of_six_progressive"\nid = "six"')
             .replace('"five_of_six_progressive", "five_card_hand_bonus"]', '"six"]'),
-            "the store has meter five_of_six_progressive",
+            "Redis has meter five_of_six_progressive",
         ),
     ],
     ids=["another wager", "a meter gone"],
@@ -318,12 +318,12 @@ async def test_a_lost_approval_is_not_replaced_by_adoption(
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         await keeping_redis.delete(keys.approved)
-        await link.goes_down("the store has lost what was approved")
+        await link.goes_down("Redis has lost what was approved")
     await keeping_redis.hdel(keys.tallies, "approvals")
     async with running(Pit(keeping_redis, SIX), tmp_path) as link:
         await link.goes_down("approvals is at 0, the ledger says 1")
         await keeping_redis.hincrby(keys.tallies, "approvals", 1)
-        await link.goes_down("the store has lost what was approved")
+        await link.goes_down("Redis has lost what was approved")
         await approve(link)
         await link.comes_up()
 
@@ -338,7 +338,7 @@ async def test_what_is_written_into_the_store_is_not_approved(
     for field, value in (("digest", filed.digest), ("text", filed.text)):
         await keeping_redis.hset(pit.store.keys.approved, field, value)
     async with running(pit, tmp_path) as link:
-        await link.goes_down("the store's approved configuration is not the one in ledger entry 1")
+        await link.goes_down("the approved configuration in Redis is not the one in ledger entry 1")
         await approve(link)
         await link.comes_up()
 

@@ -169,7 +169,7 @@ async def test_what_was_done_meanwhile_is_named(
 
 
 async def test_session_is_sealed_for_the_role_that_it_had(staffed: Register) -> None:
-    """This holds even if its user chooses a PIN while the store has another role."""
+    """This holds even if its user chooses a PIN while Redis has another role."""
     opened = await staffed.sign_in("Flo")
     had = await put(staffed, "flo", role="administrator")
     await choose(staffed, opened, PIN)

@@ -76,8 +76,8 @@ async def rewrite(register: Register, change: Callable[[list[Fields]], list[Fiel
 async def test_inserted_administrator_is_named(staffed: Register) -> None:
     await insert_administrator(staffed, listed=True)
     assert await problems(staffed) == (
-        "user 'Eve' (administrator) is in the store, but nobody added them",
-        "the store counts 2 administrators, the log 1: they differ in eve",
+        "user 'Eve' (administrator) is in Redis, but nobody added them",
+        "Redis counts 2 administrators, the log 1: they differ in eve",
     )
 
 
@@ -119,8 +119,8 @@ async def test_user_that_is_gone_is_named(staffed: Register) -> None:
     await staffed.redis.delete(staffed.keys.user("flo"))
     await staffed.redis.zrem(staffed.keys.users, "tim")
     assert await problems(staffed) == (
-        "user 'Flo' is gone from the store",
-        "user 'Tim' is gone from the store",
+        "user 'Flo' is gone from Redis",
+        "user 'Tim' is gone from Redis",
     )
 
 
@@ -212,5 +212,5 @@ async def test_pin_setter_that_was_taken_out_is_named(staffed: Register, *, gone
     else:
         await staffed.redis.zincrby(staffed.keys.pins_set, -86_400_000, member)
     assert await problems(staffed) == (
-        "the store does not have that the PIN of 'Flo' was set by 'command line (amy)'",
+        "Redis does not have that the PIN of 'Flo' was set by 'command line (amy)'",
     )

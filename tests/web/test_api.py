@@ -380,10 +380,10 @@ async def test_a_defect_is_reported_without_its_text(
 
 async def test_readiness_follows_the_links(stand: Stand) -> None:
     assert (await stand.get("/readyz")).status_code == 200
-    stand.health.reasons = {"pit-2": "the store does not answer"}
+    stand.health.reasons = {"pit-2": "Redis does not answer"}
     response = await stand.get("/readyz")
     assert response.status_code == 503
-    assert response.json() == {"ready": False, "links": {"pit-2": "the store does not answer"}}
+    assert response.json() == {"ready": False, "links": {"pit-2": "Redis does not answer"}}
     assert (await stand.get("/healthz")).status_code == 200
 
 

@@ -93,7 +93,7 @@ async def test_a_meter_without_a_value_shows_no_number(stand: Stand) -> None:
 async def test_a_link_that_is_not_operable_shows_no_number(stand: Stand) -> None:
     stand.put(112_362, 7)
     stand.hush()
-    stand.beat("tcp-main", "inoperable", "the store does not answer")
+    stand.beat("tcp-main", "inoperable", "Redis does not answer")
     text = (await stand.get("/signage/tcp-main")).text
     assert Reader(text).amounts() == ["Temporarily unavailable"] * 2
     assert "1,123.62" not in text

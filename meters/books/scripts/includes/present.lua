@@ -3,6 +3,6 @@
 do
   local version = meters['schema'] or '1'
   if last_entry > 0 and version ~= SCHEMA then
-    return redis.error_reply('SCHEMA the books are of version ' .. version .. ', not ' .. SCHEMA)
+    return redis.error_reply('SCHEMA the data is of version ' .. version .. ', not ' .. SCHEMA)
   end
 end
