@@ -244,47 +244,34 @@ class LinkStore:
         limit_cents: int = 0,
         setters: PinSetters = NO_SETTERS,
         request: int | None = None,
+        floor_digest: str = "",
     ) -> DecisionResult:
         """Apply a floorperson's decision on a claim, exactly once.
 
         `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
         these bonuses in two cases: they are rejected with the win, or paid with the win. In all
         other cases `envy_cents` is 0. `request` is the ledger entry of the confirmed request.
+        `floor_digest` is the digest of the link's settings in the floor file.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the claim is not in the state that this decision needs.
-            BooksError: the script refused: ``no_request``, ``same_person`` (with the person who did
-                the first act and the person who set a PIN), ``slip_used`` (with the claim),
-                ``envy_decided``, ``books_differ`` or ``books_full``.
+            BooksError: the script refused: ``not_approved``, ``no_request``, ``same_person`` (with
+                the person who did the first act and the person who set a PIN), ``slip_used`` (with
+                the claim), ``envy_decided``, ``books_differ`` or ``books_full``.
         """
         rows = await self._decide(
             keys=[
-                *self.fixed_keys,
-                self.keys.claim(claim),
-                self.keys.slips,
-                self.keys.table(table),
+                *self.fixed_keys, self.keys.claim(claim), self.keys.slips, self.keys.table(table),
+                self.keys.approved,
             ],
             args=[
-                now_text(),
-                self.terms.digest,
-                claim,
-                act,
-                by,
-                table,
-                round_id,
-                meter,
-                "1" if percent else "",
-                "1" if hand_pay else "",
-                event,
-                envy_cents,
-                fold_in_link(slip),
-                limit_cents * MICROS_PER_CENT,
-                setters.text,
-                msgspec.msgpack.encode(owed),
-                "" if request is None else request,
+                now_text(), self.terms.digest, claim, act, by, table, round_id, meter,
+                "1" if percent else "", "1" if hand_pay else "", event, envy_cents,
+                fold_in_link(slip), limit_cents * MICROS_PER_CENT, setters.text,
+                msgspec.msgpack.encode(owed), "" if request is None else request, floor_digest,
             ],
-        )
+        )  # fmt: skip
         state, amount, after, entry = answer_of(rows)
         return DecisionResult(state, int(amount), int(after), int(entry))
 

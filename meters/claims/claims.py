@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 import structlog
 
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.claim_changes import ClaimChanges
 from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
@@ -55,6 +56,11 @@ class Claims:
         self._on_decision = on_decision
         self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
+        self._floor_digests = {
+            link.id: LinkConfiguration.of(floor, link).digest
+            for link in floor.link
+            if link.id in stores
+        }
         self._slips = SlipNumbers(stores, problem)
         self._changes = {id_: ClaimChanges(store) for id_, store in stores.items()}
         self._history = History(floor, stores, self._rows)
@@ -144,9 +150,9 @@ class Claims:
                 the person who decided earlier; ``two_people`` if the rejection of this win needs
                 the request of another person; ``no_request``; ``same_person`` if the person who
                 validated the win also pays it, or if the person who requested a rejection also
-                confirms it, or if both can be the same person; ``bad_value`` for an invalid slip
-                number; ``slip_used``; ``envy_decided``; ``books_differ``; ``books_full``;
-                ``link_inoperable``.
+                confirms it, or if both can be the same person; ``not_approved`` if another floor
+                file was approved; ``bad_value`` for an invalid slip number; ``slip_used``;
+                ``envy_decided``; ``books_differ``; ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             store, fields = await self._operable(claim)
@@ -394,8 +400,8 @@ class Claims:
             raise ActError("link_inoperable", problem)
         return store, fields
 
-    @staticmethod
     async def _carry(
+        self,
         store: LinkStore,
         record: ClaimRecord,
         act: Act,
@@ -419,6 +425,7 @@ class Claims:
                 limit_cents=_limit_cents(store, record.meter),
                 setters=setters,
                 request=decision.request or None,
+                floor_digest=self._floor_digests.get(store.link.id, ""),
             )
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ REFUSED: Final = {
     "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold its amount: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
+    "not_approved": "another floor file was approved a moment ago: try again later",
     "no_request": "the request was replaced, or lapsed when its gaming day was closed: look at the"
     " claim again, and request it again if need be",
     "day_closed": "the gaming day of the rejection is closed: a rejection can be reopened only"

@@ -27,7 +27,7 @@ _CONFLICTS: Final = frozenset({
     "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
     "meter_full", "stale", "below_seed", "limit_too_low", "above_limit", "barred", "slip_used",
     "books_differ", "books_full", "envy_decided", "two_people", "no_request", "day_closed",
-    "slip_changed",
+    "slip_changed", "not_approved",
 })  # fmt: skip
 _ACT_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
 _USERS_STATUS: Final[Mapping[str, int]] = {

@@ -8,10 +8,12 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.two_people import PinSetters
+from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
+from meters.selfcheck.approval_checks import Configuration
 from tests.model.kept import Kept
-from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, STRICT, Pit
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, STRICT, Pit
 from tests.model.tampering import rewrite
 
 pytestmark = pytest.mark.duty("D4")
@@ -310,3 +312,23 @@ async def test_only_a_paid_win_has_a_slip_to_correct(strict: Pit) -> None:
     await _hand_pay(strict)
     with pytest.raises(ActError, match="is not paid with a slip"):
         await strict.claims.correct_slip(CLAIM, "cal", slip="A-1", replaces="A-2", reason="x")
+
+
+@pytest.mark.duty("D17")
+async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approved(
+    redis: Redis,
+) -> None:
+    """A service notices an approval only after a moment; the audit uses the approved amount."""
+    pit = Pit(redis)
+    await pit.open()
+    await Configuration(pit.floor, pit.store).adopt("service")
+    await _hand_pay(pit)
+    above = FLOOR.replace("two_people_reject_above = 1000000000", "two_people_reject_above = 0")
+    later = Configuration(parse_floor(above), pit.store)
+    await later.approve("sue", later.filed.digest)
+    before = await pit.entries()
+    with pytest.raises(ActError) as refused:
+        await pit.claims.reject(CLAIM, "amy", reason="fouled")
+    assert refused.value.code == "not_approved"
+    assert await pit.entries() == before
+    assert (await pit.audit()).problems == ()

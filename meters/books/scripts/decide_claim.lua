@@ -1,7 +1,7 @@
 -- Applies a floorperson's decision on a claim (validate, reject or pay), with a ledger entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 the claim  9 slips  10 the claim's table
+--       8 the claim  9 slips  10 the claim's table  11 approved
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
 --       4 act: validate, reject or pay   5 the actor   6 table id   7 round id   8 meter id
 --       9 '1' for a percentage of the meter   10 '1' for a hand pay
@@ -13,10 +13,13 @@
 --       16 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 --       17 for a rejection that two people decide: the entry of the request that the actor confirms;
 --          empty if the actor decides alone
+--       18 the digest of the floor file's settings; empty for no check
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, person }  the claim has another state, set by that person
+--   { 'not_approved' }                the actor rejects the win alone, and another floor file is
+--                                     approved: it can require two people
 --   { 'no_request' }                  the claim has another request or none, or the gaming day of
 --                                     the request is closed
 --   { 'same_person', first, setter }  the payer is the validator, or the confirmer made the request,
@@ -29,11 +32,11 @@
 --   { 'books_full' }                  the number in an account would be too large
 --   { 'done', state, amount in cents, meter cents after, entry }
 
-local CLAIM, SLIPS, TABLE = KEYS[8], KEYS[9], KEYS[10]
+local CLAIM, SLIPS, TABLE, APPROVED = KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
-local REQUEST = ARGV[17]
+local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
 
 --include books
 --include positions
@@ -54,6 +57,10 @@ if claim['state'] ~= needed or (ACT == 'pay' and not hand_pay) then
   return { 'wrong_state', claim['state'], claim['by'] or '' }
 end
 
+if ACT == 'reject' and REQUEST == '' and FLOOR_DIGEST ~= '' then
+  local approved = redis.call('HGET', APPROVED, 'digest')
+  if approved and approved ~= FLOOR_DIGEST then return { 'not_approved' } end
+end
 local who, setter
 if REQUEST ~= '' then
   if not has_request(claim, REQUEST) then return { 'no_request' } end
