@@ -151,6 +151,7 @@ class ClaimRows:
             at=fields["at"],
             decided_by=fields.get("by"),
             decided_at=fields.get(f"{act}_at"),
+            requested_by=decision.requested_by if decision else None,
             validated_by=fields.get("validate_by"),
             validated_at=fields.get("validate_at"),
             paid_by=fields.get("pay_by") or fields.get("pay_envy_by"),

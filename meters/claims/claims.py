@@ -14,6 +14,7 @@ from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.refusals import REFUSED, refusals
+from meters.claims.reopening_requests import ReopeningRequests
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
 from meters.claims.win_search import History
@@ -63,6 +64,7 @@ class Claims:
         }
         self._slips = SlipNumbers(stores, problem)
         self._changes = {id_: ClaimChanges(store) for id_, store in stores.items()}
+        self._reopenings = [ReopeningRequests(store) for store in stores.values()]
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
@@ -79,6 +81,19 @@ class Claims:
                 ids = await store.waiting(LISTED_MAX)
                 rows += [self._rows.row(fields) for fields in await store.claims(ids) if fields]
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
+
+    async def to_reopen(self) -> Sequence[ClaimRow]:
+        """Return the rejected wins with a request to reopen them, which a person must confirm.
+
+        Raises:
+            ActError: ``link_inoperable`` if Redis cannot be read.
+        """
+        with store_failure_as_inoperable():
+            return [
+                self._rows.row(fields)
+                for requests in self._reopenings
+                for fields in await requests.claims()
+            ]
 
     async def find(self, claim: str) -> ClaimRow:
         """Return one claim, decided or undecided.

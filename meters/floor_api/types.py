@@ -102,6 +102,8 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         state: the state of the claim.
         at: the time of the win, in UTC.
         decided_by: the user who made the last decision, at `decided_at`.
+        requested_by: the user who requested the last decision, which `decided_by` confirmed; null
+            if the decision needed no request.
         validated_by: the user who validated the win, at `validated_at`.
         paid_by: the user who recorded the payment, at `paid_at`.
         reason: the reason of a rejection.
@@ -154,6 +156,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     at: str
     decided_by: str | None = None
     decided_at: str | None = None
+    requested_by: str | None = None
     validated_by: str | None = None
     validated_at: str | None = None
     paid_by: str | None = None

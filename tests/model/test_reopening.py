@@ -332,3 +332,29 @@ async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approve
     assert refused.value.code == "not_approved"
     assert await pit.entries() == before
     assert (await pit.audit()).problems == ()
+
+
+async def test_a_request_to_reopen_waits_for_a_second_person(redis: Redis, tmp_path: Path) -> None:
+    """It waits until it is confirmed, or until the gaming day is closed."""
+    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    pit = kept.pit
+
+    async def waiting() -> list[tuple[str, str | None]]:
+        return [(row.claim, row.requested_by) for row in await pit.claims.to_reopen()]
+
+    await _hand_pay(pit)
+    assert await waiting() == []
+    await _reject(pit)
+    assert await waiting() == []
+    await pit.claims.request_reopening(CLAIM, "cal", reason="x")
+    assert await waiting() == await waiting() == [(CLAIM, "amy")]
+    assert await pit.claims.waiting() == []
+    await _reopen(pit)
+    assert await waiting() == []
+    await _reject(pit)
+    await pit.claims.request_reopening(CLAIM, "cal", reason="x")
+    assert await waiting() == [(CLAIM, "amy")]
+    await kept.days.keep(timedelta(days=1))
+    assert await waiting() == []

@@ -82,6 +82,10 @@ class ClaimsInMemory(Claims):
     async def waiting(self) -> Sequence[ClaimRow]:
         return [row for row in self.claims.values() if not _decided(row)]
 
+    async def to_reopen(self) -> Sequence[ClaimRow]:
+        rows = self.claims.values()
+        return [row for row in rows if row.state == "rejected" and row.request is not None]
+
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
         """Return the only claim of the hand."""
         return [await self.find(claim)]

@@ -87,13 +87,15 @@ async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
 async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     claims = room.stand.claims
     claims.put(
-        msgspec.structs.replace(LARGE, state="rejected", decided_by="Finn", reason="Card fouled")
+        msgspec.structs.replace(
+            LARGE, state="rejected", requested_by="Fred", decided_by="Finn", reason="Card fouled"
+        )
     )
     flo = await room.signed_in("Flo")
     await go(flo, "Wins")
     await flo.locator(".wins .row").filter(has_text="$1,510.00").click()
     await press(dialog(flo), "Reopen")
-    await expect(dialog(flo)).to_contain_text("Rejected by Finn: Card fouled.")
+    await expect(dialog(flo)).to_contain_text("Rejected by Fred and Finn: Card fouled.")
     await answer(flo, "Request reopening of $1,510.00")
     await expect(dialog(flo).get_by_role("alert")).to_have_text("Say why.")
     await dialog(flo).get_by_label("Why was the rejection wrong?").fill("The camera shows it")
@@ -102,9 +104,16 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
 
     finn = await room.signed_in("Finn")
     await go(finn, "Wins")
-    await finn.locator(".wins .row").filter(has_text="$1,510.00").click()
+    row = finn.locator(".wins .row").filter(has_text="$1,510.00")
+    await expect(row).to_contain_text("Reopening to confirm")
+    await row.click()
     await expect(dialog(finn)).to_contain_text("Flo requests to reopen it")
-    await press(dialog(finn), "Confirm reopening")
+    await dialog(finn).get_by_role("button", name="Close").click()
+    await go(finn, "Waiting")
+    card = claim_card(finn, CLAIM)
+    await expect(card).to_contain_text("Reopening to confirm")
+    await expect(card).to_contain_text("Rejected by Fred and Finn: Card fouled.")
+    await press(card, "Confirm reopening")
     await answer(finn, "Reopen $1,510.00")
     await expect(dialog(finn)).to_have_count(0)
     await go(finn, "Waiting")
@@ -130,3 +139,30 @@ async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     await expect(dialog(flo)).to_contain_text("A-1010")
     await expect(dialog(flo)).to_contain_text("Slip number corrected by")
     assert claims.acts == [("c1", "correct_slip", "Flo", "Digits swapped", "A-1010", False)]
+
+
+async def test_a_request_to_reopen_is_announced_and_confirmed_under_waiting(
+    room: FloorRoom,
+) -> None:
+    claims = room.stand.claims
+    rejected = msgspec.structs.replace(LARGE, state="rejected", decided_by="Fred", reason="x")
+    claims.put(rejected)
+    finn = await room.signed_in("Finn", size="phone")
+    await expect(claim_card(finn, CLAIM)).to_have_count(0)
+    await claims.request_reopening(CLAIM.claim, "Flo", reason="The camera shows it")
+    card = claim_card(finn, CLAIM)
+    await expect(card).to_contain_text("Flo requests to reopen it")
+    await expect(finn.get_by_text("Reopening to confirm: Table")).to_have_count(1)
+
+
+async def test_a_rejection_names_both_people(room: FloorRoom) -> None:
+    room.stand.claims.put(
+        msgspec.structs.replace(
+            LARGE, state="rejected", requested_by="Flo", decided_by="Fred", reason="Card fouled"
+        )
+    )
+    finn = await room.signed_in("Finn", size="phone")
+    await go(finn, "Wins")
+    await finn.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await expect(dialog(finn)).to_contain_text("Rejected byFred")
+    await expect(dialog(finn)).to_contain_text("Rejection requested byFlo")

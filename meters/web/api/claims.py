@@ -116,13 +116,13 @@ def _reading_routes(
 
         A claim is the record of a win. It waits until the win and its Envy Bonuses are paid or
         rejected. Money is in cents. A user with the right to see wins gets every field of each
-        claim. For everybody else, the service removes the names of people, the evidence, the reason
-        and the slip number.
+        claim, and also the rejected wins that somebody requested to reopen. For everybody else, the
+        service removes the names of people, the evidence, the reason and the slip number.
         """
         person = await person_of(request, user_directory)
         rows = await claims.waiting()
         if person is not None and person.may(Right.WINS):
-            return rows
+            return [*rows, *await claims.to_reopen()]
         return [without_names(row) for row in rows]
 
     @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
@@ -285,8 +285,8 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 def without_names(row: ClaimRow) -> ClaimRow:
     """Return the public part of a claim: no names of people, evidence, reason or slip number."""
     return msgspec.structs.replace(
-        row, patron=None, decided_by=None, validated_by=None, paid_by=None, reason=None, slip=None,
-        slip_corrected_by=None, slip_corrected_at=None, request=None,
+        row, patron=None, decided_by=None, requested_by=None, validated_by=None, paid_by=None,
+        reason=None, slip=None, slip_corrected_by=None, slip_corrected_at=None, request=None,
         wagers=(), envy=(), envy_by=None, envy_reason=None,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ export const owesEnvy = (claim) => claim.envy_state === "validated";
 export const onlyEnvy = (claim) => owesEnvy(claim) && claim.state !== "pending" && !waitsForPay(claim);
 export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amount);
 export const stateText = (claim) => {
-  if (claim.request?.act === "reject") return "Rejection to confirm";
+  if (claim.request) return claim.request.act === "reject" ? "Rejection to confirm" : "Reopening to confirm";
   if (waitsForPay(claim)) return "To be paid";
   return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];
 };
@@ -32,7 +32,16 @@ export const share = (claim) => {
   if (claim.only_envy) return "Only Envy Bonuses: no win of this hand waits";
   return claim.percent === null ? "At odds, not from the meter" : `${claim.percent}% of the meter`;
 };
-export const look = (claim) => (waitsForPay(claim) || onlyEnvy(claim) ? "unpaid" : claim.state);
+export const look = (claim) => {
+  if (claim.request) return "pending";
+  return waitsForPay(claim) || onlyEnvy(claim) ? "unpaid" : claim.state;
+};
+/* The time since which a claim waits: the request to reopen a rejected win, or the win. */
+export const since = (claim) => (claim.state === "rejected" && claim.request ? claim.request.at : claim.at);
+
+/* Who rejected a win, and why. */
+export const rejection = (claim) =>
+  `Rejected by ${[claim.requested_by, claim.decided_by].filter(Boolean).join(" and ")}: ${claim.reason}.`;
 
 export const Chip = ({ claim }) => html`<span class="chip" data-state=${look(claim)}>${stateText(claim)}</span>`;
 
@@ -148,6 +157,9 @@ export const WholeClaim = ({ claim }) => html`
       ["Slip number", claim.slip],
       ["Slip number corrected by", by(claim.slip_corrected_by, claim.slip_corrected_at)],
       ["Rejected by", claim.state === "rejected" ? by(claim.decided_by, claim.decided_at) : ""],
+      ["Rejection requested by", claim.state === "rejected" ? claim.requested_by : ""],
+      ["Reopened by", claim.state === "pending" ? by(claim.decided_by, claim.decided_at) : ""],
+      ["Reopening requested by", claim.state === "pending" ? claim.requested_by : ""],
       ["Reason", claim.reason],
     ]} />
     <${Envy} claim=${claim} />

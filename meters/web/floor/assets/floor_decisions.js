@@ -103,7 +103,7 @@ const reopen = (claim, done) => open({
   title: "Request to reopen this win?",
   content: html`
     <${Again} claim=${claim} />
-    <p>${`Rejected by ${claim.decided_by}: ${claim.reason}.`}</p>
+    <p>${claims.rejection(claim)}</p>
     <${Field} label="Why was the rejection wrong?" name="reason" />
     <p>Another person must confirm this before the gaming day is closed.</p>`,
   confirm: `Request reopening of ${money(claim.amount)}`,

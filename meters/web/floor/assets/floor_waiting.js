@@ -20,7 +20,7 @@ const RETRY_MS = 2000;
 /* A longer list has a search, and each win that arrives is one line until it is opened. */
 const FEW = 4;
 const ROW_HEAD = "h2 > button, h2[tabindex]";
-const STATES = ["To validate", "Rejection to confirm", "To be paid", "Envy to be paid"];
+const STATES = ["To validate", "Rejection to confirm", "Reopening to confirm", "To be paid", "Envy to be paid"];
 const isWide = window.matchMedia("(min-width: 64rem)");
 
 const read = async () => {
@@ -31,9 +31,13 @@ const read = async () => {
   ];
 };
 
-const arrivalText = ({ ask, claim }) => (ask
-  ? `To confirm: ${corrections.place(ask)}, ${corrections.kind(ask)}.`
-  : `New win: ${claims.place(claim)}, ${money(claims.sum(claim))}.`);
+/* A request about a win arrives after the win, and is announced too. */
+const eventOf = ({ id, claim }) => (claim?.request ? `${id} ${claim.request.entry}` : id);
+const arrivalText = ({ ask, claim }) => {
+  if (ask) return `To confirm: ${corrections.place(ask)}, ${corrections.kind(ask)}.`;
+  const win = `${claims.place(claim)}, ${money(claims.sum(claim))}`;
+  return claim.request ? `${claims.stateText(claim)}: ${win}.` : `New win: ${win}.`;
+};
 
 /* The rows of the waiting list, the time at which each new row arrived, and the last arrivals as
    text. */
@@ -44,8 +48,8 @@ export const useWaiting = (changes) => {
   const arrivedAt = useRef(new Map()).current;
   useLayoutEffect(() => {
     if (!answer.found) return;
-    const come = answer.found.filter(({ id }) => seen.current && !seen.current.has(id));
-    seen.current = new Set(answer.found.map(({ id }) => id));
+    const come = answer.found.filter((row) => seen.current && !seen.current.has(eventOf(row)));
+    seen.current = new Set(answer.found.flatMap((row) => [row.id, eventOf(row)]));
     if (!come.length) return;
     for (const { id } of come) arrivedAt.set(id, api.now());
     const text = come.map(arrivalText).join(" ");
@@ -85,7 +89,7 @@ const ClosedClaim = ({ claim, me, now, isNew, done, open }) => {
       <span class="what-won">${`${claims.handName(claim)} · ${format.item(claim.item)}`}
         ${envy && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</span>
       <span class="facts-line"><${claims.Chip} claim=${claim} /><span class="new" hidden=${!isNew}>New</span>
-        <${Waited} at=${claim.at} now=${now} /></span>
+        <${Waited} at=${claims.since(claim)} now=${now} /></span>
     </button></h2>
     ${act && html`<${Action} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`} off=${off}
       onClick=${() => act(claim, done)} />`}`;
@@ -113,7 +117,7 @@ const WaitingClaim = ({ claim, isFew, ...row }) => {
 };
 
 const OpenClaim = ({ claim, me, now, isNew, done, close }) => html`
-    <${Head} table=${claim.table} part=${`Position ${claim.position}`} at=${claim.at} now=${now} isNew=${isNew}>
+    <${Head} table=${claim.table} part=${`Position ${claim.position}`} at=${claims.since(claim)} now=${now} isNew=${isNew}>
       <${claims.Chip} claim=${claim} />
     <//>
     <div class="what">
@@ -121,6 +125,8 @@ const OpenClaim = ({ claim, me, now, isNew, done, close }) => html`
       <${claims.RequestNotice} claim=${claim} />
       <p class="amount">${money(claims.sum(claim))}</p>
       <p class="share">${`${claims.share(claim)} · ${format.paidFrom(claim.paid_from)}`}</p>
+      ${claim.state === "rejected"
+        && html`<p class="by">${claims.rejection(claim)}</p>`}
       ${claims.waitsForPay(claim)
         && html`<p class="by">${`Validated by ${claim.validated_by}, to be paid by another person`}</p>`}
       ${claims.onlyEnvy(claim)
