@@ -152,8 +152,8 @@ async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
     text = (await stand.get("/signage/tcp-main")).text
     for line in (
         "Wins: Mini-royal of spades 100%<",
-        "Wins: Royal flush 100% · Straight flush 10%<",
-        "Wins: Royal flush of spades 100% · Royal flush 25%<",
+        "Wins: Royal flush 100%; Straight flush 10%<",
+        "Wins: Royal flush of spades 100%; Royal flush 25%<",
     ):
         assert line in text.replace("\N{NO-BREAK SPACE}", " ")
 

@@ -75,7 +75,7 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     await expect(celebration.locator(".digit")).to_have_count(6)
     await expect(celebration.locator(".celebration-table")).to_have_text("Table TCP-03")
     meter = celebration.locator(".celebration-meter")
-    await expect(meter).to_have_text("Progressive · Pending verification")
+    await expect(meter).to_have_text("Progressive: Pending verification")
     box = await celebration.bounding_box()
     assert box == {"x": 0, "y": 0, "width": 1920, "height": 1080}
     await wait_until_over(page)

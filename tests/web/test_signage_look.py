@@ -73,7 +73,7 @@ async def test_the_page_has_the_facility_s_colors_and_words(page: Page) -> None:
         stand.hit()
         await expect(page.locator(".celebration-kind")).to_have_text("A winner!")
         await expect(page.locator(".celebration-meter")).to_have_text(
-            "Progressive · We are checking"
+            "Progressive: We are checking"
         )
         await expect(page.locator(f"{MAIN} .kind")).to_have_text("We are checking")
         stand.hit("validated")

@@ -42,14 +42,14 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
 def winners_of(meter: Meter) -> str:
     """Return the hands that win a percentage of the meter, as one line of text.
 
-    A display can break the line between words. It cannot break it before a percentage or a dot.
+    A display can break the line between words, but not before a percentage.
     """
     won = [
         f"{hand_words(row.hand)}\N{NO-BREAK SPACE}{row.percent}%"
         for row in _paying(meter)
         if row.percent
     ]
-    return "Wins: " + "\N{NO-BREAK SPACE}· ".join(won)
+    return "Wins: " + "; ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:

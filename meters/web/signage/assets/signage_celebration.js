@@ -41,7 +41,7 @@ export class Celebration {
     this.part("table").textContent = `Table ${hit.table}`;
     const { pending, validated } = document.body.dataset;
     const state = hit.event === "hit" ? pending : validated;
-    this.part("meter").textContent = `${meter.title} · ${state}`;
+    this.part("meter").textContent = `${meter.title}: ${state}`;
     draw(this.amount, text);
     label(this.amount, text);
     this.element.dataset.digits = Math.min(12, Math.max(6, String(hit.amount).length));
