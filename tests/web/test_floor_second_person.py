@@ -148,6 +148,7 @@ async def test_a_request_to_reopen_is_announced_and_confirmed_under_waiting(
     rejected = msgspec.structs.replace(LARGE, state="rejected", decided_by="Fred", reason="x")
     claims.put(rejected)
     finn = await room.signed_in("Finn", size="phone")
+    await expect(finn.locator("li.claim")).to_have_count(1)  # the other win of the round
     await expect(claim_card(finn, CLAIM)).to_have_count(0)
     await claims.request_reopening(CLAIM.claim, "Flo", reason="The camera shows it")
     card = claim_card(finn, CLAIM)
