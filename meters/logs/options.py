@@ -28,8 +28,8 @@ LogOption = Annotated[
         "--log",
         envvar="PITLINK_LOG",
         show_default=False,
-        help="Log one JSON object a line, or text for people; text on a terminal, else JSON,"
-        " unless given.",
+        help="Form of the log: one JSON object per line, or text for people. The default is"
+        " text on a terminal, and JSON elsewhere.",
     ),
 ]
 LogLevelOption = Annotated[
@@ -37,6 +37,6 @@ LogLevelOption = Annotated[
     typer.Option(
         "--log-level",
         envvar="PITLINK_LOG_LEVEL",
-        help="Log this and what is graver; debug follows each event of each table.",
+        help="Lowest level that is logged. Level debug logs each event of each table.",
     ),
 ]
