@@ -11,7 +11,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.books.act_history import ActIndex
 from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
-from meters.books.claim_evidence import CLAIM_ACTS
+from meters.books.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
 from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
@@ -167,7 +167,10 @@ class Archiver:
                 opening.entries + 1, closing.entries, previous, opening, closing,
             )  # fmt: skip
             final = decided - closing.waiting
-            claims = await self._decided(final)
+            claims = {
+                claim: _at_close(fields, replay.evidence.claims.get(claim))
+                for claim, fields in (await self._decided(final)).items()
+            }
             self._hold_claims(replay, final, claims)
             return self._put(writer, day, claims, files)
 
@@ -356,6 +359,18 @@ class Archiver:
         while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
             onward = min(page[0][0] + _CUT, last + 1)
             await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
+
+
+def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[str, str]:
+    """Return a decided claim as it was at the close of the day that is archived.
+
+    The slip number can have been corrected after that. `due` is the claim according to the ledger;
+    None if its round was not replayed. Without `due`, the claim stays as it is in Redis.
+    """
+    if due is None:
+        return dict(fields)
+    kept = {name: value for name, value in fields.items() if name not in CORRECTION_FIELDS}
+    return kept | {name: due[name] for name in CORRECTION_FIELDS if name in due}
 
 
 class _Decided(msgspec.Struct, frozen=True):

@@ -36,13 +36,18 @@ _STATES: Final = {
 }  # fmt: skip
 _REQUESTS: Final = frozenset({"request_reject", "request_reopen"})
 _REQUEST_FIELDS: Final = ("request", "request_by", "request_at", "request_entry")
+CORRECTION_FIELDS: Final = ("slip_correction", "correct_slip_by", "correct_slip_at")
+"""The fields of a claim about the last correction of its slip number.
+
+A claim can have such a correction long after its final decision.
+"""
 _ENVY_ACTS: Final = frozenset({"pay_envy", "reject_envy"})
 _COMPARED: Final = (
     "amount", "after", "state", "entry", "at", "by", "decision",
     "envy", "envy_by", "envy_at", "envy_decision",
     *(f"{act}_{what}" for act in _STATES for what in ("by", "at")),
     *_REQUEST_FIELDS, "returned", "of_house",
-    "slip_correction", "correct_slip_by", "correct_slip_at",
+    *CORRECTION_FIELDS,
 )  # fmt: skip
 _SHOWN_MAX: Final = 80
 
