@@ -12,7 +12,7 @@ from bonus.errors import nearest
 from bonus.law.chapter_file import Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.no_win import check_no_win
-from bonus.settling.rounds import Round, RoundError, RoundPosition
+from bonus.settling.rounds import Round, RoundError, RoundPosition, refuse
 from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
@@ -45,22 +45,30 @@ def check_wagers(
             the meter requires another wager amount (reading T22), a Play does not equal the Ante,
             or a wager exceeds a limit of 649a.7(e).
     """
+    errors: list[RoundError] = []
     seen: set[int] = set()
     positions_max = rules.chapter.deal.positions
     for index, box in enumerate(positions):
         if not 1 <= box.position <= positions_max:
             rule = rules.chapter.deal.positions_rule
             message = f"position {box.position}: a table has 1 to {positions_max} ({rule})"
-            raise RoundError("bad_position", message, f"positions[{index}].position")
+            errors.append(RoundError("bad_position", message, f"positions[{index}].position"))
         if box.position in seen:
             message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
-            raise RoundError("position_twice", message, f"positions[{index}].position")
+            errors.append(RoundError("position_twice", message, f"positions[{index}].position"))
         seen.add(box.position)
         for wager in box.wagers:
-            _check_wager(box, wager, rules, terms, index)
+            try:
+                _check_wager(box, wager, rules, terms, index)
+            except RoundError as error:
+                errors.append(error)
         if rules.whole:
-            _check_main(box, rules, index, decided=decided)
-            _check_bounds(box, rules, index)
+            try:
+                _check_main(box, rules, index, decided=decided)
+                _check_bounds(box, rules, index)
+            except RoundError as error:
+                errors.append(error)
+    refuse(errors)
 
 
 def _check_wager(
@@ -158,29 +166,45 @@ def check_cards(played: Round, rules: TableRules) -> None:
             hand, the fourth card or the All-Six Bonus card. Two codes are for a hand that was
             declared to win nothing: ``no_win_with_cards`` and ``no_win_folded``.
     """
+    errors: list[RoundError] = []
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
-        if box.no_win:
-            _check_declared(box, index)
-        if box.cards is not None:
-            _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
-        elif _needs_hand(box, played, rules):
-            rule = rules.chapter.main.asking
-            message = (
-                f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
-            )
-            raise RoundError("cards_missing", message, f"positions[{index}].cards")
-        if box.fourth_card is not None:
-            _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
+        try:
+            _check_hand(played, rules, box, index, seen)
+        except RoundError as error:
+            errors.append(error)
     for field, cards in _table_cards(played):
-        _check_unseen(cards, seen, rules, field)
+        try:
+            _check_unseen(cards, seen, rules, field)
+        except RoundError as error:
+            errors.append(error)
     for index, box in enumerate(played.positions):
         for wager in box.wagers:
-            _check_dealt(played, rules, box, wager, index)
+            try:
+                _check_dealt(played, rules, box, wager, index)
+            except RoundError as error:
+                errors.append(error)
     lucky = played.draw.lucky_position
     if isinstance(lucky, int) and not 1 <= lucky <= rules.chapter.deal.positions:
         message = f"no table has a position {lucky}"
-        raise RoundError("bad_position", message, "draw.lucky_position")
+        errors.append(RoundError("bad_position", message, "draw.lucky_position"))
+    refuse(errors)
+
+
+def _check_hand(
+    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: set[Card]
+) -> None:
+    """Check the cards of one position."""
+    if box.no_win:
+        _check_declared(box, index)
+    if box.cards is not None:
+        _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
+    elif _needs_hand(box, played, rules):
+        rule = rules.chapter.main.asking
+        message = f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
+        raise RoundError("cards_missing", message, f"positions[{index}].cards")
+    if box.fourth_card is not None:
+        _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
 
 
 def _check_declared(box: RoundPosition, index: int) -> None:
@@ -216,8 +240,10 @@ def _check_dealt(
     played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
 ) -> None:
     """Check that the cards that decide a wager were dealt, except the player's own cards."""
-    placing = rules.placings[wager]
+    placing = rules.placings.get(wager)
     deal = rules.chapter.deal
+    if placing is None:
+        return  # `check_wagers` refuses the wager
     if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
         return
     if placing.cards in {"hand_and_community", "dealer_and_community"} and not played.community:
@@ -241,11 +267,19 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
     Raises:
         RoundError: the codes are those of ``check_wagers``, ``check_cards`` and ``check_no_win``.
     """
-    check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
+    errors: list[RoundError] = []
+    try:
+        check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
+    except RoundError as error:
+        errors += error.all
     if played.dealer is None and not played.dealer_exposed:
         message = f"the dealer's hand is missing ({rules.chapter.deal.rule})"
-        raise RoundError("cards_missing", message, "dealer")
-    check_cards(played, rules)
+        errors.append(RoundError("cards_missing", message, "dealer"))
+    try:
+        check_cards(played, rules)
+    except RoundError as error:
+        errors += error.all
+    refuse(errors)
     check_no_win(played, rules, terms)
 
 

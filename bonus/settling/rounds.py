@@ -17,6 +17,7 @@ class RoundError(ValueError):
         message: the text of the error for people.
         field: the place of the error in the round, such as ``positions[2].cards``; None if the
             whole round is wrong.
+        all: every known error of the round, this one first.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -24,6 +25,18 @@ class RoundError(ValueError):
         self.code = code
         self.message = message
         self.field = field
+        self.all: tuple[RoundError, ...] = (self,)
+
+
+def refuse(errors: Sequence[RoundError]) -> None:
+    """Raise the first of the errors of one round; its attribute ``all`` has all of them.
+
+    Raises:
+        RoundError: there is an error.
+    """
+    if errors:
+        errors[0].all = tuple(errors)
+        raise errors[0]
 
 
 @dataclass(frozen=True, slots=True)

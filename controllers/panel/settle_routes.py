@@ -11,7 +11,7 @@ from bonus.settling.rounds import RoundError
 from controllers.agent.agent import Agent
 from meters.floor.floor_file import Floor
 from meters.http.requests import WebRequest
-from meters.settle_page.page import SettlePage, settle_body
+from meters.settle_page.page import SettlePage, problems_of, settle_body
 
 _BODY_BYTES_MAX: Final = 16_384
 
@@ -38,7 +38,8 @@ def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHan
         try:
             body, status = msgspec.json.encode(settle_body(await request.body())), 200
         except RoundError as error:
-            problem = {"code": error.code, "message": error.message, "field": error.field}
+            first, *_ = found = problems_of(error)
+            problem = {**msgspec.structs.asdict(first), "all": found}
             body, status = msgspec.json.encode({"error": problem}), 400
         shown = escape_in_json(body.decode()).encode()
         return Response(shown, status_code=status, media_type=MediaType.JSON)

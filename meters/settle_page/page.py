@@ -21,6 +21,19 @@ PACKAGE: Final = "meters.settle_page"
 _TEMPLATE: Final = load_template(PACKAGE, "page.html")
 
 
+class RoundProblem(msgspec.Struct, frozen=True):
+    """An error of a round: `code` for programs, `message` for people, and the wrong `field`."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
+    """Return every known error of a round, the most important one first."""
+    return tuple(RoundProblem(each.code, each.message, each.field) for each in error.all)
+
+
 @dataclass(frozen=True, slots=True)
 class SettlePage:
     """The page "Settle a round" of one server: the service, or the panel of a table.

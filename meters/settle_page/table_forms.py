@@ -39,6 +39,7 @@ class WagerField(_Form, frozen=True, kw_only=True):
         fourth_card: true if the wager depends on a fourth card.
         all_six: true if the wager depends on the All-Six Bonus card.
         draws: true if the wager is paid on the Magic Card and the Lucky Bonus.
+        survives: true if a fold does not forfeit the wager, so the cards of a folded hand stay.
     """
 
     wager: str
@@ -49,6 +50,7 @@ class WagerField(_Form, frozen=True, kw_only=True):
     fourth_card: bool = False
     all_six: bool = False
     draws: bool = False
+    survives: bool = False
 
 
 class GameForm(_Form, frozen=True, kw_only=True):
@@ -180,7 +182,9 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
         follow=main.follow,
         times=main.times,
         wagers=tuple(
-            _field(name, placing, amounts_cents, draws=name in draws)
+            _field(
+                name, placing, amounts_cents, draws=name in draws, survives=name in rules.survivors
+            )
             for name, placing in offered.items()
         ),
         items={item: item_words(item) for item in items},
@@ -189,7 +193,12 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
 
 
 def _field(
-    name: str, placing: Placing, amounts_cents: Mapping[MeterKind, int], *, draws: bool
+    name: str,
+    placing: Placing,
+    amounts_cents: Mapping[MeterKind, int],
+    *,
+    draws: bool,
+    survives: bool,
 ) -> WagerField:
     return WagerField(
         wager=name,
@@ -200,6 +209,7 @@ def _field(
         fourth_card=placing.fourth_card,
         all_six=placing.cards == "hand_and_all_six",
         draws=draws,
+        survives=survives,
     )
 
 

@@ -17,6 +17,7 @@ from bonus.settling.rounds import RoundError
 from meters.displays.display_state import TooManyWatchersError
 from meters.floor_api.errors import ActError
 from meters.http.requests import WebRequest
+from meters.settle_page.page import RoundProblem, problems_of
 from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 
@@ -56,13 +57,14 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
     With the code ``locked_out``, `until` is the end of the lock, in UTC. If a field of a round is
     wrong, `field` names it, such as ``positions[2].cards``. For all other errors, `field` is
-    missing.
+    missing. `all` has every known error of a round, this one first.
     """
 
     code: str
     message: str
     until: str | None = None
     field: str | None = None
+    all: tuple[RoundProblem, ...] = ()
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -122,7 +124,11 @@ def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
 
 def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
     """Return an API answer that says why a round cannot be settled."""
-    text = ErrorText(error.code, error.message, field=error.field)
+    found = tuple(
+        msgspec.structs.replace(each, message=escape_unprintable(each.message))
+        for each in problems_of(error)
+    )
+    text = ErrorText(error.code, error.message, field=error.field, all=found)
     return error_response(400, text)
 
 

@@ -89,9 +89,53 @@ async def test_an_error_is_next_to_the_field_that_it_names_in_words(disputes: Fl
         "Raise of $40.00: it is one, two or three times the Ante (682a.7(d)(1))."
     )
     await expect(page.locator('[id="2.wagers.raise"]')).to_have_attribute("aria-invalid", "true")
-    await tap(page, "3 times the Ante, position 2")
-    await tap(page, "Settle")
     await expect(problem(page, "dealer")).to_contain_text("The dealer's hand is missing")
+
+
+async def test_all_errors_of_a_round_are_shown_at_once(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await page.locator("#table").select_option("TPR-01")
+    for number in (1, 2, 4):
+        await tap(page, f"Position {number}")
+    await page.locator('[id="1.wagers.ante"]').fill("ten")
+    await page.locator('[id="2.wagers.ante"]').fill("10")
+    await page.locator('[id="2.wagers.play"]').fill("5")
+    await page.locator('[id="2.wagers.pair_bonus"]').fill("5")
+    await tap(page, "Settle")
+    for field, text in {
+        "1.wagers.ante": "Enter an amount such as 5 or 12.50.",
+        "2.wagers.play": "Play of $5.00: it equals the Ante (679a.7(d)(1)).",
+        "2.fourth_card": "Pair Bonus: the fourth card is missing",
+        "1.cards": "The cards of position 1",
+        "2.cards": "The cards of position 2",
+        "4.cards": "The cards of position 4",
+        "dealer": "The dealer's hand is missing",
+    }.items():
+        await expect(problem(page, field)).to_contain_text(text)
+
+
+@pytest.mark.parametrize(("words", "titles"), [
+    ("For each player", ["Hand of position 1", "Fourth card of position 1", "Hand of position 4",
+                         "Dealer's hand"]),
+    ("One for all", ["Hand of position 1", "Hand of position 4", "Dealer's hand",
+                     "Pair Bonus card for all"]),
+])  # fmt: skip
+async def test_the_pad_goes_on_by_itself_to_each_card_that_is_needed(
+    disputes: FloorRoom, words: str, titles: list[str]
+) -> None:
+    page = await opened(disputes, size="phone")
+    await page.locator("#table").select_option("TPR-01")
+    for number in (1, 4):
+        await tap(page, f"Position {number}")
+    await page.locator('[id="1.wagers.pair_bonus"]').fill("5")
+    await tap(page, words)
+    await tap(page, "Enter cards: Hand of position 1")
+    cards = iter(["As", "Ks", "Qs", "2s", "Ah", "Kh", "Qh", "Ad", "Kd", "Qd"])
+    for title in titles:
+        await expect(page.locator("#pad-title")).to_have_text(title)
+        for _ in range(1 if "card" in title else 3):
+            await page.locator(f'[data-card="{next(cards)}"]').tap()
+    await expect(page.locator("#pad-title")).to_be_hidden()
 
 
 async def test_used_cards_are_dimmed_and_a_tap_takes_a_card_out(disputes: FloorRoom) -> None:

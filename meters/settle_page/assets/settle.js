@@ -6,7 +6,9 @@ import { notKnown, roundOfClaim } from "./settle_claim.js";
 import { Form, Problem } from "./settle_form.js";
 import { Pad } from "./settle_pad.js";
 import { Result } from "./settle_result.js";
-import { emptyRound, fieldKey, inWords, played, written } from "./settle_round.js";
+import {
+  cardsOf, emptyRound, fieldKey, hands, inWords, nextHand, played, together, written,
+} from "./settle_round.js";
 
 const host = document.getElementById("settle");
 const page = host.dataset;
@@ -29,8 +31,9 @@ const Tables = ({ table, choose }) => html`
     <select id="table" onChange=${({ currentTarget }) => choose(currentTarget.value)}>
       ${forms.tables.map((each) => html`
         <option key=${each.table} value=${each.table} selected=${each === table}>
-          ${each.table} · ${gameOf(each).title} · ${each.link}</option>`)}
+          ${each.table} · ${gameOf(each).title}</option>`)}
     </select>
+    <p class="hint">${gameOf(table).title} · ${table.link}</p>
   </div>`;
 
 /* The claim of which the round is shown, with its note (null without a claim), and a function that
@@ -71,19 +74,30 @@ const Page = ({ open }) => {
   const start = (next) => {
     put(next);
     setErrors({});
-    setTarget(played(next).length ? `${played(next)[0]}.cards` : "dealer");
+    setTarget(nextHand(next, gameOf(tableOf(next.table)), null) ?? "dealer");
     setPadOpen(false);
   };
   const [claim, leaveClaim] = useClaim(open, start);
+  /* At the same table, the round after has the Pair Bonus card in the same way. */
   const startAgain = (next) => {
     leaveClaim();
-    start(next);
+    start(next.table === latest.current.table
+      ? { ...next, oneFourthCard: latest.current.oneFourthCard } : next);
   };
   const table = tableOf(round.table);
   const game = gameOf(table);
 
+  /* A wager can need a card that was not asked for before. If the hand on the pad is complete or
+     gone, or nothing of it is entered, the pad shows the first hand that is missing. */
+  const goOn = () => setTarget((shown) => {
+    const hand = hands(latest.current, game).find((each) => each.id === shown);
+    const begun = hand ? cardsOf(latest.current, shown).length : 0;
+    if (hand && begun > 0 && begun < hand.size) return shown;
+    return nextHand(latest.current, game, null) ?? shown;
+  });
   const change = (key, next) => {
     put(next(latest.current));
+    goOn();
     setErrors(({ [key]: gone, "": whole, ...rest }) => rest);
   };
   const enter = (id, names) => {
@@ -106,12 +120,13 @@ const Page = ({ open }) => {
   const send = async () => {
     setPadOpen(false);
     if (!played(round).length) return refuse({ "": "Choose the positions in this round." });
-    const { body, errors: found } = written(round, game);
-    if (Object.keys(found).length) return refuse(found);
+    const { body, errors: own } = written(round, game);
     setSending(true);
     const { ok, reply, error } = await settle(body);
     setSending(false);
-    if (!ok) return refuse({ [keyOf(error)]: inWords(error.message, game) });
+    const found = (error?.all ?? [error]).filter(Boolean).reverse();
+    const servers = Object.fromEntries(found.map((each) => [keyOf(each), inWords(each.message, game)]));
+    if (!ok || Object.keys(own).length) return refuse(together(own, servers));
     setErrors({});
     setResult({ settled: reply, body, at: new Date() });
   };

@@ -123,7 +123,7 @@ const Position = ({ number, round, game, errors, change, ...pad }) => {
     </section>`;
 };
 
-const Seats = ({ round, table, change, choose }) => {
+const Seats = ({ round, table, change }) => {
   const toggle = (number) => {
     const leaves = number in round.positions;
     change("", (before) => {
@@ -132,7 +132,6 @@ const Seats = ({ round, table, change, choose }) => {
       return leaves ? { ...before, positions: rest, cards }
         : { ...before, positions: { ...rest, [number]: emptyPosition() } };
     });
-    if (!leaves) choose(`${number}.cards`, { open: false });
   };
   return html`
     <section class="seats" aria-labelledby="seats-title">
@@ -157,6 +156,17 @@ const Lucky = ({ round, table, errors, change }) => html`
     <${Problem} of="draw.lucky_position" errors=${errors} />
   </div>`;
 
+/* The house deals a fourth card to each Pair Bonus, or one card for all (679a.8(c) and (h)). */
+const FourthCard = ({ round, change }) => html`
+  <div class="named">
+    <span class="label">Pair Bonus card</span>
+    <div class="states" role="group" aria-label="Pair Bonus card">
+      ${[[false, "For each player"], [true, "One for all"]].map(([one, words]) => html`
+        <${Choice} key=${words} pressed=${round.oneFourthCard === one} press=${() =>
+          change("", (before) => ({ ...before, oneFourthCard: one }))}>${words}<//>`)}
+    </div>
+  </div>`;
+
 const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
   <section class="common" aria-labelledby="common-title">
     <h2 id="common-title">Dealer and common cards</h2>
@@ -168,6 +178,8 @@ const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
         </div>`)}
       ${game.wagers.some((each) => each.draws) && html`
         <${Lucky} round=${round} table=${table} errors=${errors} change=${change} />`}
+      ${game.wagers.some((each) => each.fourth_card) && html`
+        <${FourthCard} round=${round} change=${change} />`}
     </div>
   </section>`;
 

@@ -34,7 +34,10 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
   const pick = (name) => {
     const picked = names.includes(name) ? names.filter((each) => each !== name) : [...names, name];
     const next = enter(hand.id, picked);
-    if (picked.length === hand.size) choose(nextHand(next, game, hand.id) ?? hand.id);
+    if (picked.length < hand.size) return;
+    const following = nextHand(next, game, hand.id);
+    choose(following ?? hand.id);
+    if (!following) close();
   };
   return html`
     <section class="pad" aria-labelledby="pad-title">

@@ -17,6 +17,7 @@ export const dollars = (cents) => money(cents).slice(1);
 export const emptyRound = (table) => ({
   table: table.table,
   irregularity: "",
+  oneFourthCard: false, // one Pair Bonus card for all players, not a fourth card for each
   positions: {},
   cards: {},
   balances: Object.fromEntries(Object.entries(table.meters).map(([kind, cents]) =>
@@ -37,15 +38,16 @@ export const anyPlaced = (round, game, has) => Object.values(round.positions).so
 
 const handsOfPosition = (round, game, number) => {
   const { state, wagers } = round.positions[number];
-  const fourth = game.wagers.some((each) => each.fourth_card && isPlaced(wagers[each.wager]));
+  const placed = (has) => game.wagers.some((each) => has(each) && isPlaced(wagers[each.wager]));
+  const fourth = !round.oneFourthCard && placed((each) => each.fourth_card);
   return [
     state !== "no_win" && {
       id: `${number}.cards`, title: `Hand of position ${number}`, size: game.hand,
-      due: state === "played", position: number,
+      due: state === "played" || placed((each) => each.survives), position: number,
     },
     fourth && {
       id: `${number}.fourth_card`, title: `Fourth card of position ${number}`, size: 1,
-      due: false, position: number,
+      due: true, position: number,
     },
   ];
 };
@@ -61,8 +63,9 @@ export const hands = (round, game) => {
     offers((each) => each.community) && {
       id: "community", title: "Community cards", size: 2, due: placed((each) => each.community),
     },
-    offers((each) => each.fourth_card) && {
-      id: "pair_bonus_community_card", title: "Pair Bonus card for all", size: 1, due: false,
+    round.oneFourthCard && {
+      id: "pair_bonus_community_card", title: "Pair Bonus card for all", size: 1,
+      due: placed((each) => each.fourth_card),
     },
     offers((each) => each.all_six) && {
       id: "all_six_card", title: "All-Six Bonus card", size: 1, due: placed((each) => each.all_six),
@@ -80,7 +83,7 @@ export const usedElsewhere = (round, game, id) => new Set(hands(round, game)
   .filter((hand) => hand.id !== id && !hand.drawn)
   .flatMap((hand) => cardsOf(round, hand.id)));
 
-/* The next hand after `id` that the pad asks for, or null. */
+/* The next hand after `id` that the pad asks for, or null. Without `id`, the first such hand. */
 export const nextHand = (round, game, id) => {
   const all = hands(round, game);
   const at = all.findIndex((hand) => hand.id === id);
@@ -104,8 +107,9 @@ class Collector {
       return undefined;
     }
     const { size } = this.hands[id];
-    if (names.length < size) this.errors[id] = `Enter ${count(size)}: there are ${names.length}.`;
-    return names;
+    if (names.length === size) return names;
+    this.errors[id] = `Enter ${count(size)}: there are ${names.length}.`;
+    return undefined;
   }
 
   card(id) {
@@ -181,6 +185,16 @@ class Collector {
 export const written = (round, game) => {
   const collector = new Collector(round, game);
   return { body: collector.whole(), errors: collector.errors };
+};
+
+/* Add the errors of the server to those of the page. The server checks wagers against each other, so
+   an amount that nobody can read makes other errors at the wagers of its position meaningless. */
+export const together = (own, servers) => {
+  const unread = new Set(Object.keys(own).filter((key) => /^\d+\.wagers\./.test(key))
+    .map((key) => key.split(".")[0]));
+  const others = Object.entries(servers).filter(([key]) =>
+    !(/^\d+\.wagers\./.test(key) && unread.has(key.split(".")[0])));
+  return { ...Object.fromEntries(others), ...own };
 };
 
 const PARTS = { folded: "state", no_win: "state", position: "state", patron: "player" };
