@@ -216,6 +216,7 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
         f"the index of wins has {member[:100]!r}, which the ledger does not have"
         for member in snapshot.wins - due.keys()
         if _order_of(member) > replay.begins_after
+        and member.rpartition(":")[2] not in replay.evidence.begun_before
     ]
     if snapshot.misplaced:
         found.append(f"{snapshot.misplaced} wins are out of their order in the index")

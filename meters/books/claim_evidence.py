@@ -122,6 +122,7 @@ class Evidence:
             slip's number for it. The keys are slip numbers in the form in which numbers are
             compared.
         opened: all claims that the replayed entries opened.
+        begun_before: the claims of results whose wagers are before the first replayed entry.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
             is a decision of a person, or an entry that the service itself writes.
@@ -133,6 +134,7 @@ class Evidence:
     ended: dict[str, int] = field(default_factory=dict)
     slips: dict[str, str] = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
+    begun_before: set[str] = field(default_factory=set)
     assets: dict[str, list[str]] = field(default_factory=dict)
     acts: list[int] = field(default_factory=list)
     acts_after: int = 0
@@ -158,6 +160,10 @@ class Evidence:
                 reply = fields["reply"]
                 if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
                     self._open(number, fields, opened, books)
+                elif opened is None:
+                    decoded = _REPLY.decode(reply)
+                    self.begun_before.update(one.claim for one in decoded.claims or ())
+                    self.begun_before |= envy_of_result(books, table, decoded.seq or 0).keys()
             case _ if kind in CLAIM_ACTS:
                 self._decide(number, fields, books)
             case b"approve":

@@ -10,6 +10,7 @@ from meters.floor.gaming_day import GamingDays
 from tests.model.pit import Pit
 
 NEW_YORK = ZoneInfo("America/New_York")
+A_DAY = timedelta(days=1)
 SIX = GamingDays(NEW_YORK, time(6))
 
 

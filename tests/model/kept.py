@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from meters.archive.archive_audit import audit_link
@@ -12,10 +12,9 @@ from meters.archive.archiver import Archiver, ArchiveResult
 from meters.books.audit import Finding
 from meters.books.ledger_mark import Mark
 from meters.selfcheck.approval_checks import Configuration
-from tests.model.days import Days
+from tests.model.days import A_DAY, Days
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit
 
-A_DAY = timedelta(days=1)
 EVERYTHING = " ".join((PROGRESSIVE, FIVE_CARD, FIVE_OF_SIX, BONUS))
 
 

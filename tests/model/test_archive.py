@@ -15,8 +15,9 @@ from meters.books.store import LinkStore
 from meters.floor_api.types import ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from tests.lua.books import keyspace
+from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import PROGRESSIVE
+from tests.model.pit import PROGRESSIVE, RAGS
 from tests.model.tampering import rewrite
 
 
@@ -229,3 +230,18 @@ async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
     await kept.week(1)
     await kept.run()
     assert len(expired(kept.archive, later, 7)) == 4
+
+
+@pytest.mark.duty("D17")
+async def test_a_round_that_is_open_at_the_close_can_win_after_it(kept: Kept) -> None:
+    """The wagers are archived and trimmed, so an audit from here on has only the result."""
+    pit = kept.pit
+    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-1")
+    await pit.wagers({1: PROGRESSIVE}, table="T-2")
+    await kept.days.keep(A_DAY)
+    await kept.run(live_days=0)
+    await pit.result({1: "As Ks Qs", 2: RAGS}, table="T-1")
+    # The hand without a wager brings an Envy Bonus, which is owed without a win.
+    await pit.result({1: RAGS, 4: "As Ks Qs"}, table="T-2", dealer="2c 7d 9h")
+    assert len(await pit.claims.waiting()) == 2
+    assert (await pit.audit()).problems == ()

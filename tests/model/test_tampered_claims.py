@@ -8,7 +8,8 @@ import pytest
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.audit import LinkAudit
 from meters.selfcheck.approval_checks import Configuration
-from tests.model.kept import A_DAY, Kept
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.model.tampering import play_a_while
 

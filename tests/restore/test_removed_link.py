@@ -7,7 +7,8 @@ from redis.asyncio import Redis
 
 from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.slip_numbers import SLIPS_KEY
-from tests.model.kept import A_DAY, Kept
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
 from tests.model.pit import FLOOR, Pit
 from tests.processes import run_pitlink
 from tests.servers import RedisServer
