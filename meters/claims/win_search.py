@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from bonus.display import money
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import ClaimRows
@@ -126,7 +127,8 @@ class _Wanted:
                 (
                     row.claim, row.table, row.asset, row.patron, row.item_name, row.hand_name,
                     row.meter_name, row.slip, row.reason, row.decided_by, row.validated_by,
-                    row.paid_by,
+                    row.paid_by, f"round {row.round}", f"position {row.position}",
+                    money(row.amount),
                 ),
             )
         ).casefold()  # fmt: skip

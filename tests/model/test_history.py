@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from bonus.display import money
 from meters.claims import win_search
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered, WinSearch
@@ -131,6 +132,14 @@ async def test_wins_come_latest_first_whatever_the_pages(
         assert await _find(pit, limit=limit) == everything
     monkeypatch.setattr(win_search, "LOOKED_AT_MAX", 5)
     assert await _find(pit, limit=7) == everything, "a page may end before it is full"
+
+
+async def test_search_finds_rounds_positions_and_amounts(pit: Pit) -> None:
+    await _play(pit, 3)
+    await pit.round({4: PROGRESSIVE}, {4: ROYAL}, round_id="R99")
+    royal = (await _find(pit, limit=200))[0]
+    for words in ("round r99", "position 4 r99", money(royal.amount)):
+        assert await _find(pit, limit=200, words=words) == [royal]
 
 
 async def test_search_narrows(pit: Pit) -> None:

@@ -121,6 +121,16 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     assert _acts(room) == [("request_reopen", "Flo"), ("reopen", "Finn")]
 
 
+@pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
+async def test_the_acts_of_a_past_win_fit_into_its_dialog(room: FloorRoom, size: str) -> None:
+    room.stand.claims.put(msgspec.structs.replace(LARGE, state="paid", slip="A-1001"))
+    page = await room.signed_in("Flo", "wins", size)
+    await page.locator(".wins .row").filter(has_text="$1,510.00").click()
+    acts = dialog(page).locator(".dialog-acts")
+    await expect(acts.get_by_role("link", name="Dispute")).to_be_visible()
+    assert await acts.evaluate("element => element.scrollWidth <= element.clientWidth")
+
+
 async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     claims = room.stand.claims
     claims.put(msgspec.structs.replace(LARGE, state="paid", paid_by="Finn", slip="A-1001"))

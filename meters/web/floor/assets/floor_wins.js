@@ -64,7 +64,7 @@ const Search = ({ form, search }) => {
         <summary>Search</summary>
         <div class="grid">
           <${dialogs.Field} label="Words" name="words" maxlength="100" ...${text}
-            hint="A patron, a hand, a slip, a reason, a name" />
+            hint="A patron, a hand, an amount, a slip, a round, a name" />
           <${dialogs.Field} label="Table" name="table" maxlength="32" ...${text} />
           <${dialogs.Select} label="State" name="state" options=${STATES} />
           <div class="dates">
