@@ -38,7 +38,15 @@ _DEALERS: Final = ("Js Ts 2c", "9h 8h 7h", "Jh Th 3c", "Qs Ks As", "4c 8d Kd", "
 _DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
 
 _WAGER_FLAWS: Final = ("amount", "meter", "twice", "far")
-_RESULT_FLAWS: Final = ("card", "missing", "patron", "no cards", "no community")
+_RESULT_FLAWS: Final = (
+    "card",
+    "missing",
+    "patron",
+    "no cards",
+    "no community",
+    "no_win",
+    "folded no_win",
+)
 
 
 def wagers_event(
@@ -130,6 +138,8 @@ def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, cents: int) -> Eve
 
 def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Event:
     bet = table.bets.get(place, {"wagers": {}})
+    if draw(st.integers(0, 5)) == 0:
+        return {"position": place, "no_win": True}
     folded = draw(st.integers(0, 4)) == 0
     box: Event = {"position": place, "folded": folded}
     kept = any("bonus" in wager or "six" in wager for wager in bet["wagers"])
@@ -158,6 +168,10 @@ def _spoil(event: Event, flaw: str) -> None:
             event["positions"] = event["positions"][1:] or [first | {"position": 1}]
         case "patron":
             first["patron"] = "somebody else"
+        case "no_win":
+            event["positions"][0] = first | {"no_win": True, "cards": ["2c", "2d", "2h"]}
+        case "folded no_win":
+            event["positions"][0] = {"position": first["position"], "no_win": True, "folded": True}
         case "no cards":
             first.pop("cards", None)
         case _:

@@ -3,7 +3,10 @@
 import asyncio
 import json
 from collections import defaultdict
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Final
 
 import pytest
 from hypothesis import strategies as st
@@ -13,19 +16,33 @@ from redis.asyncio import Redis
 import meters.books.store
 import meters.books.table_audit
 import meters.intake.draws
+from meters.wire.clock import now
+from tests.model.days import Days
 from tests.model.model_floor import FLOOR, REPLIES_KEPT, WORKERS, Chance, second_books
 from tests.model.pit import Pit
 from tests.model.second_books import Verdict
 from tests.model.second_settling import Settling
+
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108  (archives are written often)
+
+
+def _slip(claim: Mapping[str, str]) -> str:
+    """Return the present number of a claim's slip, from the fields of the claim in the store."""
+    slip: str = json.loads(claim.get("slip_correction", claim.get("decision", "{}"))).get(
+        "slip", ""
+    )
+    return slip
 
 
 class HeldFloor(RuleBasedStateMachine):
     """Floor whose replies and balances are compared with the second books after each event."""
 
     url: ClassVar[str]
+    archives: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
+        self.home = TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None)
         self.patch = pytest.MonkeyPatch()
         self.runner = asyncio.Runner()
         self.books = second_books()
@@ -34,6 +51,9 @@ class HeldFloor(RuleBasedStateMachine):
         self.versions: dict[str, tuple[int, int]] = {}
         self.redis = Redis.from_url(self.url)
         self.pit = Pit(self.redis, FLOOR, workers=len(WORKERS))
+        self.days = Days(self.pit)
+        # The ledger has the time of Redis, and a store that is rebuilt has the day of its entries.
+        self.days.clock.now = now()
 
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
@@ -45,12 +65,14 @@ class HeldFloor(RuleBasedStateMachine):
     async def _open(self) -> None:
         await self.redis.flushall()
         await self.pit.open()
+        await self.days.open()
 
     def teardown(self) -> None:
         try:
             self.runner.run(self.redis.aclose())
         finally:
             self.runner.close()
+            self.home.cleanup()
             self.patch.undo()
 
     def _send(self, table: str, payload: bytes, worker: int) -> None:
@@ -140,10 +162,20 @@ class HeldFloor(RuleBasedStateMachine):
     def each_claim_is_in_one_state(self) -> None:
         ids = list(self.books.claims)
         stored = self.runner.run(self.pit.store.claims(ids))
-        found = [(one["state"], int(one["amount"]), int(one["after"])) for one in stored]
+        found = [
+            (
+                one["state"], int(one["amount"]), int(one["after"]),
+                int(one.get("request_entry", 0)), _slip(one),
+            )
+            for one in stored
+        ]  # fmt: skip
         assert found == [
-            (claim.state, claim.cents, claim.after_cents) for claim in self.books.claims.values()
-        ]
+            (
+                claim.state, claim.cents, claim.after_cents,
+                claim.request.entry if claim.request else 0, claim.slip,
+            )
+            for claim in self.books.claims.values()
+        ]  # fmt: skip
         waiting = [row.claim for row in self.runner.run(self.pit.claims.waiting())]
         assert sorted(waiting) == sorted({*self.books.waiting(), *self.books.waiting_envy()})
 

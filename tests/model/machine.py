@@ -3,7 +3,9 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,11 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject
 
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archiver import Archiver
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, ClaimRow
 from meters.wire.messages import Jackpot
+from tests.model.days import A_DAY
 from tests.model.deals import (
     result_event,
     stacked_event,
@@ -28,10 +33,12 @@ from tests.model.pit import AT
 
 ROYAL: Final = ("As", "Ks", "Qs")
 BELOW: Final = ("9s", "8s", "7s")
+SLIPS: Final = ("", "A-1", "A-2", "A-3")
 RAGS: Final = ("2c", "7d", "9h")
 ENTERED: Final = [
     {"what": "hand", "position": 1, "cards": ["As", "Ks"], "taken_back": True, "reason": "Misread"},
     {"what": "dealer", "cards": ["2c"]},
+    {"what": "hand", "position": 2, "no_win": True, "taken_back": True},
 ]
 """Earlier entries that a table reports. They move no money."""
 
@@ -281,9 +288,149 @@ class Floor(HeldFloor):
         """Do the next act on a claim that is not decided."""
         claim = data.draw(st.sampled_from(self.books.waiting()))
         if self.books.claims[claim].state == "validated":
-            self._decide(claim, "pay")
+            self._decide(claim, "pay", slip=data.draw(st.sampled_from(SLIPS)))
+        elif reject:
+            self._reject(claim, "fp-1", envy_too=data.draw(st.booleans()))
         else:
-            self._decide(claim, "reject" if reject else "validate")
+            self._decide(claim, "validate")
+
+    def _reject(self, claim: str, by: str, *, envy_too: bool) -> None:
+        expected = self.books.reject(claim, by, envy_too=envy_too)
+        act = self.pit.claims.reject(claim, by, reason="fouled", envy_not_due=envy_too)
+        self._check_act(claim, expected, act)
+
+    def _confirm(self, claim: str, by: str, entry: int) -> None:
+        expected = self.books.confirm(claim, by, entry)
+        self._check_act(claim, expected, self.pit.claims.confirm(claim, by, entry))
+
+    def _request_reopening(self, claim: str, by: str) -> None:
+        expected = self.books.request(claim, "request_reopen", by)
+        act = self.pit.claims.request_reopening(claim, by, reason="misread")
+        self._check_act(claim, expected, act)
+
+    @precondition(lambda self: self.books.claims)
+    @rule(
+        data=st.data(), reopens=st.booleans(), by=st.sampled_from(("fp-1", "fp-2")),
+        envy_too=st.booleans(),
+    )  # fmt: skip
+    def request_anything(self, data: DataObject, by: str, *, reopens: bool, envy_too: bool) -> None:
+        """Reject any claim or request it, or request to reopen the claim, in turn or not."""
+        claim = data.draw(st.sampled_from(sorted({*self.books.claims, *self.books.envy})))
+        if reopens:
+            self._request_reopening(claim, by)
+        elif claim in self.books.claims:
+            self._reject(claim, by, envy_too=envy_too)
+
+    @precondition(lambda self: self.books.claims)
+    @rule(data=st.data(), by=st.sampled_from(("fp-1", "fp-2")), late=st.sampled_from((0, 0, 0, 1)))
+    def confirm_anything(self, data: DataObject, by: str, late: int) -> None:
+        """Confirm the request about a claim, or one that was never made."""
+        asked = [claim for claim, one in self.books.claims.items() if one.request]
+        claim = data.draw(st.sampled_from(asked or sorted(self.books.claims)))
+        request = self.books.claims[claim].request
+        self._confirm(claim, by, (request.entry if request else 1) - late)
+
+    @rule(
+        data=st.data(),
+        table=st.sampled_from(TABLES[:2]),
+        meanwhile=st.sampled_from(("nothing", "all", "a part", "a round", "a day", "a lapse")),
+        envy_too=st.booleans(),
+        again=st.booleans(),
+    )
+    def reject_and_reopen(
+        self, data: DataObject, table: str, meanwhile: str, *, envy_too: bool, again: bool
+    ) -> None:
+        """Reject wins, reopen and reject them again, by two people, as other tables play."""
+        before = set(self.books.claims)
+        self.win_it_all(data, table, 0)
+        claims = [claim for claim in self.books.claims if claim not in before]
+        for claim in claims:
+            self._reject(claim, "fp-1", envy_too=envy_too)
+            if request := self.books.claims[claim].request:
+                self._confirm(claim, "fp-1", request.entry)
+                if meanwhile == "a lapse":
+                    self.close_the_day(archive=False)
+                self._confirm(claim, "fp-2", request.entry)
+        other = TABLES[1 - TABLES.index(table)]
+        if meanwhile == "all":
+            self.win_it_all(data, other, 1)
+        elif meanwhile == "a part":
+            self.win_on_the_dealer(data, other, 1, BELOW)
+        elif meanwhile == "a round":
+            self.play_on(data, other, 1)
+        for claim in claims:
+            self._request_reopening(claim, "fp-3")
+            if meanwhile == "a day":
+                self.close_the_day(archive=False)
+            for by in ("fp-1", "fp-2"):
+                if request := self.books.claims[claim].request:
+                    self._confirm(claim, by, request.entry)
+                if by == "fp-1" and self.books.claims[claim].state == "pending":
+                    self._reject(claim, "fp-1", envy_too=again)
+
+    @rule(data=st.data(), slips=st.permutations(SLIPS[1:]))
+    def pay_and_correct_slips(self, data: DataObject, slips: list[str]) -> None:
+        """Pay hand pays with one slip number, and correct the number of those that were paid."""
+        for table in TABLES[:2]:
+            before = set(self.books.claims)
+            self.win_it_all(data, table, 0)
+            for claim in [one for one in self.books.claims if one not in before]:
+                self._decide(claim, "validate")
+                self._decide(claim, "pay", slip=slips[0])
+        for claim in [claim for claim, one in self.books.claims.items() if one.slip]:
+            self._correct(claim, slips[1], "A-9")
+            self._correct(claim, slips[1], self.books.claims[claim].slip)
+        self._pay_what_holds(TABLES[0])
+        self._pay_what_holds(TABLES[1])
+
+    @precondition(lambda self: self.books.claims)
+    @rule(data=st.data(), slip=st.sampled_from(SLIPS[1:]), known=st.booleans())
+    def correct_a_slip(self, data: DataObject, slip: str, *, known: bool) -> None:
+        """Correct the slip number of a paid claim, or of another claim."""
+        paid = [claim for claim, one in self.books.claims.items() if one.slip]
+        claim = data.draw(st.sampled_from(paid or sorted(self.books.claims)))
+        self._correct(claim, slip, self.books.claims[claim].slip if known else "A-9")
+
+    def _correct(self, claim: str, slip: str, replaces: str) -> None:
+        expected = self.books.correct_slip(claim, slip, replaces)
+        act = self.pit.claims.correct_slip(
+            claim, "fp-2", slip=slip, replaces=replaces, reason="digits swapped"
+        )
+        self._check_act(claim, expected, act)
+
+    def _check_act(self, claim: str, expected: str, act: Coroutine[Any, Any, ClaimRow]) -> None:
+        """Compare the outcome of an act with the second books, and what was published."""
+        before, row, refusal = len(self.pit.published), None, ""
+        try:
+            row = self.runner.run(act)
+        except ActError as refused:
+            refusal = refused.code
+        assert expected == (refusal or (row and row.state))
+        published = self.pit.published[before:]
+        if published:
+            assert row is not None
+            assert row.request is None
+            assert published[0].event == {"pending": "hit"}.get(row.state, row.state)
+            self._check_published_envy(row, published[1:])
+
+    @rule(archive=st.booleans())
+    def close_the_day(self, *, archive: bool) -> None:
+        """Close the gaming day, and archive it at times."""
+        self.runner.run(self.days.keep(A_DAY))
+        self.books.close_day()
+        if archive and self.archives:
+            files = ArchiveFiles(Path(self.home.name), self.pit.link.id)
+            run = Archiver(self.pit.store, files, 0).run(lambda *_: None)
+            self.books.entries += len(self.runner.run(run).written)
+
+    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    def require_all_hands(self, data: DataObject, table: str, worker: int) -> None:
+        """Have the floor file require all hands for one result."""
+        self._begin(data, table, worker)
+        known, self.books.all_hands = self.pit.known, True
+        self.pit.known = {each: replace(one, require_all_hands=True) for each, one in known.items()}
+        self._send(table, self._bytes(table, self._next_event(data, table)), worker)
+        self.pit.known, self.books.all_hands = known, False
 
     @precondition(lambda self: self.books.waiting_envy())
     @rule(data=st.data(), act=st.sampled_from(("pay_envy", "pay_envy", "reject_envy")))
@@ -399,22 +546,27 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.claims)
     @rule(
         data=st.data(), act=st.sampled_from(("validate", "reject", "pay")),
-        by=st.sampled_from(("fp-1", "fp-2")), envy_too=st.booleans(),
+        by=st.sampled_from(("fp-1", "fp-2")), envy_too=st.booleans(), slip=st.sampled_from(SLIPS),
     )  # fmt: skip
-    def decide_anything(self, data: DataObject, act: Act, by: str, *, envy_too: bool) -> None:
+    def decide_anything(
+        self, data: DataObject, act: Act, by: str, slip: str, *, envy_too: bool
+    ) -> None:
         """Do any act on any claim, in turn or not, by anybody."""
-        self._decide(data.draw(st.sampled_from(sorted(self.books.claims))), act, by, envy_too)
+        claim = data.draw(st.sampled_from(sorted(self.books.claims)))
+        self._decide(claim, act, by, envy_too=envy_too, slip=slip if act == "pay" else "")
 
     def _decide(
-        self, claim: str, act: Act, by: str | None = None, envy_too: bool = False  # noqa: FBT001, FBT002
-    ) -> None:  # fmt: skip
+        self, claim: str, act: Act, by: str | None = None, *, envy_too: bool = False, slip: str = ""
+    ) -> None:
         by = by or ("fp-2" if act == "pay" else "fp-1")
-        expected = self.books.decide(claim, act, by, envy_too=envy_too)
+        expected = self.books.decide(claim, act, by, envy_too=envy_too, slip=slip)
         one = self.books.claims[claim]
         before = len(self.pit.published)
         try:
             row = self.runner.run(
-                self.pit.claims.decide(claim, act, by, envy_not_due=envy_too, envy_paid=envy_too)
+                self.pit.claims.decide(
+                    claim, act, by, slip=slip or None, envy_not_due=envy_too, envy_paid=envy_too
+                )
             )
         except ActError as refused:
             outcome = refused.code

@@ -3,11 +3,14 @@
 from random import Random
 from typing import Any, Final
 
-from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.model.second_books import SecondBooks, SecondMeter, SecondTable
 from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 
 _FED: Final = ("progressive", "five_card_progressive", "five_of_six_progressive", "bonus")
+TWO_REJECT_ABOVE: Final = 110_000
+"""Some hand pays are larger and some are not."""
+
 FLOOR: Final = floor_text(
     link_text(
         "model",
@@ -26,7 +29,7 @@ FLOOR: Final = floor_text(
     ),
     name="Keystone Casino",
     validate_from=700,
-    two_people_reject_above=ONE_REJECTS,
+    two_people_reject_above=TWO_REJECT_ABOVE,
 )  # fmt: skip
 
 TABLES: Final = ("T-1", "T-2", "T-3")
@@ -59,6 +62,7 @@ def second_books() -> SecondBooks:
             "T-3": SecondTable(7, _HIGH),
         },
         validate_from_cents=700,
+        two_people_above_cents=TWO_REJECT_ABOVE,
         replies_kept=REPLIES_KEPT,
     )
 

@@ -14,8 +14,9 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
+from tests.naive.declared import refusal
 from tests.naive.settle_meters import LIVE_AFTER_A_FOLD
-from tests.naive.shapes import Draw
+from tests.naive.shapes import Box, Draw, Round
 from tests.naive.tables_649a import METER_OF, MeterLaw
 
 
@@ -68,6 +69,26 @@ class SecondTable:
     decided: str = ""
 
 
+@dataclass(frozen=True)
+class SecondRequest:
+    """A request to reject a win or to reopen it, until another person confirms it or it lapses."""
+
+    act: str
+    by: str
+    entry: int
+    envy_too: bool = False
+
+
+@dataclass(frozen=True)
+class SecondRejection:
+    """The amounts that a rejection moved to the meter and its overflow."""
+
+    entry: int
+    to_meter: Fraction
+    to_overflow: Fraction
+    cycle: int
+
+
 @dataclass
 class SecondClaim:
     """A win that waits for a floorperson or has waited."""
@@ -80,6 +101,10 @@ class SecondClaim:
     table: str
     state: str = "pending"
     validated_by: str = ""
+    slip: str = ""
+    request: SecondRequest | None = None
+    rejection: SecondRejection | None = None
+    of_house: Fraction = Fraction(0)
 
 
 @dataclass
@@ -98,6 +123,7 @@ class SecondBooks:
         meters: terms of the meters, by id.
         tables: the tables, by id.
         validate_from_cents: odds payouts below it need no floorperson.
+        two_people_above_cents: two people reject a larger win.
         replies_kept: number of a table's replies that are kept.
     """
 
@@ -106,11 +132,13 @@ class SecondBooks:
         meters: Mapping[str, SecondMeter],
         tables: dict[str, SecondTable],
         validate_from_cents: int,
+        two_people_above_cents: int,
         replies_kept: int,
     ) -> None:
         self.meters = meters
         self.tables = tables
         self.validate_from_cents = validate_from_cents
+        self.two_people_above_cents = two_people_above_cents
         self._replies_kept = replies_kept
         self.accounts: defaultdict[str, Fraction] = defaultdict(Fraction)
         self.tallies: defaultdict[str, int] = defaultdict(int)
@@ -118,6 +146,9 @@ class SecondBooks:
         self.envy: dict[str, SecondEnvy] = {}
         self.cycles = dict.fromkeys(meters, 1)
         self.closed = False
+        self.all_hands = False
+        self.slips: dict[str, str] = {}
+        self.day_closed_at = 0
         self.entries = len(meters)
         for meter, one in meters.items():
             self.move("house", f"meter:{meter}", Fraction(one.law.seed * one.wager_cents))
@@ -219,6 +250,8 @@ class SecondBooks:
         elif table.round != event["round"]:
             yield "round_over" if table.over == event["round"] else "unknown_round"
         elif event["type"] == "result":
+            if self.all_hands and any(box.get("no_win") for box in event["positions"]):
+                yield "no_win_not_allowed"
             yield from _result_faults(table, event)
         elif event.get("confirm") and event.get("entered") and table.decided != "confirmed":
             yield "correction_refused" if table.decided else "unconfirmed"
@@ -344,30 +377,149 @@ class SecondBooks:
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
 
-    def decide(self, claim_id: str, act: str, by: str, *, envy_too: bool = False) -> str:
-        """Book a decision; return its outcome, or the code of its refusal.
+    def close_day(self) -> None:
+        """Close the gaming day: requests lapse, and its rejections stay."""
+        self.entries += 1
+        self.day_closed_at = self.entries
 
-        `envy_too` rejects the Envy Bonuses of the hand with the win, or pays them with it.
-        """
+    def request(self, claim_id: str, act: str, by: str, *, envy_too: bool = False) -> str:
+        """Book a request; return the state of the win, or the code of the refusal."""
         claim = self.claims.get(claim_id)
         if claim is None:
             return "wrong_state" if claim_id in self.envy else "unknown_claim"
+        if claim.state != ("pending" if act == "request_reject" else "rejected"):
+            return "wrong_state"
+        if claim.rejection and claim.rejection.entry <= self.day_closed_at:
+            return "day_closed"
+        self.entries += 1
+        claim.request = SecondRequest(act, by, self.entries, envy_too)
+        return claim.state
+
+    def reject(self, claim_id: str, by: str, *, envy_too: bool = False) -> str:
+        """Book a rejection, or the request of one that two people decide; return the outcome."""
+        claim = self.claims.get(claim_id)
+        if claim is not None and claim.cents > self.two_people_above_cents:
+            return self.request(claim_id, "request_reject", by, envy_too=envy_too)
+        return self.decide(claim_id, "reject", by, envy_too=envy_too)
+
+    def confirm(self, claim_id: str, by: str, entry: int) -> str:
+        """Book that another person confirmed a request; return the outcome, or a refusal's code."""
+        claim = self.claims.get(claim_id)
+        if claim is None:
+            return "no_request" if claim_id in self.envy else "unknown_claim"
+        request = claim.request
+        if request is None or request.entry != entry:
+            return "no_request"
+        if entry <= self.day_closed_at:
+            return "day_closed" if claim.rejection else "no_request"
+        if request.by == by:
+            return "same_person"
+        if request.act == "request_reject":
+            return self.decide(claim_id, "reject", by, envy_too=request.envy_too, confirms=True)
+        self._reopen(claim_id, claim)
+        return claim.state
+
+    def _reopen(self, claim_id: str, claim: SecondClaim) -> None:
+        """Take the win from where its rejection put it, as far as it is still there.
+
+        A meter that was won since keeps all, and every meter its reseed or what the win left. The
+        house pays the rest.
+        """
+        was, one = claim.rejection, self.meters[claim.meter]
+        assert was is not None
+        of_meter = of_overflow = Fraction(0)
+        if was.cycle == self.cycles[claim.meter]:
+            least = min(one.law.reseed * one.wager_cents, claim.after_cents)
+            of_meter = min(was.to_meter, max(Fraction(0), self.held(claim.meter) - least))
+            of_overflow = min(was.to_overflow, self.accounts[f"overflow:{claim.meter}"])
+        account = f"claim:{claim_id}"
+        self.move(f"meter:{claim.meter}", account, of_meter)
+        self.move(f"overflow:{claim.meter}", account, of_overflow)
+        self.move("house", account, claim.cents - of_meter - of_overflow)
+        self.tallies[f"reopened:{claim.meter}"] += 1
+        self.tallies[f"reopened_cents:{claim.meter}"] += claim.cents
+        claim.of_house = claim.cents - of_meter - of_overflow
+        envy = self.envy.get(claim_id)
+        if envy and envy.state == "rejected":
+            for meter, cents in envy.cents.items():
+                self.move("house", f"envy:{claim_id}", Fraction(cents))
+                self.tallies[f"envy_reopened_cents:{meter}"] += cents
+        if envy and envy.state != "paid":
+            envy.state = "pending"
+        claim.state, claim.request, claim.rejection = "pending", None, None
+        self.entries += 1
+
+    def correct_slip(self, claim_id: str, slip: str, replaces: str) -> str:
+        """Book another number for a paid win's slip; return the state, or a refusal's code."""
+        claim = self.claims.get(claim_id)
+        if slip == replaces:
+            return "no_change"
+        if claim is None:
+            return "wrong_state" if claim_id in self.envy else "unknown_claim"
+        if self.slips.get(slip, claim_id) != claim_id:
+            return "slip_used"
+        if claim.state != "paid":
+            return "wrong_state"
+        if not claim.slip or claim.slip != replaces:
+            return "slip_changed"
+        claim.slip = slip
+        self.slips[slip] = claim_id
+        self.entries += 1
+        return claim.state
+
+    def _decision_refusal(  # noqa: PLR0911
+        self, claim_id: str, act: str, by: str, *, envy_too: bool, slip: str, confirms: bool
+    ) -> str | None:
+        """Return the code with which a decision is refused, or None."""
+        claim = self.claims.get(claim_id)
+        if claim is None:
+            return "wrong_state" if claim_id in self.envy else "unknown_claim"
+        if act == "reject" and not confirms and claim.cents > self.two_people_above_cents:
+            return "two_people"
+        if slip and self.slips.get(slip, claim_id) != claim_id:
+            return "slip_used"
         allowed = {"pending": ("validate", "reject"), "validated": ("pay",)}
         if act not in allowed.get(claim.state, ()) or (act == "pay" and not claim.hand_pay):
             return "wrong_state"
         if act == "pay" and claim.validated_by == by:
             return "same_person"
         envy = self.envy.get(claim_id)
-        if act == "pay" and envy_too and envy and envy.state != "validated":
+        owed = "pending" if act == "reject" else "validated"
+        if act != "validate" and envy_too and envy and envy.state != owed:
             return "envy_decided"
+        return None
+
+    def decide(
+        self, claim_id: str, act: str, by: str, *, envy_too: bool = False, slip: str = "",
+        confirms: bool = False,
+    ) -> str:  # fmt: skip
+        """Book a decision; return its outcome, or the code of its refusal.
+
+        `envy_too` rejects the Envy Bonuses of the hand with the win, or pays them with it.
+        `confirms` is true for a rejection that another person requested.
+        """
+        refused = self._decision_refusal(
+            claim_id, act, by, envy_too=envy_too, slip=slip, confirms=confirms
+        )
+        if refused is not None:
+            return refused
+        claim, envy = self.claims[claim_id], self.envy.get(claim_id)
         if act == "validate":
             claim.validated_by = by
         account, cents = f"claim:{claim_id}", Fraction(claim.cents)
+        self.entries += 1
+        claim.request = None
         if act == "reject":
+            to_meter = over = Fraction(0)
             if claim.percent:
-                self.fill(account, claim.meter, cents)
+                self.move(account, "house", claim.of_house)
+                over = self.fill(account, claim.meter, cents - claim.of_house)
+                to_meter = cents - claim.of_house - over
             else:
                 self.move(account, "house", cents)
+            claim.rejection = SecondRejection(
+                self.entries, to_meter, over, self.cycles[claim.meter]
+            )
             self.tallies[f"rejected:{claim.meter}"] += 1
             self.tallies[f"rejected_cents:{claim.meter}"] += claim.cents
         elif act == "pay" or not claim.hand_pay:
@@ -379,7 +531,9 @@ class SecondBooks:
             self._end_envy(claim_id, paid=act == "pay")
         elif envy and envy.state == "pending":
             envy.state = "validated"
-        self.entries += 1
+        if slip:
+            claim.slip = slip
+            self.slips[slip] = claim_id
         return claim.state
 
     def pending(self, meter: str) -> bool:
@@ -390,7 +544,9 @@ class SecondBooks:
         )
 
 
-def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+def _result_faults(  # noqa: PLR0912
+    table: SecondTable, event: dict[str, Any]
+) -> Iterator[str]:
     dealt = {box["position"]: box for box in event["positions"]}
     for position, box in dealt.items():
         patrons = {table.bets.get(position, {}).get("patron"), box.get("patron")} - {None}
@@ -402,7 +558,12 @@ def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
     wagered = {wager for bet in table.bets.values() for wager in bet["wagers"]}
     for position, box in dealt.items():
         cards = box.get("cards")
-        if cards is None and shows_cards(box, table.bets.get(position)):
+        if box.get("no_win"):
+            if cards is not None:
+                yield "no_win_with_cards"
+            if box.get("folded"):
+                yield "no_win_folded"
+        if not box.get("no_win") and cards is None and shows_cards(box, table.bets.get(position)):
             yield "cards_missing"
         for card in cards or ():
             if card in seen:
@@ -414,9 +575,36 @@ def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
         seen.add(card)
     if "community" not in event and any("five_card" in wager for wager in wagered):
         yield "community_missing"
+    if code := refusal(round_of(table, event)):
+        yield code
+
+
+def round_of(table: SecondTable, event: dict[str, Any]) -> Round:
+    """Return the round as `tests.naive` settles it. Folded cards were kept (reading T8)."""
+    boxes: list[Box] = []
+    for dealt in event["positions"]:
+        bet, cards = table.bets.get(dealt["position"], {}), dealt.get("cards", [])
+        box: Box = {
+            "position": dealt["position"],
+            "folded": dealt.get("folded", False),
+            "kept": bool(dealt.get("folded") and cards),
+            "no_win": dealt.get("no_win", False),
+            "wagers": bet.get("wagers", {}),
+        }
+        if cards:
+            box["cards"] = cards
+        if patron := bet.get("patron") or dealt.get("patron"):
+            box["patron"] = patron
+        boxes.append(box)
+    return {
+        "positions": boxes,
+        "dealer": event["dealer"],
+        "community": event.get("community", []),
+        "draw": table.draw or {},
+    }
 
 
 def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
     """Return whether a hand stays on the table (reading T8)."""
     stays = any(wager in LIVE_AFTER_A_FOLD for wager in (bet["wagers"] if bet else ()))
-    return not box["folded"] or stays or bool(box.get("cards"))
+    return not box.get("folded") or stays or bool(box.get("cards"))

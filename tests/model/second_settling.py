@@ -9,9 +9,9 @@ from fractions import Fraction
 from math import floor
 from typing import Any, Final
 
-from tests.model.second_books import SecondBooks, SecondClaim
+from tests.model.second_books import SecondBooks, SecondClaim, round_of
 from tests.naive.settle_meters import MeterWagers
-from tests.naive.shapes import Box, Line, Round
+from tests.naive.shapes import Line
 from tests.naive.tables_649a import METER_OF
 
 METER_OF_ITEM: Final = METER_OF | {
@@ -38,12 +38,7 @@ class Settling:
 
     def run(self) -> None:
         """Book every turn."""
-        played: Round = {
-            "positions": [self._box(box) for box in self._event["positions"]],
-            "dealer": self._event["dealer"],
-            "community": self._event.get("community", []),
-            "draw": self._table.draw or {},
-        }
+        played = round_of(self._table, self._event)
         laws = {kind: self._books.meters[meter].law for kind, meter in self._table.meters.items()}
         wagers = MeterWagers(played, laws, self, self._book)
         for box in wagers.boxes:
@@ -56,20 +51,6 @@ class Settling:
                 self._owe(line, line["envy_of"])
         self._books.tallies["rounds"] += 1
         self._books.end(self._table_id)
-
-    def _box(self, dealt: Record) -> Box:
-        """Return a position with its wagers and cards. Folded cards were kept (reading T8)."""
-        bet = self._table.bets.get(dealt["position"], {})
-        box: Box = {
-            "position": dealt["position"],
-            "folded": dealt["folded"],
-            "kept": bool(dealt["folded"] and dealt.get("cards")),
-            "cards": dealt.get("cards", []),
-            "wagers": bet.get("wagers", {}),
-        }
-        if patron := bet.get("patron") or dealt.get("patron"):
-            box["patron"] = patron
-        return box
 
     def take(self, kind: str, percent: int, shares: int) -> int:
         """Take a percentage off a meter for later claims. Return the cents of one share."""

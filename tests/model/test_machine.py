@@ -10,17 +10,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-import meters.books.store
 from meters.books.script_loader import load_script
 from tests.model.machine import Floor
 from tests.servers import RedisServer
-from tests.sim.breaking import break_code
+from tests.sim.breaking import SCRIPT_LOADERS, break_code
 
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 settings.register_profile(
     "pitlink-model-default",
-    max_examples=80,
+    max_examples=65,
     stateful_step_count=40,
     derandomize=True,
     deadline=None,
@@ -49,12 +48,19 @@ def test_two_sets_of_books_agree_to_the_micro(memory_server: RedisServer) -> Non
 
 
 @pytest.mark.slow
-def test_a_copy_that_is_refused_in_its_batch_is_found(
-    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("defect", "found"),
+    [
+        ("a copy in the same batch is refused", "seq_passed"),
+    ],
+)
+def test_a_defect_of_a_script_is_found(
+    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch, defect: str, found: str
 ) -> None:
-    monkeypatch.setattr(meters.books.store, "load_script", load_script)
-    break_code("a copy in the same batch is refused")
+    for module in SCRIPT_LOADERS:
+        monkeypatch.setattr(module, "load_script", load_script)
+    break_code(defect)
     machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
     profile = settings.get_profile("pitlink-model-default")
-    with pytest.raises(AssertionError, match="seq_passed"):
+    with pytest.raises(AssertionError, match=found):
         run_state_machine_as_test(machine, settings=settings(profile, phases=[Phase.generate]))

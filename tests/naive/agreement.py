@@ -1,13 +1,14 @@
 """Random rounds settled twice, by the text alone and by the real code, until the two differ."""
 
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
 from tests.naive.produced import settle_by_pitlink
 from tests.naive.rounds import random_round
 from tests.naive.settle import settle
-from tests.naive.shapes import Round, Settlement
+from tests.naive.shapes import RefusedError, Round, Settlement
 
 GAMES: Final = ("three_card_poker", "three_card_prime", "four_card_prime")
 ROUNDS_IN_A_CHUNK: Final = 5_000
@@ -24,11 +25,19 @@ def disagreement(game: str, chunk: int, rounds: int) -> str | None:
     rng = Random(f"{game} {chunk}")
     for number in range(rounds):
         played = random_round(game, rng)
-        by_text = settle(played)
-        produced = settle_by_pitlink(played)
+        by_text = outcome(settle, played)
+        produced = outcome(settle_by_pitlink, played)
         if by_text != produced:
             return f"round {number} of chunk {chunk}:\n{difference(played, by_text, produced)}"
     return None
+
+
+def outcome(settler: Callable[[Round], Settlement], played: Round) -> Settlement:
+    """Return the settlement of a round, or the code of its refusal as its only line."""
+    try:
+        return settler(played)
+    except RefusedError as error:
+        return {"lines": [{"outcome": f"refused: {error}"}], "meters": {}}
 
 
 def difference(played: Round, by_text: Settlement, produced: Settlement) -> str:

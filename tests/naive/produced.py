@@ -5,8 +5,9 @@ from typing import TypedDict
 
 import msgspec
 
+from bonus.settling.rounds import RoundError
 from bonus.settling.settle import settle_line
-from tests.naive.shapes import Line, Meter, Round, Settlement
+from tests.naive.shapes import Line, Meter, RefusedError, Round, Settlement
 from tests.naive.tables_649a import METER_OF
 
 
@@ -36,8 +37,14 @@ def settle_by_pitlink(played: Round) -> Settlement:
     """Settle a round as ``pitlink settle`` does, without naming the rules.
 
     Hands are named where the wager feeds a meter: there the name goes into claims and books.
+
+    Raises:
+        RefusedError: the round cannot be settled.
     """
-    answer = msgspec.json.encode(settle_line(json.dumps(played).encode()))
+    try:
+        answer = msgspec.json.encode(settle_line(json.dumps(played).encode()))
+    except RoundError as error:
+        raise RefusedError(error.code) from None
     rules = [line["rule"] for line in msgspec.json.decode(answer, type=_RuledLines)["lines"]]
     assert all(rule.startswith(CHAPTERS[played["game"]]) for rule in rules), rules
     settled = msgspec.json.decode(answer, type=_Settled)

@@ -7,6 +7,9 @@ from tests.naive.shapes import Box, Draw, Meter, Paytables, Round
 
 Positions = list[int]
 
+DECLARED = 0.05
+"""Part of the rounds in which hands may be declared to win nothing."""
+
 SURVIVE_A_FOLD = (
     "six_card_bonus", "five_card_hand_bonus", "five_card_hand_bonus_dealer",
     "five_of_six_progressive",
@@ -16,12 +19,25 @@ LARGE_ANTE_CHOICES_CENTS = (10_000_00, 24_999_99, 30_000_00, 75_000_00)
 
 
 def random_round(game: str, rng: Random) -> Round:
-    """Return a valid round of a game. The same state of ``rng`` makes the same round."""
-    if game == "three_card_poker":
-        return three_card_poker(rng)
-    if game == "three_card_prime":
-        return three_card_prime(rng)
-    return four_card_prime(rng)
+    """Return a round of a game. The same state of ``rng`` makes the same round.
+
+    The round is valid, except that the cards of a hand that was declared to win nothing may be
+    needed.
+    """
+    games = {"three_card_poker": three_card_poker, "three_card_prime": three_card_prime}
+    played = games.get(game, four_card_prime)(rng)
+    return declare_some(rng, played) if rng.random() < DECLARED else played
+
+
+def declare_some(rng: Random, played: Round) -> Round:
+    """Have the dealer declare that some hands win nothing, at times wrongly."""
+    for box in played["positions"]:
+        if "cards" in box and rng.random() < 0.4 and (not box["folded"] or rng.random() < 0.05):
+            box["no_win"] = True
+            if rng.random() < 0.97:
+                del box["cards"]
+                box.pop("fourth_card", None)
+    return played
 
 
 def some_positions(rng: Random, most: int) -> Positions:

@@ -98,6 +98,10 @@ class Table:
         if box["folded"] or play is None:
             self.lines.append(say.collected(position, "ante", ante))
             return
+        if box.get("no_win"):
+            self.lines.append(say.collected(position, "ante", ante))
+            self.lines.append(say.collected(position, "play", play))
+            return
         player = three_card_strength(tuple(box["cards"]))
         dealer = three_card_strength(self.dealer)
         if not is_queen_high_or_better(self.dealer):
@@ -132,7 +136,7 @@ class Table:
         position, wager = box["position"], box["wagers"].get("pair_plus")
         if wager is None:
             return
-        if box["folded"]:
+        if box["folded"] or box.get("no_win"):
             self.lines.append(say.collected(position, "pair_plus", wager))
             return
         cards = tuple(box["cards"])
@@ -150,6 +154,9 @@ class Table:
     def settle_six_card_bonus(self, box: Box) -> None:
         position, wager = box["position"], box["wagers"].get("six_card_bonus")
         if wager is None:
+            return
+        if box.get("no_win"):
+            self.lines.append(say.collected(position, "six_card_bonus", wager))
             return
         six = tuple(box["cards"]) + self.dealer
         choice = self.paytables["six_card_bonus"]

@@ -89,6 +89,8 @@ class MeterWagers:
 
     def is_holder(self, box: Box) -> bool:
         """Check whether the box's cards are still on the table at its turn."""
+        if box.get("no_win"):
+            return False
         live = any(wager in box["wagers"] for wager in LIVE_AFTER_A_FOLD)
         return not box["folded"] or live or box.get("kept", False)
 
@@ -107,6 +109,9 @@ class MeterWagers:
     def settle_five_card_hand_bonus(self, box: Box) -> None:
         position = box["position"]
         own_wager, dealer_wager = box["wagers"].get(OWN), box["wagers"].get(ON_DEALER)
+        if own_wager is not None and box.get("no_win"):
+            self.report(say.collected(position, OWN, own_wager))
+            own_wager = None
         if own_wager is not None:
             five = (*box["cards"], *self.community)
             self.pay(box, OWN, self.laws[OWN].shown(best_five_card_named(five)))

@@ -74,6 +74,8 @@ def ante_and_play(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> li
     position, ante, play = box["position"], box["wagers"]["ante"], box["wagers"].get("play")
     if box["folded"] or play is None:
         return [say.collected(position, "ante", ante)]
+    if box.get("no_win"):
+        return [say.collected(position, "ante", ante), say.collected(position, "play", play)]
     cards = tuple(box["cards"])
     if not is_queen_high_or_better(dealer):
         return [
@@ -132,6 +134,9 @@ def settle_three_card_prime(played: Round) -> Settlement:
             main = ante_and_play(box, dealer, paytables)
             # 679a.12(h): the limit is on what (a) and (b) pay, not on a Bad Beat Bonus.
             lines += main if is_bad_beat(main) else [limit.apply(box, line) for line in main]
+        if box.get("no_win"):
+            lines += lost(box, ("prime", "pair_bonus", "all_six"))
+            continue
         if "prime" in wagers:
             lines.append(prime_679a(box, dealer))
         if "pair_bonus" in wagers:
@@ -151,6 +156,8 @@ def ante_and_raise(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> l
     position, ante, raised = box["position"], box["wagers"]["ante"], box["wagers"].get("raise")
     if box["folded"] or raised is None:
         return [say.collected(position, "ante", ante)]
+    if box.get("no_win"):
+        return [say.collected(position, "ante", ante), say.collected(position, "raise", raised)]
     player = best_four_card(tuple(box["cards"]))
     hand = FOUR_CARD[player[0]]
     if player >= best_four_card(dealer):
@@ -202,6 +209,9 @@ def settle_four_card_prime(played: Round) -> Settlement:
             lines += back(box, ("ante", "raise"))
         else:
             lines += ante_and_raise(box, dealer, paytables)
+        if box.get("no_win"):
+            lines += lost(box, ("prime", "aces_bonus", "all_six"))
+            continue
         if "prime" in wagers:
             lines.append(prime_682a(box, paytables))
         if "aces_bonus" in wagers:
@@ -223,6 +233,12 @@ def back(box: Box, items: tuple[str, ...]) -> list[Line]:
     """Return some of a box's wagers to the patron."""
     wagers = box["wagers"]
     return [say.returned(box["position"], item, wagers[item]) for item in items if item in wagers]
+
+
+def lost(box: Box, items: tuple[str, ...]) -> list[Line]:
+    """Collect some of a box's wagers."""
+    wagers = box["wagers"]
+    return [say.collected(box["position"], item, wagers[item]) for item in items if item in wagers]
 
 
 def return_everything(played: Round) -> Settlement:

@@ -31,7 +31,8 @@ class Paytables(TypedDict, total=False):
 class Box(TypedDict, total=False):
     """One betting position with what was wagered there, in cents, and dealt.
 
-    A folded position's cards are ``kept`` if they stayed on the table for another wager.
+    A folded position's cards are ``kept`` if they stayed on the table for another wager. A hand
+    with ``no_win`` was declared to win nothing, and has no cards.
     """
 
     position: int
@@ -39,6 +40,7 @@ class Box(TypedDict, total=False):
     cards: list[str]
     folded: bool
     kept: bool
+    no_win: bool
     fourth_card: str
     wagers: dict[str, int]
 
@@ -71,6 +73,10 @@ class Round(TypedDict, total=False):
     draw: Draw
     meters: dict[str, Meter]
     irregularity: str
+
+
+class RefusedError(ValueError):
+    """A round that cannot be settled. The text is the code of the refusal."""
 
 
 class Line(TypedDict, total=False):

@@ -26,18 +26,19 @@ class RebuiltFloor(Floor):
     """State machine that rebuilds the store from its ledger after each step and compares."""
 
     url: ClassVar[str]
+    archives: ClassVar[bool] = False
 
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
         super().open(seed)
-        self.days = GamingDays.of_facility(self.pit.floor.facility)
-        self.rebuild = Rebuild(self.pit.link, self.days)
+        self.gaming_days = GamingDays.of_facility(self.pit.floor.facility)
+        self.rebuild = Rebuild(self.pit.link, self.gaming_days)
 
     @invariant()
     def store_made_again_is_the_store(self) -> None:
         # The rebuild continues from an image, as one does that begins with an archived day.
         kept = list(self.rebuild.rows())
-        again = Rebuild(self.pit.link, self.days, self.rebuild.checkpoint, kept)
+        again = Rebuild(self.pit.link, self.gaming_days, self.rebuild.checkpoint, kept)
         self.rebuild = self.runner.run(rebuilt(again, self.pit.store))
         keys = self.pit.store.keys
         there = self.runner.run(read_store(self.redis, keys))

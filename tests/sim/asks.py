@@ -90,7 +90,7 @@ class Asks:
             (
                 one["what"],
                 one.get("position"),
-                one["cards"],
+                one.get("cards", []),
                 _settled(event, one) if kind == "result" else [],
                 one.get("taken_back", False),
                 one.get("reason"),

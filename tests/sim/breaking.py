@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import meters.books.claim_changes
 import meters.books.store
 from meters.books.script_loader import load_script
+
+SCRIPT_LOADERS: Final = (meters.books.store, meters.books.claim_changes)
+"""The modules that load the scripts in which defects are put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,7 @@ class Defect:
     """One line of the code and its replacement.
 
     Attributes:
-        place: name of a script, or a module and a method in it.
+        place: name of a script, or a module and a method or function in it.
         line: the line in the code.
         instead: its replacement.
     """
@@ -108,6 +112,71 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
             "if True:",
         ),
     ),
+    "one person rejects a large win": (
+        Defect("meters.claims.claims:Claims.decide", "confirms is None and", "False and"),
+    ),
+    "one person confirms the request that they made": (
+        Defect(
+            "decide_claim",
+            "who, setter = one_person(claim['request_by'], claim['request'], BY, SETTERS)",
+            "who = nil",
+        ),
+    ),
+    "a request does not lapse": (
+        Defect(
+            "decide_claim",
+            "claim['request_entry'] == entry and is_of_open_day(entry)",
+            "claim['request_entry'] == entry",
+        ),
+    ),
+    "a win is reopened after its day was closed": (
+        Defect(
+            "request_claim",
+            "if not rejection or not is_of_open_day(rejection) then",
+            "if not rejection then",
+        ),
+    ),
+    "a reopened win is taken from a meter that was won since": (
+        Defect("reopen_claim", "if percent and cycle == now then", "if percent then"),
+    ),
+    "a reopened win takes the reseed of the meter": (
+        Defect(
+            "reopen_claim",
+            "off_meter = math.min(to_meter, math.max(0, balance(meter) - least))",
+            "off_meter = math.min(to_meter, balance(meter))",
+        ),
+    ),
+    "a reopened hand pay does not hold its table": (
+        Defect("reopen_claim", "if HOLD ~= '' then redis", "if false then redis"),
+    ),
+    "Envy Bonuses of a reopened win are taken back although they are decided": (
+        Defect(
+            "decide_claim",
+            "local envy_needed = ACT == 'pay' and 'validated' or 'pending'",
+            "local envy_needed = envy",
+        ),
+    ),
+    "a corrected slip number is not kept": (
+        Defect("correct_slip", "redis.call('HSET', SLIPS, SLIP, ID)", ""),
+    ),
+    "another number is corrected than the person saw": (
+        Defect("correct_slip", "if present ~= REPLACED then", "if false then"),
+    ),
+    "a hand is declared although all hands are required": (
+        Defect(
+            "meters.intake.batches:LinkIntake._judge_result", "check_declared(known, event)", "pass"
+        ),
+    ),
+    "a hand that wins with any cards is declared to win nothing": (
+        Defect("bonus.settling.no_win:_can_lose", "if not wagers:", "if True:"),
+    ),
+    "a declared hand decides about the Magic Card": (
+        Defect(
+            "bonus.settling.no_win:_check_magic_card",
+            "if magic is None or magic in seen:",
+            "if True:",
+        ),
+    ),
     "a link that failed is never opened again": (
         Defect("meters.service.link:LinkService._check_state", "await self._open()", "pass"),
     ),
@@ -123,7 +192,8 @@ def break_code(name: str) -> None:
             made: dict[str, Any] = {}
             exec(compile(text, place, "exec"), vars(module), made)  # noqa: S102
             setattr(owner, method, made[method])
-    vars(meters.books.store)["load_script"] = lambda script: broken.get(script, load_script(script))
+    for module in SCRIPT_LOADERS:
+        vars(module)["load_script"] = lambda script: broken.get(script, load_script(script))
 
 
 def broken_code(name: str) -> dict[str, str]:
@@ -150,8 +220,8 @@ def _read_code(place: str) -> str:
 
 
 def _find_method(place: str) -> tuple[Any, Any, str]:
-    """Find a method's module, its class and its name."""
+    """Find a method's module, its class and its name; for a function, the module twice."""
     module_name, _, path = place.partition(":")
     module: Any = importlib.import_module(module_name)
-    class_name, _, method = path.partition(".")
-    return module, getattr(module, class_name), method
+    class_name, _, method = path.rpartition(".")
+    return module, getattr(module, class_name) if class_name else module, method

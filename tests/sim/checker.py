@@ -31,8 +31,10 @@ AUDIT_EVERY: Final = 10
 """Number of checks after which the store is audited too and decided claims are checked again."""
 _CHANGES: Final = re.compile(rb"rdb_changes_since_last_save:([0-9]+)")
 _ENDED: Final = ("paid", "rejected")
+_STATES: Final = ("pending", "validated", *_ENDED)
 _OF_TABLES: Final = ("wagers", "result", "void")
 _DECISIONS: Final = ("validate", "reject", "pay")
+_REQUESTS: Final = ("request_reject", "request_reopen")
 _OF_ENVY: Final = ("pay_envy", "reject_envy")
 _OF_ASKS: Final = ("confirm_correction", "refuse_correction")
 
@@ -112,6 +114,17 @@ class Checker:
     def waiting(self) -> list[str]:
         """Claims that are not decided yet, oldest first."""
         return self._books.waiting()
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """The ledger entry of each request that waits for another person, by claim."""
+        claims = self._books.claims.items()
+        return {claim: one.request.entry for claim, one in claims if one.request}
+
+    @property
+    def slips(self) -> dict[str, str]:
+        """The present slip number of each claim that was paid with one."""
+        return {claim: one.slip for claim, one in self._books.claims.items() if one.slip}
 
     @property
     def waiting_envy(self) -> list[str]:
@@ -232,6 +245,7 @@ class Checker:
         elif kind == "seed":
             self._seeded += 1
         else:
+            self._books.entries = place
             self._book_act(kind, entry, json.loads(entry["event"]))
 
     def _book_event(self, kind: str, table: str, event: Record, reply: Record) -> None:
@@ -255,11 +269,9 @@ class Checker:
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:
         books, by = self._books, entry["by"]
-        if kind in _DECISIONS:
-            claim = event["claim"]
-            envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
-            outcome = books.decide(claim, kind, by, envy_too=envy_too)
-            assert outcome in {"validated", "rejected", "paid"}, f"{kind} {claim}: {outcome}"
+        if kind in _DECISIONS or kind in {*_REQUESTS, "reopen", "correct_slip"}:
+            outcome = self._book_claim(kind, by, event)
+            assert outcome in _STATES, f"{kind} {event['claim']}: {outcome}"
         elif kind in _OF_ENVY:
             outcome = books.settle_envy(event["claim"], kind)
             assert outcome in {"rejected", "paid"}, f"{kind} {event['claim']}: {outcome}"
@@ -272,6 +284,19 @@ class Checker:
             self._change(event)
         elif kind in _OF_ASKS:
             self._asks.decide(entry, event, books.tables[entry["table"]].round)
+
+    def _book_claim(self, kind: str, by: str, event: Record) -> str:
+        """Book an act on a win; return the state of the win, or the code of a refusal."""
+        books, claim, slip = self._books, event["claim"], event.get("slip", "")
+        envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
+        if kind in _REQUESTS:
+            return books.request(claim, kind, by, envy_too=envy_too)
+        if kind == "correct_slip":
+            return books.correct_slip(claim, slip, event["old_slip"])
+        if request := event.get("request"):
+            self._ended.discard(claim)
+            return books.confirm(claim, by, request)
+        return books.decide(claim, kind, by, envy_too=envy_too, slip=slip)
 
     def _change(self, event: Record) -> None:
         """Note that a meter has another paytable from here on."""

@@ -31,6 +31,7 @@ _ASKS: Final = 0.8
 _ASKED: Final = frozenset({"unconfirmed", "correction_refused"})
 _ASKS_AGAIN: Final = 0.8
 _WITHDRAWS: Final = 0.1
+_DECLARES: Final = 0.3
 
 
 def asks(event: Record) -> bool:
@@ -112,6 +113,8 @@ class ForeignTable:
             event = self._next(flawed=flawed)
             reply = await self._deliver(event)
             if reply["status"] == "accepted":
+                if flawed and event["type"] != "withdrawal":
+                    self._world.fail(f"{self.name}: {event} was accepted")
                 self._go_on(event)
             elif asks(event) and reply["error"]["code"] in _ASKED:
                 self._asking = event if reply["error"]["code"] == "unconfirmed" else None
@@ -137,11 +140,12 @@ class ForeignTable:
             return self._asking
         if self._chance.random() < _WITHDRAWS:
             return {"type": "withdrawal", "round": self._round}
-        name = "R9" if flawed else self._round
-        if self._chance.random() < 0.2:
+        declares = flawed and self._chance.random() < 0.5
+        name = "R9" if flawed and not declares else self._round
+        if not declares and self._chance.random() < 0.2:
             void = {"type": "void", "round": name, "reason": "misdeal"}
             return self._corrected(void, "entered")
-        return self._corrected(self._result(name), "entered_before")
+        return self._corrected(self._result(name, flawed=declares), "entered_before")
 
     def _corrected(self, event: Record, field: str) -> Record:
         """Return the event, at times with earlier cards; then it mostly asks for confirmation."""
@@ -161,17 +165,21 @@ class ForeignTable:
             positions.append({"position": place, "wagers": wagers})
         return {"type": "wagers", "round": name, "positions": positions}
 
-    def _result(self, name: str) -> Record:
+    def _result(self, name: str, *, flawed: bool) -> Record:
         places = sorted(self._bets)
         deck = shuffle(self._chance)
         if self._chance.random() < 0.4:
             winner = self._chance.choice(places)
             deck = stack(self._chance, self._chance.choice(JACKPOTS), places, winner)
         dealt = deal(deck, places, community=False)
-        positions = [
+        positions: list[Record] = [
             {"position": place, "folded": False, "cards": [card_name(card) for card in hand]}
             for place, hand in dealt.hands.items()
         ]
+        if flawed:
+            positions[0]["no_win"] = True
+        elif self._chance.random() < _DECLARES:
+            positions[-1] = {"position": places[-1], "no_win": True}
         dealer = [card_name(card) for card in dealt.dealer]
         return {"type": "result", "round": name, "positions": positions, "dealer": dealer}
 

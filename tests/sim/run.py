@@ -96,6 +96,7 @@ class Simulation:
             for work in (
                 self._faults.trouble(),
                 self._staff.decide(),
+                self._staff.decide_by_two(),
                 self._staff.settle_envy(),
                 self._staff.decide_asks(),
                 self._staff.keep_links(),

@@ -1,7 +1,7 @@
 """Floorpersons and supervisors: they decide claims and close links at any moment, and err."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ _ASK_ACTS: Final[Sequence[AskAct]] = (
 _FIRST_ACTS: Final[Sequence[Act]] = ("validate", "validate", "validate", "reject")
 _AS_IS_DUE: Final = 0.8
 _BOTH: Final = 0.2
+_REOPENS: Final = 0.2
 _EVERY_S: Final = 0.7
 _LINK_EVERY_S: Final = 15.0
 _PATIENCE_S: Final = 60.0
@@ -46,6 +47,7 @@ class Staff:
         self._chance: Random = world.chance("staff")
         self._envy_chance: Random = world.chance("envy")
         self._ask_chance: Random = world.chance("asks")
+        self._two_chance: Random = world.chance("two people")
         self._proposal: tuple[str, str] | None = None
         self.acts = 0
 
@@ -62,8 +64,41 @@ class Staff:
                 act = "pay" if states[claim] == "validated" else self._chance.choice(_FIRST_ACTS)
             by = self._chance.choice(NAMES)
             slip = f"S-{claim.replace('.', '-')}" if self._chance.random() < 0.9 else "S-1"
-            if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):
-                self._check_recorded(claim, act, by)
+            row = await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip))
+            if row:
+                recorded = "request_reject" if act == "reject" and row.request else act
+                self._check_recorded(claim, recorded, by)
+
+    async def decide_by_two(self) -> None:
+        """Confirm requests, request to reopen wins, and correct slip numbers, forever."""
+        chance = self._two_chance
+        while True:
+            await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
+            by, states = chance.choice(NAMES), self._checker.claims
+            rejected = [claim for claim, state in states.items() if state == "rejected"]
+            if (requests := self._checker.requests) and chance.random() < _AS_IS_DUE:
+                claim = chance.choice(list(requests))
+                await self._ask(f"{by} confirms {claim}", self._of_request(claim, requests, by))
+            elif rejected and not self._world.weather.calm and chance.random() < _REOPENS:
+                claim = chance.choice(rejected)
+                await self._ask(f"{by} asks for {claim}", self._of_reopening(claim, by))
+            elif (slips := self._checker.slips) and chance.random() < _REOPENS:
+                claim, slip = chance.choice(list(slips)), f"N-{chance.randrange(30)}"
+                await self._ask(f"{by} corrects {claim}", self._of_slip(claim, slips, slip, by))
+
+    @staticmethod
+    def _of_request(claim: str, requests: Mapping[str, int], by: str) -> Ask:
+        return lambda at: at.claims.confirm(claim, by, requests[claim])
+
+    @staticmethod
+    def _of_reopening(claim: str, by: str) -> Ask:
+        return lambda at: at.claims.request_reopening(claim, by, reason="misread")
+
+    @staticmethod
+    def _of_slip(claim: str, slips: Mapping[str, str], slip: str, by: str) -> Ask:
+        return lambda at: at.claims.correct_slip(
+            claim, by, slip=slip, replaces=slips[claim], reason="digits swapped"
+        )
 
     async def settle_envy(self) -> None:
         """Confirm that tables have paid Envy Bonuses, forever; at times none is owed."""
@@ -111,10 +146,11 @@ class Staff:
         return lambda at: at.claims.decide_envy(claim, act, by, reason="not due")
 
     def _decision(self, claim: str, act: Act, by: str, slip: str) -> Ask:
-        reason = "not one" if act == "reject" else None
         envy_too = self._envy_chance.random() < 0.5
+        if act == "reject":
+            return lambda at: at.claims.reject(claim, by, reason="not one", envy_not_due=envy_too)
         return lambda at: at.claims.decide(
-            claim, act, by, reason=reason, slip=slip if act == "pay" else None,
+            claim, act, by, slip=slip if act == "pay" else None,
             envy_not_due=envy_too, envy_paid=envy_too,
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ from controllers.table.device_events import (
     DeviceAnswer,
     DeviceEvent,
     HandRead,
+    NoWinDeclared,
     Retracted,
     SettlePressed,
     VoidPressed,
@@ -36,6 +37,7 @@ _BACK_S: Final = (0.1, 8.0)
 _TOUCH_S: Final = 0.25
 _VOIDS: Final = 0.03
 _MISREAD: Final = 0.06
+_DECLARES: Final = 0.1
 _ASKS: Final = 0.8
 _WITHDRAWS: Final = 0.3
 _WITHDRAW_EVERY_S: Final = 2.0
@@ -71,6 +73,7 @@ class SimulatedTable:
         self._reports = reports
         self._chance = world.chance(f"table/{table.id}")
         self._correcting = world.chance(f"corrections/{table.id}")
+        self._declaring = world.chance(f"declarations/{table.id}")
         self._process = Process(world.loop, table.id, self.disk)
         self._main: asyncio.Task[None] | None = None
         self._working = asyncio.Event()
@@ -200,11 +203,19 @@ class SimulatedTable:
                 return False
             if isinstance(event, HandRead) and self._correcting.random() < _MISREAD:
                 await self._misread(event)
-            answer = await self.say(self._asking(event))
+            answer = await self._enter(event)
             try:
                 event = play.send(answer)
             except StopIteration:
                 return answer.ok
+
+    async def _enter(self, event: DeviceEvent) -> DeviceAnswer:
+        """Say an event. At times a hand is declared to win nothing, as far as that is possible."""
+        if isinstance(event, HandRead) and self._declaring.random() < _DECLARES:
+            answer = await self.say(NoWinDeclared(position=event.position))
+            if answer.ok:
+                return answer
+        return await self.say(self._asking(event))
 
     async def _misread(self, event: HandRead) -> None:
         """Enter other cards than were dealt, and take them back."""
