@@ -141,10 +141,10 @@ class _Tables:
             advance(_STEPS_A_SUBSET)
 
     def above(self, strength: Integers) -> Integers:
-        """Return the number of dealer's hands above a strength, for each class of player's hands.
+        """Return, for each class of player's hands, the number of dealer's hands above a strength.
 
-        A dealer's hand that contains a card of the player is not counted. ``strength`` and the
-        result have the shape (classes,).
+        A dealer's hand that contains a card of the player is not counted. ``strength`` has
+        one strength for each class. It and the result have the shape (classes,).
         """
         ranks = np.searchsorted(self._found, strength, side="right")
         found = np.zeros(len(self._players), np.int64)
@@ -156,10 +156,10 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """Return the number of dealer's hands above a strength, for each class of player's hands.
+        """Return, for each class of player's hands, the number of dealer's hands above a strength.
 
-        Only dealer's hands that contain all of the player's cards are counted. ``strength`` and the
-        result have the shape (classes,).
+        Only dealer's hands that contain all of the player's cards are counted. ``strength`` has
+        one strength for each class. It and the result have the shape (classes,).
         """
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:

@@ -118,7 +118,11 @@ def strategy_in_words(
 
 
 class _Share:
-    """Numbers of hands by strength: all hands, and the hands with at least a given wager."""
+    """Two numbers of hands for each strength.
+
+    The first is the number of all hands. The second is the number of hands for which the strategy
+    makes a wager of at least a given multiple of the Ante.
+    """
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int

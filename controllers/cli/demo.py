@@ -50,9 +50,9 @@ def demo(
 
     The command starts a broker, a Redis server, the service, and bot tables of all three games. You
     can deal at one more table. The command prints the addresses and the names for signing in.
-    Ctrl-C or the end of the time stops the simulated floor. Then the command prints a summary. The
-    exit status is 0 if the ledger balances and a second settlement of every round has the same
-    result.
+    The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
+    prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
+    round has the same result.
     """
     options = DemoOptions(
         tables,

@@ -40,7 +40,7 @@ class ReturnedAmounts:
 
     @classmethod
     def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        """Make the record from the transfers in a rejection's ledger entry."""
+        """Sum up the transfers of a rejection's ledger entry."""
         own = [one for one in moved if one[0] == f"claim:{claim}"]
         to_meter, to_overflow = (
             sum(micros for _, target, micros, _ in own if target.startswith(kind))

@@ -137,7 +137,7 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
-        """Raise the lowest version number of each meter that an entry affects.
+        """Raise the lowest version number that each affected meter can have now.
 
         An entry can affect a meter without a transfer of money.
         """

@@ -306,7 +306,7 @@ class SlipRegister:
         return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Check in Redis whether a slip number paid a claim, or a restore keeps it for the claim.
+        """Check in Redis if a slip number paid a claim, or if a restore reserved it for the claim.
 
         Raises:
             RedisError: Redis failed.

@@ -15,7 +15,7 @@ _REQUEST: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 class ReopeningRequests:
-    """The rejected wins of a link that somebody requested to reopen in the open gaming day."""
+    """The rejected wins of one link for which a request to reopen waits."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store

@@ -248,7 +248,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 
 
 def claim_in(fields: Mapping[str, str]) -> str:
-    """Return the claim that the act of a ledger entry decides; empty if it decides no claim."""
+    """Return the claim that a ledger entry decides; empty if the entry decides no claim."""
     if _DETAILS[fields["kind"]] is not _decision:
         return ""
     return msgspec.json.decode(fields["event"], type=DecisionRecord).claim

@@ -226,7 +226,8 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSecti
     """List the hands that won, with all the details of duty D16.
 
     Each hand has one record. A record has one line for each percentage of a meter, each fixed
-    amount and each Envy Bonus. If a record has several lines, their sum is its first line.
+    amount and each Envy Bonus. If there are several such lines, one more line
+    with their sum comes before them.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone)]
     decided = [win for win in wins if win.envy_of is None]

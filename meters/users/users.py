@@ -176,7 +176,8 @@ class Users:
         """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
         For 24 hours, the user can sign in with the new PIN, but only to choose a PIN of their own.
-        If `own` is true, the new PIN is public and permanent, for a demonstration.
+        If `own` is true, the new PIN remains valid, as if the user had chosen it. A demonstration
+        uses this.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
