@@ -25,9 +25,9 @@ async def audit_link(
 ) -> Finding:
     """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    The audit compares each archive file with the digest of the file in the ledger. Each file has
-    the balances at the close of its day. The audit compares them with the balances that result from
-    the file's entries.
+    The ledger has a digest of each archive file. The audit compares the files with these digests.
+    Each file has the balances at the close of its day. The audit compares them with the balances
+    that result from the file's entries.
 
     The replay begins with the balances before the gaming day `since`, or before the next archived
     day after `since`. Files of earlier days are not replayed: only their digests are compared. Each
@@ -107,7 +107,7 @@ def _not_as_noted(
     Args:
         archive: the archive of a link.
         files: all files of the archive.
-        begun: the files of `files` that were replayed.
+        begun: the files that were replayed, a part of `files` or all of them.
         replay: the replay of these files and of the later entries in Redis.
     """
     whole = begun == files

@@ -78,8 +78,9 @@ class Archiver:
                 second time, with the same content, from the entries that are still in Redis.
 
         Raises:
-            ArchiveError: the ledger has a problem; a file cannot be written, or differs from the
-                lost file; or the data in Redis has the layout of another release.
+            ArchiveError: the ledger has a problem; a file cannot be written; a file that was
+                written a second time differs from the lost file; or the data in Redis has the
+                layout of another release.
             RedisError: Redis failed.
         """
         if other := await self._store.schema_problem():
@@ -213,7 +214,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """Return the number of the last archived entry, and of the last close of a gaming day."""
+        """Return the numbers of two ledger entries: the last archived one, and the last reading."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -273,7 +274,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """Return the digest of the archived day that ends with entry `last`, or an empty text."""
+        """Return the digest of the archive file that ends with entry `last`; empty if not known."""
         for file in files:
             if file.head.last == last:
                 return file.digest
@@ -315,7 +316,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins decided before the checkpoint that can be deleted from Redis.
+        """Return the wins that can be deleted from Redis. They were decided before the checkpoint.
 
         Two kinds of decided wins remain in Redis: the latest wins of each meter, and the wins whose
         state the service reports when a table sends a hello event.
@@ -365,7 +366,7 @@ def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[
     """Return a decided claim as it was at the close of the day that is archived.
 
     The slip number can have been corrected after that. `due` is the claim according to the ledger;
-    None if its round was not replayed. Without `due`, the claim stays as it is in Redis.
+    None if its round was not replayed. Without `due`, the claim is returned as it is in Redis.
     """
     if due is None:
         return dict(fields)

@@ -117,7 +117,7 @@ class Day:
 class DayFileHeader:
     """The header of an archive file, with digests instead of the balances.
 
-    So the headers of years of files fit in memory.
+    So the headers of all files fit in memory, even after many years.
 
     Attributes:
         link, day, first, last, previous: as in `Day`.

@@ -41,8 +41,8 @@ async def check_archive_files(
         before: the results that the last check returned.
         advance: a function to show the progress. It receives the count of finished files and of all
             files.
-        reads: the number of files to read completely, in addition to the last file. With 0, only
-            files that were damaged at the last check are read completely.
+        reads: the number of files to read completely. If it is not 0, the last file is read
+            completely too. Files that were damaged at the last check are always read completely.
 
     Returns:
         The new results, and texts about the problems, with advice.
@@ -102,10 +102,12 @@ async def check_archive_files(
 def _read(
     files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
-    """Read three kinds of files completely: the next files in turn, the last file, damaged files.
+    """Read some files completely: the next `reads` files, the last file, and damaged files.
+
+    If `reads` is 0, only read damaged files.
 
     Returns:
-        The gaming day up to which files were read in turn, and the problems by gaming day.
+        The last gaming day of the next `reads` files, and the problems by gaming day.
     """
     by_day = {file.head.day.isoformat(): file for file in files}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]

@@ -1,4 +1,4 @@
-"""Accounts of a link in the ledger of the link. The balances of all accounts sum to zero.
+"""The accounts in a link's ledger. The balances of all accounts sum to zero.
 
 ======================  ==========================================================================
 ``table:{table}``       contributions of the table's wagers, as a negative balance
@@ -36,7 +36,10 @@ def overflow_account(meter: str) -> str:
 
 
 def table_account(table: str) -> str:
-    """Return the name of the account for a table's contributions. Its balance is negative."""
+    """Return the name of the account with the contributions of a table's wagers.
+
+    The balance of this account is negative.
+    """
     return f"table:{table}"
 
 

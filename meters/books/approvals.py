@@ -1,4 +1,7 @@
-"""Approvals of a link's part of the floor file, kept in Redis and the ledger (duties D10, D12)."""
+"""Approvals of the part of the floor file that is about a link (duties D10, D12).
+
+Each approval is in Redis and in the ledger.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,8 +21,9 @@ _PAGE: Final = 1_000
 class Approval(msgspec.Struct, frozen=True):
     """An approval of a floor file, in the form in which the ledger stores it.
 
-    `changed` describes each change as a text. `text` is the whole approved part of the floor file,
-    so the ledger shows under which configuration each wager was accepted.
+    `changed` has a text for each difference from the configuration that was approved before. `text`
+    is the whole approved part of the floor file, so the ledger shows under which configuration each
+    wager was accepted.
     """
 
     digest: str
@@ -90,7 +94,7 @@ class ApprovalBook:
         return self._proven
 
     async def _prove(self, held: str) -> Approved:
-        """Read the approved configuration, and compare it with the ledger entry of its approval."""
+        """Return the approved configuration, if it agrees with the ledger entry of its approval."""
         store = self._store
         async with store.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(store.keys.approved)
@@ -174,7 +178,9 @@ class ApprovalBook:
         )
 
     async def _was_ever(self) -> bool:
-        """Check whether the ledger has an approval. The ledger of an old release can lack one.
+        """Check whether the ledger has an approval.
+
+        A ledger that an old release began can lack one.
 
         A time limit can stop the read of a long ledger. In that case the next call continues where
         this call stopped.

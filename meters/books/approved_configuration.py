@@ -108,7 +108,7 @@ class LinkConfiguration:
 
 
 def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the terms of each meter and the asset number of each table from an approved text.
+    """Return each meter's terms and each table's asset number, both read from an approved text.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
@@ -122,9 +122,9 @@ def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def approved_two_people_amount(event: bytes | str) -> int | None:
-    """Return the amount in cents above which two people must reject a win, from an approval.
+    """Return an approval's amount in cents: above this amount, two people must reject a win.
 
-    Return None if the approved floor file does not have the key, or if the event is not an
+    Return None if the approved floor file does not set this amount, or if the event is not an
     approval.
     """
     try:
@@ -136,7 +136,7 @@ def approved_two_people_amount(event: bytes | str) -> int | None:
 
 
 def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:
-    """Return the named settings, without the settings that have their default value."""
+    """Return the settings in `names`, without the settings that have their default value."""
     return {
         field.name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)

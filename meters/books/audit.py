@@ -42,10 +42,11 @@ class Onlooker(Protocol):
 class Finding:
     """The result of the audit of one link.
 
-    `meters` has the balances of each meter in micros. `problems` are texts. `entries` is the number
-    of the last ledger entry that was replayed. `stored` is the number of the last ledger entry in
-    Redis. It is lower than `entries` if Redis has lost replayed entries. `first` is the number of
-    the first replayed entry. `seal` is the digest over all entries up to the last replayed one.
+    For each meter, `meters` has the balances of its accounts in micros. `problems` are texts.
+    `entries` is the number of the last ledger entry that was replayed. `stored` is the number of
+    the last ledger entry in Redis. It is lower than `entries` if Redis has lost replayed entries.
+    `first` is the number of the first replayed entry. `seal` is the digest over all entries up to
+    the last replayed one.
 
     `variances` are differences between the reading at the close of a gaming day and the ledger.
     They also name the payout slips that paid two claims. Nobody can remove a variance later.
@@ -208,7 +209,7 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         onlooker: Onlooker | None = None,
     ) -> Replay:
-        """Continue a replay up to entry `last` or to the end of the ledger, and return the replay.
+        """Continue a replay up to entry `last`, or to the end of the ledger. Return the replay.
 
         Another process can delete archived entries from Redis before the replay reads them. In that
         case the replay continues from the checkpoint.

@@ -53,9 +53,10 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         first: the number of the first ledger entry in the archive.
-        read: the last gaming day whose file the checks have read in turn. The next check continues
-            after this day.
-        damaged: the gaming days whose files are changed or damaged. Every check reads these files.
+        read: the gaming day of the last file that the checks read in the order of the days. The
+            next check continues after this day.
+        damaged: the gaming days whose files are changed or damaged. Every check reads these files
+            again.
     """
 
     first: int = 0
@@ -67,7 +68,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
     """The note about the last check of the archive files.
 
     Attributes:
-        read_at: the time of the last check that read archive files from beginning to end.
+        read_at: the time of the last check that read some archive files completely.
         links: the results of the checks of each link's archive.
     """
 
@@ -76,7 +77,7 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 
     @property
     def read_s(self) -> float:
-        """The time of the last check that read archive files completely, in seconds since 1970."""
+        """The time `read_at`, in seconds since 1970."""
         return datetime.fromisoformat(self.read_at).timestamp()
 
 
@@ -95,7 +96,7 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Replace a note with a new one. The new file has the owner of its directory.
+    """Replace a note with a new one. The new file gets the same owner as its directory.
 
     Raises:
         OSError: the note cannot be written.

@@ -49,7 +49,7 @@ def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """Yield the parts of an entry, each with its length before it.
+    """Yield the id and the fields of an entry as bytes. The length is before each part.
 
     Because of the lengths, different entries never have the same bytes.
     """

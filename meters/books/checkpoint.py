@@ -55,7 +55,8 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         approval: the last approval of a floor file, None before the first approval.
         variances: differences between the reading at the close of a gaming day and the ledger, as
             texts.
-        house_paid: by claim, the micros that the house paid when an undecided win was reopened.
+        house_paid: by claim, the micros that the house paid when a rejected win was reopened. The
+            next decision on the win removes its micros.
     """
 
     entries: int
@@ -77,7 +78,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     @property
     def waiting(self) -> set[str]:
-        """The claims with a win, or with Envy Bonuses, that nobody has finally decided."""
+        """The claims whose win or Envy Bonuses nobody has finally decided."""
         return self.claims.keys() | self.envy.keys()
 
     @property
@@ -105,7 +106,7 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of an archived gaming day, in the form in which the ledger stores it.
+    """The record in the ledger about an archived gaming day.
 
     Attributes:
         day: the gaming day.
@@ -124,7 +125,7 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record of the deletion of old archive files, in the form in which the ledger stores it.
+    """The record in the ledger about old archive files that were deleted.
 
     Attributes:
         since: the first gaming day whose file was deleted.

@@ -35,7 +35,7 @@ class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
     An audit compares all undecided claims. It compares all finally decided claims, or only some of
-    them. In the second case, the next audit continues with the next ones.
+    them. In the second case, the next audit continues with the next claims.
 
     Attributes:
         doubles: texts about payout slips that paid two claims, at least one of them of this link.
@@ -61,10 +61,10 @@ class ClaimAudit:
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
             snapshot: the data of the link in Redis at one moment, with the indexes.
-            at_most: the greatest number of finally decided claims, and of slips, to check in this
-                audit. None for all.
-            reserves: True to repair lost reservations. If a slip paid a claim, and its number is
-                not reserved for any claim, the audit then reserves the number.
+            at_most: the greatest count of finally decided claims to check in this audit. The same
+                limit applies to payout slips. None to check all.
+            reserves: True to reserve the numbers of payout slips that paid a claim, but that are
+                not reserved for any claim.
 
         Raises:
             RedisError: Redis failed.
@@ -161,7 +161,7 @@ class ClaimAudit:
         return found
 
     async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """Return, for each claim, the decisions that people made while the audit ran."""
+        """Return, by claim, the acts on claims in the ledger entries after `after` up to `last`."""
         found: dict[str, list[_Later]] = {}
         while after < last and (page := await self._store.entries(after, min(250, last - after))):
             for number, fields in page:
@@ -173,7 +173,10 @@ class ClaimAudit:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Report differences in the list of undecided claims, and in the meters' pending counts."""
+    """Return the differences between the undecided claims in Redis and in the ledger, as texts.
+
+    The list of these claims is compared, and each meter's count of pending percentage wins.
+    """
     claims, waiting = replay.books.waiting, snapshot.waiting
     found = [f"claim {one} waits, and is not in Redis's list" for one in claims - waiting.keys()]
     found += [
@@ -255,10 +258,10 @@ class _Indexed(msgspec.Struct, frozen=True):
 
 
 def _order_of(member: str) -> int:
-    """Return the place of a win in the index of wins, from the win's member of the index.
+    """Return the place of a win, read from the text (`member`) that the index of wins has for it.
 
-    The place is the number of a ledger entry. If somebody altered the member so that it has no
-    place, return a number above all places.
+    The place is the number of a ledger entry. If somebody altered the text so that it has no place,
+    return a number above all places.
     """
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63

@@ -1,4 +1,4 @@
-"""Requests about a link's claims, and changes of decided claims, in the link's books (duty D4)."""
+"""Requests about a link's claims, and changes of claims that are already decided (duty D4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ReturnedAmounts:
 
     @classmethod
     def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        """Sum up the transfers of a rejection's ledger entry."""
+        """Return the amounts that a rejection moved, from the transfers in its ledger entry."""
         own = [one for one in moved if one[0] == f"claim:{claim}"]
         to_meter, to_overflow = (
             sum(micros for _, target, micros, _ in own if target.startswith(kind))
@@ -55,7 +55,7 @@ class ReturnedAmounts:
 
 
 def paid_by_house(moved: _Moved, claim: str) -> int:
-    """Return the micros that the house paid to a claim, from the transfers of its reopening."""
+    """Return the micros that the house paid to a claim's account, from a reopening's transfers."""
     return sum(one[2] for one in moved if one[:2] == (HOUSE, claim_account(claim)))
 
 
@@ -119,11 +119,11 @@ class ClaimChanges:
             request: the number of the request's ledger entry.
             owed: the Envy Bonuses that are owed under the claim. If they were taken back, they are
                 owed again.
-            reseed_cents: the meter's reseed. The least balance that the meter must keep is this
-                amount, or the balance after the win if that is less. It matters only for a win of a
-                percentage of the meter.
-            holds: the claim, as the table receives it, if it holds the table again; None if the win
-                is no hand pay.
+            reseed_cents: the amount with which the meter is reseeded. The reopening must not make
+                the meter balance lower than this amount, or lower than the balance after the win,
+                if that balance is less. It matters only for a win of a percentage of the meter.
+            holds: for a hand pay, the text about the claim for its table, which is held again; None
+                if the win is no hand pay.
             setters: the people who set the PIN of `by`.
 
         Raises:
@@ -161,8 +161,8 @@ class ClaimChanges:
     ) -> int:  # fmt: skip
         """Replace the number of a paid claim's payout slip.
 
-        Return the number of the correction's ledger entry. `replaced` is the claim's present
-        number, as it was typed. No other claim can use this number later.
+        Return the number of the correction's ledger entry. `replaced` is the present number of the
+        claim's slip, as it was typed. No other claim can use this number later.
 
         Raises:
             TermsError: the meters' terms in Redis changed after the link was opened.

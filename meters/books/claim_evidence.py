@@ -53,7 +53,7 @@ _SHOWN_MAX: Final = 80
 
 
 class LedgerDecision(msgspec.Struct, frozen=True):
-    """The part of a decision, as the ledger stores it, that the audit needs."""
+    """The fields of a decision in the ledger that the audit needs."""
 
     claim: str
     act: str
@@ -101,7 +101,7 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 def approved_assets(event: bytes | str) -> dict[str, str]:
     """Return the asset number of each table in an approved floor file.
 
-    The text is empty if the table has no asset number.
+    If a table has no asset number, its text is empty.
 
     Raises:
         msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
@@ -119,10 +119,11 @@ class Evidence:
             replayed completely are left out.
         ended: the number of the ledger entry that finally decided each claim.
         slips: the claim of each payout slip. The slip paid this claim, or a restore keeps the
-            slip's number for it. The keys are slip numbers in the form in which numbers are
-            compared.
+            slip's number for it. The keys are slip numbers in the form in which pitlink compares
+            them.
         opened: all claims that the replayed entries opened.
-        begun_before: the claims of results whose wagers are before the first replayed entry.
+        begun_before: the claims of some replayed results: the wagers of their rounds are before the
+            first replayed entry.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
             is a decision of a person, or an entry that the service itself writes.
@@ -208,7 +209,8 @@ class Evidence:
     def forget_ended(self, but: frozenset[str], to: int) -> None:
         """Remove checked data, so the replay of a long archive needs little memory.
 
-        The acts up to entry `to` are removed, and the finally decided claims that are not in `but`.
+        This removes the acts up to entry `to`, and all finally decided claims except those in
+        `but`.
         """
         self.acts.clear()
         self.acts_after = to
@@ -285,7 +287,7 @@ def table_of(claim: str) -> str:
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
-    """Return the fields of a claim's Redis hash that the replayed balances determine."""
+    """Return the fields of a claim's Redis hash that follow from its win and its Envy Bonuses."""
     found: dict[str, str] = {}
     if held:
         found = {

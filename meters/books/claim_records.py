@@ -16,7 +16,7 @@ ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.
 
 
 def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
-    """Return the name of the record of a hand that won, from the place and round of the hand."""
+    """Return the name of the record about a hand that won. All claims of the hand have it."""
     return f"{link}.{table}-{round_id}-p{position}"
 
 
@@ -31,7 +31,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     """An Envy Bonus that is owed to a table position for the winning hand of another position.
 
-    `amount` is in cents. `meter` is empty if the bonus is for the meter of the claim.
+    `amount` is in cents. `meter` is the meter of the bonus, empty if the claim has the same meter.
     """
 
     position: int
@@ -44,10 +44,10 @@ class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
 class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a win that a floorperson needs for a decision.
 
-    `claim` is the permanent name of the claim. `turns` is the count of wins in the round that wait
-    for a floorperson. `turn` is the place of the claim's win among them, from 1. If `item` is an
-    Envy Bonus, the hand has no win that waits for a floorperson: only the Envy Bonuses in `envy`
-    are owed. `no_win` has the positions whose hands the dealer declared to win nothing.
+    `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson.
+    `turn` is the place of the claim's win among them, from 1. If `item` is an Envy Bonus, the hand
+    has no win that waits for a floorperson: only the Envy Bonuses in `envy` are owed. `no_win` has
+    the positions whose hands the dealer declared to win nothing.
     """
 
     claim: str
@@ -97,8 +97,8 @@ class Records:
 
     `waiting` are the settlement lines of the wins that wait for a floorperson, in the order of
     payment. `owes` is True if Envy Bonuses are owed until somebody pays them. It is False for a
-    result of a release before schema version 3. Such a release booked Envy Bonuses as paid
-    immediately, under the meter of the claim.
+    result that a release before schema version 3 applied. Such a release booked Envy Bonuses as
+    paid immediately, under the meter of the claim.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Records:
         )  # fmt: skip
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """Make the record of Envy Bonuses that are owed for a hand, if no win of the hand waits."""
+        """Make the record for a hand of which no win waits, but for which Envy Bonuses are owed."""
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
@@ -155,7 +155,7 @@ class Records:
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
     def envy_claim_of(self, holder: int) -> str:
-        """Return the name of the claim of Envy Bonuses for a hand of the position `holder`.
+        """Return the name of a claim with only Envy Bonuses: for the hand of the position `holder`.
 
         No win of this hand waits for a floorperson.
         """
@@ -164,8 +164,8 @@ class Records:
     def claim_under(self, envy: Line) -> str | None:
         """Return the claim that must be decided before an Envy Bonus is paid, or None.
 
-        It is the claim of a win of the hand that causes the Envy Bonus. Return None if no win of
-        this hand waits for a floorperson.
+        The claim is for a win of the hand that causes the Envy Bonus. Return None if no win of this
+        hand waits for a floorperson.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

@@ -50,7 +50,7 @@ class CloseReadings:
         """Close the open gaming day if it is over.
 
         A gaming day that is opened is always later than all closed gaming days, even if the clock
-        changes. If the clock was ahead and is corrected, the gaming days that it closed too early
+        changes. If the clock was ahead and is corrected, the gaming days that were closed too early
         remain closed. Later entries belong to the open gaming day. If the service's clock differs
         from the clock of Redis by more than five minutes, no day is closed.
 

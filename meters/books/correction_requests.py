@@ -79,7 +79,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return None
 
     def declared(self, entered: EnteredCards) -> bool:
-        """Return whether the result has a declaration instead of the cards that were entered first.
+        """Return whether the result has a declaration instead of the cards `entered` of a hand.
 
         The declaration says that the hand wins nothing.
         """
@@ -93,10 +93,9 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return the cards of the result that replace earlier cards.
+        """Return the cards of the result that replace the cards `entered`.
 
-        `entered` has the earlier cards, which the dealer took back. Return no cards if the result
-        has no cards instead of them.
+        The dealer took the cards `entered` back. If nothing replaced them, return no cards.
         """
         match entered.what:
             case "dealer":
@@ -137,7 +136,7 @@ class StoredAsk:
     """A correction request as Redis has it.
 
     Attributes:
-        table: the table that sent the request. Its name is also the name of the Redis field.
+        table: the table that sent the request. The Redis field has the name of this table.
         digest: the digest of the correction. A decision on the request names this digest.
         ask_id: the id of the request.
         text: the request as JSON text. The floor page shows the request from this text.
@@ -189,7 +188,7 @@ def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
 
 
 def correction_in(event: bytes) -> Correction | None:
-    """Return the correction in the event of a ledger entry, or None if it corrects nothing.
+    """Return the correction in a ledger entry's event, or None if the event corrects nothing.
 
     Raises:
         msgspec.DecodeError: the event is not a void or a result.

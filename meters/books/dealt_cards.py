@@ -19,7 +19,7 @@ def dealt_digest(event: Result) -> str:
     """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
 
     The digest does not depend on the positions of the hands or on the order of the cards. So a
-    copied result is found even if somebody changed these.
+    copied result is found even if somebody changed the positions or the order.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -31,7 +31,8 @@ def dealt_digest(event: Result) -> str:
 def dealt_field(digest: str) -> str:
     """Return the name of the Redis field for a digest of dealt cards.
 
-    The field has the table that reported these cards, and the number of the result's ledger entry.
+    The value of the field names the table that reported these cards, and the number of the result's
+    ledger entry.
     """
     return f"d:{digest}"
 
@@ -39,7 +40,7 @@ def dealt_field(digest: str) -> str:
 def ring_field(entry: int) -> str:
     """Return the name of the Redis field that remembers the digest of a result.
 
-    A link has `DEALT_KEPT` such fields, and they are used in turn. `entry` is the number of the
-    result's ledger entry.
+    A link has `DEALT_KEPT` such fields. They are used one after the other; after the last field,
+    the first one is used again. `entry` is the number of the result's ledger entry.
     """
     return f"s:{entry % DEALT_KEPT}"

@@ -28,7 +28,7 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """Return the cards that were entered and taken back, according to a void or a result."""
+    """Return the cards that a void or a result names as entered and taken back."""
     match event:
         case Void():
             return event.entered or ()
@@ -39,7 +39,7 @@ def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
 
 
 def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
-    """Return the cards that were entered and taken back, according to an event's text.
+    """Return the cards that the text of an event names as entered and taken back.
 
     `kind` is the kind of the event. Only voids and results can name such cards.
 

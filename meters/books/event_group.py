@@ -22,7 +22,7 @@ def new_event_group() -> str:
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Return the group name that Redis has for all services of a floor. If it has none, make one.
+    """Return the group name that Redis has for all services of a floor. If there is none, make one.
 
     Raises:
         RedisError: Redis fails.

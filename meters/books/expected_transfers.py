@@ -90,8 +90,8 @@ class HeldEnvy:
 
     The bonuses are pending until the win of the claim is decided. `by` is the person who set
     `state`. If no win of the hand waits for a floorperson, the bonuses have the state ``validated``
-    from the beginning, and `by` is empty. `after_cents` is the meter balance after the result, for
-    the meter of the first bonus.
+    from the beginning, and `by` is empty. `after_cents` is a balance after the result: the balance
+    of the first bonus's meter.
     """
 
     state: str
@@ -123,7 +123,7 @@ class RejectedWin:
         win: the win before its rejection.
         envy: the Envy Bonuses that were taken back with the rejection or after it, or None.
         meter_micros, overflow_micros: the micros that went back to the meter and its overflow.
-        envy_booked_cents: Envy Bonuses taken back that an earlier release had booked as paid.
+        envy_booked_cents: Envy Bonuses in `envy` that an earlier release had booked as paid.
     """
 
     win: HeldWin
@@ -136,7 +136,7 @@ class RejectedWin:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A request about a claim: its ledger entry, its act, and the person who made it."""
+    """A request about a claim: its ledger entry, its kind, and the person who made it."""
 
     entry: int
     act: str
@@ -157,8 +157,8 @@ class ExpectedBooks:
         tallies: the accounting meters: counts and sums that only rise (duty D2).
         requests: by claim, the requests of the open gaming day that nobody has confirmed.
         rejected: the wins that were rejected on the open gaming day.
-        two_people_reject_above_cents: the amount in the approved floor file, or None.
-        house_paid: by claim, the micros that the house paid when an undecided win was reopened.
+        two_people_reject_above_cents: this key of the approved floor file, or None.
+        house_paid: by claim, the micros that the house paid to reopen a win that waits.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -180,7 +180,7 @@ class ExpectedBooks:
 
 
 class Draft:
-    """The calculation of the transfers of one ledger entry.
+    """The calculated transfers of one ledger entry.
 
     Each transfer of an entry is calculated from the balances after the entry's earlier transfers.
 
@@ -225,9 +225,9 @@ class Draft:
 
 
 def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Return the meter to which each wager contributed, from the transfers of a ledger entry.
+    """Return for each wager the meter to which it contributed. `moved` has their transfers.
 
-    The present floor file can differ, if somebody removed the table or changed a parameter later.
+    In the present floor file, the table can be missing, or a parameter can be different.
     """
     targets = {one.target for one in moved}
     return {
@@ -358,7 +358,7 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return, by claim, the Envy Bonuses that are owed because of a table's last replayed result.
+    """Return by claim the Envy Bonuses that are owed because of a table's last replayed result.
 
     `seq` is the sequence number of this result among the table's events.
     """
@@ -397,7 +397,7 @@ class _EnvyPayees:
         )
 
     def payee(self, line: Line, meter: str) -> str:
-        """Return the account that receives an Envy Bonus, and note an owed bonus in `held`."""
+        """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""
         claim, state = self._claim(line)
         if not claim:
             return PAID
@@ -548,10 +548,10 @@ _KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
 def _take_of(line: Line) -> str:
-    """Return a name for the percentage that a settlement line pays, to find lines that share one.
+    """Return a name for the percentage that a settlement line pays.
 
-    All lines for the dealer's hand share one percentage, so these lines have the same name (reading
-    T17). The name is empty if the line pays no percentage.
+    Lines with the same name share one percentage. All lines for the dealer's hand do (reading T17).
+    The name is empty if the line pays no percentage.
     """
     if not line.percent:
         return ""

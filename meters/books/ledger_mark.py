@@ -1,4 +1,4 @@
-"""The ledger mark: the last entry that was seen of a link's ledger, kept in a file outside Redis.
+"""The ledger mark: a file outside Redis that names the last entry seen of a link's ledger.
 
 If Redis has fewer ledger entries than the ledger mark says, Redis has lost entries. Without the
 mark, an emptied Redis would look like a new one, and each meter would return to its seed (duties
@@ -83,8 +83,8 @@ class LedgerMark:
 
         Args:
             entries: the count of ledger entries in Redis.
-            had: the count of entries according to the mark. The caller has read the mark before it
-                has read Redis.
+            had: the count of entries according to the mark. The caller must have read the mark
+                before Redis.
         """
         if entries >= had:
             return None

@@ -206,9 +206,10 @@ class Replay:
             self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
-        """Compare the last replayed entry with the ledger mark; record a difference (duty D17).
+        """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
 
-        The ledger mark is the last ledger entry that was seen, kept outside Redis.
+        The ledger mark is a file outside Redis about the last ledger entry that was seen (duty
+        D17).
         """
         if seen.entries == self.entries and seen.chain != self.chain:
             self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
@@ -292,8 +293,8 @@ class Replay:
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Check the digest of a ledger entry, which covers the digest of the entry before.
 
-        The check of the next entry uses the digest that this entry has, even if it is wrong. So one
-        wrong digest is reported only once.
+        The check of the next entry uses the digest that this entry has, even if this digest is
+        wrong. So one wrong digest is reported only once.
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
@@ -411,7 +412,7 @@ class Replay:
         self._books.rejected.clear()
 
     def _hold_archived(self, archived: Archived) -> None:
-        """Compare an archived gaming day's checkpoint with the replayed balances at its close."""
+        """Compare the checkpoint of an archived gaming day with the replay at the day's close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:

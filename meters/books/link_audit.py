@@ -106,7 +106,8 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
     """Yield a text for each field that differs between Redis and the ledger.
 
-    If `due` has only a part of the fields, only this part is compared.
+    `due` has the fields according to the ledger. If it has only a part of them, only this part is
+    compared.
     """
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):

@@ -1,4 +1,4 @@
-"""Changes of a link that people make: close it, open it again, and decide proposals."""
+"""Acts of people on a link: they close it, open it, propose changes, and decide on proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,8 +49,8 @@ class ChangeBook:
         """Close the link, or open a closed link.
 
         Raises:
-            BooksError: ``wrong_state`` if the link is already closed, with the person who closed
-                it, or if the link is already open.
+            BooksError: ``wrong_state`` if the link is already in the state that it would get. If it
+                is closed, the error names the person who closed it.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         store = self._store

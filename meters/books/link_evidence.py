@@ -137,7 +137,7 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
-        """Raise the lowest version number that each affected meter can have now.
+        """Raise the lowest possible version number of each meter that a ledger entry affects.
 
         An entry can affect a meter without a transfer of money.
         """

@@ -111,8 +111,8 @@ class Snapshot:
     claims, each with the number of its ledger entry. `wins` is the index of wins. `acts` is the
     index of acts: decisions of people, and entries that the service itself writes. `slips` has the
     claim of each payout slip. `misplaced` is the count of wins that are at a wrong place in the
-    index. `proposals` has the undecided proposals, each with the number of its ledger entry.
-    `approved` has the fields of the last approved configuration.
+    index of wins. `proposals` has the undecided proposals, each with the number of its ledger
+    entry. `approved` has the fields of the last approved configuration.
     """
 
     accounts: dict[str, int]

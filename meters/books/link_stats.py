@@ -40,7 +40,8 @@ class LinkStats:
         claims: the wins that wait until a floorperson validates them, or until their hand pay is
             paid.
         hand_pays: the wins in `claims` that are hand pays.
-        envy: the hands whose Envy Bonuses can be paid, but whose payment nobody has confirmed yet.
+        envy: the hands with Envy Bonuses that can be paid, if nobody has confirmed yet that they
+            were paid.
         corrections: the correction requests that wait for a floorperson.
         proposals: the count of proposals that are not decided.
         entries_live: the count of ledger entries in Redis.
@@ -102,7 +103,7 @@ class LinkStatsReader:
         """Read the figures of the link at one moment.
 
         Args:
-            floor_changes: the link's count of changes that the floor page shows.
+            floor_changes: the present value of `LinkState.floor_changes`.
 
         Raises:
             RedisError: Redis failed.

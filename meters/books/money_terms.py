@@ -82,7 +82,7 @@ def terms_digest(texts: Mapping[str, str]) -> str:
 
 
 def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
-    """Return the link of the floor file, changed by the proposals that were confirmed later.
+    """Return a link with the terms in force: the floor file's terms with the confirmed changes.
 
     Args:
         approved: the link in the floor file.

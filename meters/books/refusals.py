@@ -57,7 +57,7 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 
 
 def refusal_texts() -> str:
-    """Return the replies to events that the Lua script `apply_events` refuses, by code, as JSON.
+    """Return as JSON the reply for each code with which `apply_events` (Lua) refuses an event.
 
     A reply begins with the event's sequence number. This beginning is missing here, and the script
     adds it. The reply with the code ``held`` also lacks the claims that hold the table. The script
@@ -96,5 +96,8 @@ def correction_refusal(who: str, reason: str) -> str:
 
 
 def out_of_order(seq: int, expected: int) -> bytes:
-    """Return the reply to an event that came too early. The table must send `expected` first."""
+    """Return the reply to an event that came too early.
+
+    The table must first send the event with the sequence number `expected`.
+    """
     return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

@@ -26,12 +26,12 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         held: the number of the last entry that remained in Redis or in a copy of the ledger.
         copied: True if the entries were written from a copy of the ledger.
         events: the count of events from the tables' outboxes that the restore applied.
-        differing: the events from outboxes whose new reply differs from the reply before the loss,
-            as ``TABLE SEQ``.
+        differing: the applied events that got another reply than before the loss, as ``TABLE SEQ``.
         without: the tables whose outbox the restore did not have.
         versions_raised: the number by which the version number of each meter rose.
         kept: payout slip numbers that remain reserved, each with its claim. The restored data has
-            no payment with these numbers, but before the loss there can have been one.
+            no payment with such a number, but before the loss there can have been a payment with
+            it.
     """
 
     seen: int

@@ -49,12 +49,12 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
     """The amount that is due to one winner: one share of a `PercentStep`, or fixed cents.
 
-    `take` is the place of the `PercentStep` among those of the result, from 1, or 0 for fixed
-    cents. `claim_key` is the place of the claim's Redis key among the keys of the script call, or 0
-    if the win needs no validation. `holds` is empty if the claim does not hold its table. If the
-    claim holds its table, `holds` is the text about the claim for refusals, from its beginning to
-    the amount. If the amount is an Envy Bonus that is owed, `envy` is the claim under which it is
-    owed. If not, `envy` is empty.
+    `take` is 0 for fixed cents. For a share, `take` is the place of its `PercentStep` in the
+    result, from 1. `claim_key` is the place of the claim's Redis key among the keys of the script
+    call, or 0 if the win needs no validation. `holds` is empty if the claim does not hold its
+    table. If the claim holds its table, `holds` is the part of a text about the claim: all that is
+    before the amount. The text is for refusals. If the amount is an Envy Bonus that is owed, `envy`
+    is the claim under which it is owed. If not, `envy` is empty.
     """
 
     take: int
@@ -70,8 +70,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses of a result that are owed under one claim.
 
-    If a win of the result opens the claim, `record` is empty. If only Envy Bonuses are owed,
-    `record` is the record with which the script opens the claim.
+    If a win of the result opens the claim, `record` is empty. If the claim is only for Envy
+    Bonuses, `record` is the record with which the script opens the claim.
     """
 
     claim_key: int
@@ -118,9 +118,10 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
-    `reply` has the parts of the reply: texts and numbers. The script replaces each number with
-    cents: the number 1 with those of the first element of `dues`, and so on. `dealt` is the digest
-    of the round id and the dealt cards. It is empty if the result has no player's hand.
+    `reply` has the parts of the reply: texts and numbers. The script replaces each number with an
+    amount in cents: the number 1 with the amount of the first element of `dues`, and so on. `dealt`
+    is the digest of the round id and the dealt cards. It is empty if the result has no player's
+    hand.
     """
 
     reply: tuple[str | int, ...]
@@ -241,7 +242,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaidDue:
-    """The amount due to one winner, the meter balance after its subtraction, the ledger entry."""
+    """An amount due to one winner, the meter balance without it, and a ledger entry's number."""
 
     amount_cents: int
     meter_after_cents: int

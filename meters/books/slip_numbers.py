@@ -1,4 +1,4 @@
-"""The numbers of payout slips, each reserved for one claim of the facility.
+"""The numbers of payout slips. Each number is reserved for only one claim of the facility.
 
 One slip number can pay only one claim of the facility, on any link. In a Redis Cluster the data of
 each link is in another slot, and no script can read two slots. So a payment has two steps. First, a
@@ -23,8 +23,8 @@ unpayable:
   because damaged or lost data does not show what was paid.
 - A correction of a paid claim's number has the same two steps, and the claim keeps its old number
   too. A paid claim can be corrected at any time. So no other claim replaces a number that a process
-  reserved for a correction before the process died. A rejected claim can be reopened until its
-  gaming day is closed. Only after that day, its reservation can be replaced.
+  reserved for a correction before the process died. A rejected claim can be reopened until the
+  gaming day of the rejection is closed. Its reservation can be replaced only after that.
 - After a restore, the data of a link can lack a payment that was made. So the restore looks for
   numbers that are reserved for claims of the link, but that no restored payment has. The restore
   stores each such number in the link's data, with the claim and the number of the restore's ledger
@@ -148,7 +148,7 @@ def fold_slip(slip: str) -> str:
 
 
 def fold_in_link(slip: str) -> str:
-    """Return a slip number in the form that the Redis hash of one link has.
+    """Return a slip number in the form that the Redis hash of a link's slip numbers uses.
 
     This form allows any text, because earlier releases accepted any text as a slip number.
     """
@@ -209,7 +209,7 @@ class SlipRegister:
         """Reserve a slip number for a claim, or return the reservation of another claim.
 
         Return None if the number is now reserved for the claim. If the number was already reserved
-        for this claim, its reservation counts one more try.
+        for this claim, the reservation remains, and its count of tries rises by one.
 
         Args:
             slip: the slip number.
@@ -227,7 +227,7 @@ class SlipRegister:
         return None if status == "reserved" else Reservation.of(held[0])
 
     async def release(self, slip: str, claim: str) -> None:
-        """Withdraw one try to pay a claim with a slip number, because it paid nothing.
+        """Withdraw one try to pay a claim with a slip number, because this try paid nothing.
 
         The reservation counts the tries. If no try is left, the reservation is removed, and another
         claim can use the number.
@@ -293,8 +293,8 @@ class SlipRegister:
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
         """Reserve slip numbers for their claims. Return the count of newly reserved numbers.
 
-        `paid` has a claim for each slip number: the claim that the number paid, or for which a
-        restore keeps the number.
+        `paid` has one claim for each slip number. Either the number paid this claim, or a restore
+        keeps the number for it.
 
         Raises:
             RedisError: Redis failed. Some of the numbers can be reserved already.

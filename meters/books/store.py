@@ -70,7 +70,7 @@ class BooksError(Exception):
     Attributes:
         status: the reason in the script's answer, such as ``same_person``.
         detail: the rest of the script's answer, often empty.
-        setter: for ``same_person``, the person who set a PIN. Empty if one name did both acts.
+        setter: for ``same_person``, the person who set a PIN. Empty if the same user did both acts.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -108,7 +108,7 @@ class LinkStore:
         must_keep: True if Redis must sync all writes to disk before a batch is answered. A service
             sets this.
         head: the ledger entry with the highest number among the answers to batches. Batches run in
-            parallel, so an older answer can arrive later.
+            parallel, so an older answer can arrive after a newer one.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -250,8 +250,9 @@ class LinkStore:
 
         `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
         these bonuses in two cases: they are rejected with the win, or paid with the win. In all
-        other cases `envy_cents` is 0. `request` is the ledger entry of the confirmed request.
-        `floor_digest` is the digest of the link's settings in the floor file.
+        other cases `envy_cents` is 0. `request` is the number of the ledger entry with the request
+        that this decision confirms. `floor_digest` is the digest of the link's settings in the
+        floor file.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
@@ -321,9 +322,9 @@ class LinkStore:
     ) -> int:
         """Confirm or refuse a correction request, exactly once.
 
-        Return the number of the decision's ledger entry. If the request is refused, the next try of
-        the table gets the reply `refusal`. `refusal` is without the beginning of the reply, which
-        has the event's sequence number.
+        Return the number of the decision's ledger entry. If the request is refused, the table gets
+        the reply `refusal` when it sends the event again. `refusal` is without the beginning of the
+        reply, which has the event's sequence number.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
@@ -348,7 +349,7 @@ class LinkStore:
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
-        """Return each correction request (field ``TABLE``) and its decision (field ``TABLE!``)."""
+        """Return the fields with correction requests (``TABLE``) and decisions (``TABLE!``)."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
         return _decoded(rows)
 
@@ -507,7 +508,7 @@ class LinkStore:
         ]
 
     async def last_entry(self) -> int:
-        """Return the last ledger entry's number. If Redis has none, return the checkpoint's."""
+        """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""
         rows = cast(
             "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
         )
@@ -547,7 +548,7 @@ class LinkStore:
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, the oldest first; all of them if it is 0."""
+        """Return at most `limit` undecided claims, the oldest first. Return all if `limit` is 0."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 

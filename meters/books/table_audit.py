@@ -91,7 +91,7 @@ class TableAudit:
         return [*found, *await self._other_asks(replay)]
 
     async def _other_asks(self, replay: Replay) -> list[str]:
-        """Report correction requests, and decisions on requests, that differ from the ledger."""
+        """Report correction requests and decisions on them, if they differ from the ledger."""
         entries, asks = await self._store.asks_at()
         moved = await self._moved_since(replay.entries, entries)
         return [
@@ -169,7 +169,7 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return a sequence number. All accepted events of the table after it were replayed."""
+    """Return a sequence number after which all accepted events of the table were replayed."""
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))
@@ -186,7 +186,10 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
 
 
 def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report differences in a table's last finished round and claims. Report unknown fields."""
+    """Report differences in a table's last finished round and in its repeated claims.
+
+    Also report fields that no table has.
+    """
     over = replay.tables.over.get(table)
     if over is not None or replay.begins_after == 0:
         due = None if over is None else over.encode()

@@ -68,8 +68,8 @@ class TableEvidence:
         rounds: the open round of each table, if the wagers of the round were replayed.
         decided: the last decision on a correction request for each table's open round.
         over: the last finished round of each table.
-        repeated_claims: the claims whose state the service reports to each table again, the oldest
-            first.
+        repeated_claims: for each table, the claims whose state the service reports again when the
+            table sends a hello event, the oldest first.
         replies: digests of the replies to the last events of each table, by sequence number. Redis
             must have these replies for the table.
     """
@@ -157,7 +157,7 @@ class TableEvidence:
         )
 
     def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
-        """Return an error if an event names a confirmer, but no earlier entry confirms it."""
+        """Return an error if an event names a confirmer whose decision is in no earlier entry."""
         who = confirmed_by(fields["by"].decode())
         # If the round began before the first replayed entry, the confirmation can be in an entry
         # that was not replayed.
@@ -195,5 +195,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
 
 
 def stored_reply_digest(stored: bytes) -> bytes:
-    """Return a digest of a reply, which has the form in which Redis stores replies."""
+    """Return the digest of a reply. The reply is in the form in which Redis stores it."""
     return hashlib.blake2b(stored, digest_size=16).digest()

@@ -5,10 +5,10 @@ of another user could sign in as this user, and do both acts. pitlink prevents t
 requests arrive at the same time:
 
 - A session ends when its user gets another PIN. To act under the name of user B, person A needs a
-  PIN of B that was set in the last 24 hours. A set this PIN, or an administrator who helps A set
-  it. The session under B's name began after the PIN was set. One script call reads the session and
-  the PINs that were set in the last 24 hours. So at each request of the session, the service knows
-  who set the PIN.
+  PIN of B that was set in the last 24 hours. Either A set this PIN, or an administrator set it to
+  help A. The session under B's name began after the PIN was set. One script call reads the session
+  and the PINs that were set in the last 24 hours. So at each request of the session, the service
+  knows who set the PIN.
 - A person who sets an administrator's PIN can then set more PINs under the administrator's name. So
   the rule follows all setters, from PIN to PIN. It ignores the times at which the PINs were set: if
   a PIN was set twice, only the last time is known.
@@ -17,7 +17,8 @@ requests arrive at the same time:
   first act. If the two acts have a name in common, it refuses the second act. No other request can
   change the data while a script runs.
 - A PIN that is set after the service has admitted a request can open only a later session. So if
-  the second act does not know yet that a PIN was set, nobody used this PIN for the first act.
+  the script of the second act does not know yet that a PIN was set, nobody used this PIN for the
+  first act.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +36,10 @@ class PinSetters(msgspec.Struct, frozen=True):
     Attributes:
         own: the people who set the user's PIN, directly or through a chain of people who set each
             other's PINs. The user is not among them.
-        shared: the people who do not count as a second person for the user. For each of them, one
-            person is named who set a PIN: of the user, of the person, or of both. The PIN can have
-            been set directly, or through a chain of people who set each other's PINs.
+        shared: the people who do not count as a second person for the user. For each of these
+            people, `shared` names somebody who set the user's PIN, or this other person's PIN, or
+            both. A PIN can have been set directly, or through a chain of people who set each
+            other's PINs.
     """
 
     own: tuple[str, ...] = ()
@@ -63,7 +65,7 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @property
     def by_command(self) -> str | None:
-        """The account of a machine that set the user's PIN with a `pitlink` command, or None."""
+        """The machine account under which a `pitlink` command set the user's PIN, or None."""
         return next((setter for setter in self.own if setter.startswith(COMMAND)), None)
 
     @property

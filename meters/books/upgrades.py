@@ -32,7 +32,7 @@ async def upgrade_link(store: LinkStore, by: str) -> None:
     is done only once, even if several processes start it.
 
     Raises:
-        RedisError: Redis failed. The data keeps the versions up to which it was upgraded.
+        RedisError: Redis failed. The upgrades that were already done remain.
     """
     script = store.redis.register_script(load_script("upgrade_link"))
     had = await store.schema()

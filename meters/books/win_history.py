@@ -11,7 +11,7 @@ _METER_AWARD: Final = "!"
 
 
 class WinIndex:
-    """The index of one link's wins that wait, or have waited, until a floorperson decides them."""
+    """The index of those wins of one link that wait for a floorperson, or have waited for one."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store

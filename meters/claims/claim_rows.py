@@ -174,7 +174,7 @@ def present_slip(fields: Mapping[str, str]) -> str | None:
 
 
 def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
-    """Return the request about a claim that nobody has confirmed, or None if there is none."""
+    """Return the row about a claim's unconfirmed request, or None if there is no such request."""
     if "request" not in fields:
         return None
     request = _DECISION.decode(fields["request"])
@@ -205,6 +205,6 @@ def _envy_state(
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Return a floorperson's reason why owed Envy Bonuses are not due; None if there is none."""
+    """Return the reason with which a floorperson decided that Envy Bonuses are not due, or None."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

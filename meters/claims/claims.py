@@ -83,7 +83,7 @@ class Claims:
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def to_reopen(self) -> Sequence[ClaimRow]:
-        """Return the rejected wins with a request to reopen them, which a person must confirm.
+        """Return the rejected wins with a request to reopen them that nobody has confirmed yet.
 
         Raises:
             ActError: ``link_inoperable`` if Redis cannot be read.
@@ -106,7 +106,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
-        """Return all claims of the hand to which a claim belongs, in paying order.
+        """Return all claims of the hand to which a claim belongs, in the order of payment.
 
         Claims that are only in the archive are not included.
 
@@ -153,17 +153,18 @@ class Claims:
             actor: the person who decides; the ledger stores the name.
             reason: the reason of a rejection.
             slip: the number of the payout slip.
-            envy_not_due: for a rejection: the entered hand was wrong. So the Envy Bonuses that this
-                hand brought to other players are not due.
-            envy_paid: for a payment: the Envy Bonuses of the hand were paid together with the win.
+            envy_not_due: for a rejection: True if the entered hand was wrong, so the Envy Bonuses
+                that this hand brought to other players are not due.
+            envy_paid: for a payment: True if the Envy Bonuses of the hand were paid together with
+                the win.
             setters: the people who set PINs in the last 24 hours, as far as this concerns the
                 actor.
-            confirms: the request of another person that a rejection confirms.
+            confirms: for a rejection: the request of another person which it confirms.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
-                the person who decided earlier; ``two_people`` if the rejection of this win needs
-                the request of another person; ``no_request``; ``same_person`` if the person who
+                the person who decided earlier; ``two_people`` if this win can be rejected only
+                after a request of another person; ``no_request``; ``same_person`` if the person who
                 validated the win also pays it, or if the person who requested a rejection also
                 confirms it, or if both can be the same person; ``not_approved`` if another floor
                 file was approved; ``bad_value`` for an invalid slip number; ``slip_used``;
@@ -207,7 +208,7 @@ class Claims:
         envy_not_due: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Reject a win, or request it if two people must reject this win. Return the claim.
+        """Reject a win. If two people must reject it, only request this. Return the claim.
 
         A request changes only the claim's `request`. It replaces an earlier request about the
         claim.
@@ -230,7 +231,9 @@ class Claims:
     async def request_reopening(
         self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Request to reopen a rejected win, which another person must confirm. Return the claim.
+        """Request to reopen a rejected win. Return the claim.
+
+        Another person must confirm the request.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
@@ -455,10 +458,11 @@ class Claims:
             self._send_state(record_of(fields), fields)
 
     async def send_reopened(self, link: str) -> None:
-        """Send the state of each reopened win of a link that waits.
+        """Send the states of a link's wins that were reopened and are undecided.
 
         The first message about the reopening can be lost if the service stops, or loses its
-        connection to the broker, in this moment. The table then says no hello.
+        connection to the broker, in this moment. In this case, the table does not send a hello
+        event.
 
         Raises:
             RedisError: Redis cannot be read.
@@ -471,7 +475,7 @@ class Claims:
     def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
         """Send the state of a claim, if the claim is decided or was reopened.
 
-        A ``hit`` after a rejection says that the win was reopened.
+        The message ``hit``, sent after a rejection, says that the win was reopened.
         """
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
             event = EVENT_OF.get(fields["state"]) or "hit"
@@ -513,7 +517,7 @@ def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
     """Return the record of a claim for a win.
 
     Raises:
-        ActError: ``wrong_state``: the claim is of Envy Bonuses alone.
+        ActError: ``wrong_state``: the claim is only for Envy Bonuses.
     """
     record = record_of(fields)
     if record.only_envy:

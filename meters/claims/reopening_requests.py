@@ -1,4 +1,4 @@
-"""Requests to reopen rejected wins that wait for a second person."""
+"""Requests to reopen rejected wins. Each request waits for a second person."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _REQUEST: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 class ReopeningRequests:
-    """The rejected wins of one link for which a request to reopen waits."""
+    """The rejected wins of one link that somebody has requested to reopen."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
@@ -47,7 +47,10 @@ class ReopeningRequests:
         return sorted(waiting.values(), key=lambda fields: int(fields["entry"]))
 
     async def _read_acts(self, last_reading: int) -> None:
-        """Note the claims of the requests since the last call, at first those of the open day."""
+        """Note the claims with a request that was made after the last call of this method.
+
+        The first call reads the requests of the open gaming day.
+        """
         after, before, latest = max(self._seen, last_reading), None, self._seen
         while True:
             page = [one for one in await self._acts.page(before, _PAGE) if one[0] > after]

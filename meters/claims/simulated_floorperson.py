@@ -79,9 +79,9 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 def simulated_slip(claim: str) -> str:
     """Return a slip number for a simulated payment without a printed slip.
 
-    Each claim gets a different number. The number does not contain the claim's name. A slip number
-    has no dot, and capital letters make no difference in it. Without these differences, two claims
-    could have the same name.
+    Each claim gets a different number. The number does not contain the claim's name. The names of
+    two claims can differ only in dots or capital letters. A slip number cannot show this
+    difference: it has no dots, and capital letters do not count in it.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

@@ -238,7 +238,7 @@ class LinkIntake:
     async def _look_up(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read the open rounds of results from Redis, if these rounds are not remembered.
+        """For the results in `events`, read from Redis the open rounds that are not remembered.
 
         Another worker can have accepted the wagers of such a round. This worker can also have
         accepted them before its last start.
@@ -553,7 +553,7 @@ class _StepMaker:
     def step(
         self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
     ) -> ScriptStep:
-        """Make the event's `ScriptStep`. If `act` is true, its ledger entry is listed as an act."""
+        """Make the event's `ScriptStep`. `act` is true if the event's ledger entry is an act."""
         return ScriptStep(
             table_key=0,
             table=self.table,

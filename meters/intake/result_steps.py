@@ -113,7 +113,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, number: int) -> str:
-        """Add a win's claim to the reply, and return the part of its text before the amount."""
+        """Add a win's claim to the reply. Return the text of the claim up to the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=0
         )
@@ -123,7 +123,7 @@ class ResultWriter:
         return str(head)
 
     def _owe(self, envy: Line) -> str:
-        """Return the claim under which an Envy Bonus is owed; empty if it is not owed.
+        """Return the claim under which an Envy Bonus is owed; empty if the bonus is not owed.
 
         If a win of the hand waits for a floorperson, the bonus is owed under the claim of this win.
         If no win of the hand waits, the amount of the bonus decides. Below `validate_from` in the
@@ -191,10 +191,11 @@ class ResultWriter:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a record's text in three parts, with the number `due` in place of a field's 0.
+    """Return a text in three parts: the text up to a field's value, the number `due`, the rest.
 
-    The Lua script later replaces `due` with an amount. The name of the field with its quotes
-    appears only once in the text, because no other string in the record contains quotes.
+    The Lua script later replaces `due` with an amount. The value of the field is 0, and `due`
+    replaces it. The name of the field with its quotes appears only once in the text, because no
+    other string in the record contains quotes.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

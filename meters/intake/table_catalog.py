@@ -1,4 +1,4 @@
-"""Table catalog: the data about each table that the service needs, from the floor file."""
+"""Table catalog: the data from the floor file that the service needs about each table."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class WagerTerms:
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
-        """Make the terms of the wagers that contribute to `meter`."""
+        """Make the terms of a wager that contributes to `meter`."""
         terms = meter.terms
         return cls(
             meter.meter_id,
@@ -81,10 +81,10 @@ class CatalogTable:
         )
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return a copy of the table for its open round, with the meters that the round fed.
+        """Return a copy of the table with the meters to which the open round contributed.
 
-        The floor file can have changed after these wagers were accepted. The wagers that the table
-        offers do not change: they are for the next round.
+        The floor file can have changed after the wagers of the open round were accepted. In the
+        copy, the wagers that the table offers are unchanged, because they are for the next round.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self

@@ -34,7 +34,7 @@ class ValidatedResult:
     """A result that was settled according to the rules of the game.
 
     When the Lua script later applies the result, it subtracts the awards that are a percentage of a
-    meter.
+    meter from this meter.
     """
 
     work: ResultWork

@@ -11,7 +11,7 @@ _WINS: Final = 25
 
 
 class HighestAmounts:
-    """The highest amount of each meter of a link at one of its latest wins.
+    """The highest amount that each meter of a link had at one of the meter's latest wins.
 
     Between two wins, only a void or a correction makes a meter fall. So a meter had its highest
     amounts immediately before its wins. Only the last 25 wins of a percentage of the meter are

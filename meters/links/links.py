@@ -299,7 +299,7 @@ class Links:
         )
 
     async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
-        """Send a change of a link to all displays, and return its proposal in the present state."""
+        """Send a change of a link to all displays. Return the present row of its proposal."""
         link = running.store.link.id
         await _reload(running)
         with store_failure_as_inoperable():

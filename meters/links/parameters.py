@@ -67,7 +67,7 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Return a warning if a meter with these bonus draws pays back more than is wagered.
+    """Return a warning if a meter, because of its bonus draws, pays back more than is wagered.
 
     The warning is for the person who confirms the change (reading T19). It is empty if the meter,
     on average, does not pay back more than is wagered.

@@ -141,7 +141,7 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 def inspect_tables(
     findings: Mapping[str, TableFindings], outboxes: Mapping[str, OutboxCopy]
 ) -> list[TableFound]:
-    """Find the events of each table that the outboxes have and Redis lacks.
+    """Compare each table's state in Redis with its outbox, to find the events that Redis lacks.
 
     Raises:
         RestoreError: an outbox does not belong to the data in Redis: it is of another floor, or too

@@ -50,8 +50,8 @@ class RestoreOptions:
         archive: the directory of the archive; None for the directory in the floor file.
         outboxes: outbox files, and directories with such files; empty for the outboxes in the data
             directory.
-        without: the tables that are restored even if events are in no outbox. These events remain
-            lost.
+        without: the tables that are restored even if some of their events are in no outbox. These
+            events remain lost.
         by: the person who runs the restore.
         listens: True to listen at the broker for heartbeats, to find services that run.
         asks: True to ask the person before any change.

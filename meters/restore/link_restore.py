@@ -115,8 +115,8 @@ class LinkRestore:
         mark: the ledger mark of the link.
         copy: a copy of the link's ledger, or None.
         outboxes: the copies of the tables' outboxes, by table.
-        without: the tables that are restored even if events are in no outbox. These events remain
-            lost.
+        without: the tables that are restored even if some of their events are in no outbox. These
+            events remain lost.
     """
 
     def __init__(
@@ -298,7 +298,7 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a closed link again, if an outbox has wagers that were accepted later.
+        """Open a closed link again, if wagers in an outbox were accepted after it was closed.
 
         Such wagers prove that a person opened the link. The ledger entry about this opening is
         lost.

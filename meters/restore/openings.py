@@ -29,7 +29,10 @@ _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
-    """Yield the Redis rows of a link at the close of a gaming day, except balances and ledger."""
+    """Yield a link's Redis data at the close of a gaming day, except balances and ledger.
+
+    Each row is a Redis key, a field of this key, and its value.
+    """
     image, meters = StoreSnapshot(keys), keys.meters
     if not checkpoint.entries:
         return

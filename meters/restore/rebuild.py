@@ -160,7 +160,7 @@ class Rebuild:
             self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rebuilt Redis rows after the last applied entry, except balances and ledger."""
+        """Yield the Redis rows that result from the applied entries, except balances and ledger."""
         return self._snapshot.rows()
 
     def snapshot(self) -> StoreSnapshot:

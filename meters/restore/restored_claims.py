@@ -95,7 +95,7 @@ class ClaimSnapshot:
             image.put(claim, {"envy_decision": entry["event"]})
 
     def request(self, number: int, request: DecisionRecord, entry: Mapping[str, bytes]) -> None:
-        """Store the request about a claim, which the ledger entry `number` records."""
+        """Store a request about a claim. The ledger entry `number` records the request."""
         claim = self._keys.claim(request.claim)
         if self._snapshot.at(claim):
             fields = (entry["event"], entry["by"], entry["at"], number)
@@ -110,7 +110,8 @@ class ClaimSnapshot:
     ) -> ClaimOpened | None:
         """Reopen a rejected win. Return the opened claim, or None if its record is missing.
 
-        `held` is the win after the entry. `envy` are the claim's Envy Bonuses after the entry.
+        `entry` is the ledger entry of the reopening. `held` is the win after this entry. `envy` are
+        the claim's Envy Bonuses after it.
         """
         image, keys = self._snapshot, self._keys
         if held.percent:

@@ -55,7 +55,7 @@ class TableSnapshot:
         self._keep_reply(table, entry)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
-        """Apply the ledger entry of a result or a void. `claims` are the claims that it opened."""
+        """Apply the ledger entry of a result or a void. `claims` are those that a result opened."""
         key = self._keys.table(table)
         self._snapshot.put(key, {"over": entry["round"]})
         self.repeat_claims(table, claims)

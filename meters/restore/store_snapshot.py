@@ -54,7 +54,7 @@ class StoreSnapshot:
         self._kept.pop(key, None)
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows of this copy."""
+        """Yield all data of this copy. Each row is a Redis key, a field of it, and a value."""
         for key, fields in self:
             for field, value in fields.items():
                 yield key, field, value

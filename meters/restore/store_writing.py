@@ -53,10 +53,10 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Remove the meters, the ledger and the lists of older data of the link.
+        """Remove the link's meters, ledger, lists, checkpoint and approved configuration.
 
-        Old lists must be removed, because the restore does not replace them with empty lists. The
-        payout slips are not removed: their numbers remain used.
+        They must be removed, because the restore writes no empty list over an old list. The payout
+        slips are not removed: their numbers remain used.
 
         Raises:
             RedisError: Redis failed.

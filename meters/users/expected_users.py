@@ -140,7 +140,7 @@ class ExpectedUsers:
         return None
 
     def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
-        """Return the reason why a user could not have acted with a PIN, or None.
+        """Return the reason why a user cannot have acted as a log entry says, or None.
 
         If `role` is not None, also check that the user had this role.
         """

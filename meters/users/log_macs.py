@@ -104,7 +104,7 @@ class LogSecrets:
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Return the last arguments of a Lua script that adds entries: the head and its key."""
+        """Return the last arguments of a Lua script that adds entries: the head and a MAC key."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]

@@ -26,7 +26,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return a message if the log has fewer entries than its mark says; None if it has not."""
+        """Return a message if the log has fewer entries than its mark says. If not, return None."""
         if entries >= had:
             return None
         return (

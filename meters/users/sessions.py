@@ -38,7 +38,7 @@ class SignedIn:
         lapsed: true if the user did nothing for too long. Until they enter their PIN, such a user
             is only allowed to read.
         setters: the people who set PINs in the last 24 hours, as far as this concerns the user;
-            empty if the user changes nothing.
+            empty if the user's request changes nothing.
     """
 
     name: str
