@@ -1,1 +1,1 @@
-"""The central service: the tables' events, the meters, their ledger, the claims and the pages."""
+"""The central service: events of tables, meters, ledgers, claims and pages."""

@@ -41,12 +41,12 @@ def approve(
 ) -> None:
     """Approve a link's settings in the floor file if they differ from the last approved ones.
 
-    Until the approval, the link is inoperable. The settings are those that concern money: the
-    link's meters, its tables, and the facility's amounts in cents. The command shows the changes,
-    then asks for the PIN of the user who approves. If standard input is not a terminal, the command
-    reads the PIN from the first line of standard input. A running service opens the link within
-    seconds. A service with a different floor file keeps the link inoperable until that service is
-    restarted.
+    Until the approval, the link is inoperable. Only settings that concern money need an approval:
+    the link's meters, its tables, and the facility's amounts in cents. The command shows the
+    changes, then asks for the PIN of the user who approves. If standard input is not a terminal,
+    the command reads the PIN from the first line of standard input. A running service opens the
+    link within seconds. A service with a different floor file keeps the link inoperable until that
+    service is restarted.
 
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """

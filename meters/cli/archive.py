@@ -59,20 +59,21 @@ def archive(
         ),
     ] = False,
 ) -> None:
-    """Write closed gaming days to files, and delete days from Redis after `live_days`.
+    """Write closed gaming days to files, and keep only the last `live_days` days in Redis.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
     file. The file is an SQLite database. The command reads each new file back completely. The
     digest of each file includes the digest of the file of the day before. The ledger records each
-    digest. Then the command deletes the entries and decided wins of days older than `live_days`
-    from Redis. `pitlink audit` and `pitlink report` read these days from the files.
+    digest. Then the command deletes the older days from Redis: their ledger entries and their
+    decided wins. `pitlink audit` and `pitlink report` read the deleted days from the files.
 
     Run the command once a day, some time after the gaming day begins. It does not matter whether
     the service runs. You can stop the command at any moment and run it again.
 
-    At the end, the command checks every file. It reads eight files completely: the last file, and
-    seven others, which are different ones at each run. It writes the result into the archive
-    directory, for `pitlink check` and the alerts.
+    At the end, the command checks that every file is there and has the right length and digest. To
+    check their contents, it also reads eight files of each link completely: the last file, and the
+    next seven files in turn. The command writes the result into the archive directory, for `pitlink
+    check` and the alerts.
 
     The exit status is 1 if the ledger has a problem. It is also 1 if an archive file cannot be
     written, is missing or is altered. The output names the file and says what to do.

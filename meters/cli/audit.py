@@ -54,7 +54,7 @@ def audit(
         bool, typer.Option("--json", help="Print one JSON object instead of a table.")
     ] = False,
 ) -> None:
-    """Replay every link's ledger and compare each balance to the micro.
+    """Replay every link's ledger, and check every balance exactly, to the micro.
 
     The audit reads the archive from its first file, unless --since names a later day. With --since,
     it does not replay the days before; it only checks the digests of their files. The command
@@ -78,7 +78,7 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Check if a daily task was done after the last gaming day closed. `done` is its time.
+    """Check if `done`, the time of a daily task, is later than the close of the last gaming day.
 
     If `done` is in the future, the clock was wrong when the task was done. Such a time does not
     count.

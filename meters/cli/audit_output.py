@@ -94,8 +94,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
     """Return the first day to audit, or None for the whole ledger.
 
-    If `since` is `LAST`, return the last archived day up to which the last audit, noted in
-    `before`, found this link correct.
+    `before` is the note of the last audit. If `since` is `LAST`, return the last archived day up to
+    which that audit found this link correct.
     """
     if since == LAST and before and (noted := before.through.get(link)):
         return date.fromisoformat(noted)

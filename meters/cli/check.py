@@ -9,11 +9,11 @@ from meters.floor.config_option import ConfigOption
 
 
 def check(config: ConfigOption) -> None:
-    """Check the programs, the floor file and the parts that it names, one line each.
+    """Check the programs, the floor file, and the servers and files that the floor file names.
 
-    The command compares the programs with the digests that the wheel recorded. It compares the
-    floor file with the last approved settings, and each ledger with the balances. `pitlink serve`
-    makes the same checks before a link operates.
+    The command prints one line for each check. It compares the programs with the digests that the
+    wheel recorded. It compares the floor file with the last approved settings, and each ledger with
+    the balances. `pitlink serve` makes the same checks before a link operates.
 
     The exit status is 1 if something must be fixed before the floor can operate.
     """

@@ -19,7 +19,7 @@ from meters.terminal.console import PlainConsole
 
 
 async def run_check(config: Path) -> bool:
-    """Check the programs, a floor file and its parts. Return True if the floor can operate.
+    """Make and print the checks of `pitlink check`. Return True if the floor can operate.
 
     Raises:
         FloorError: the floor file itself cannot be used.

@@ -50,10 +50,10 @@ def run() -> None:
 
 
 def command_line(arguments: Sequence[str]) -> typer.Typer:
-    """Return the application with the one subcommand that ``arguments`` name, or with all.
+    """Return the application with the subcommand in the first argument, or with all subcommands.
 
-    Only the named subcommand is imported. If the import of a subcommand fails, the other
-    subcommands still work.
+    If the first argument names a subcommand, only this one is imported. If the import of any
+    subcommand fails, the others still work.
     """
     app = typer.Typer(
         name="pitlink",

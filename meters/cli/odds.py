@@ -142,7 +142,7 @@ def odds(
     for a main game, of the Ante. For a main game, the count assumes that the player follows the
     optimal strategy. This strategy is printed in words. For a progressive, the command prints the
     edge with the meter at its seed, and the edge as a function of the meter. It also prints the
-    meter at which the house has no edge left, with and without Envy Bonuses.
+    amount of the meter at which the house has no edge left, with and without Envy Bonuses.
 
     Without options it prints all three games. Counts are kept in the user's cache directory, so the
     next run needs only a second or two.
@@ -150,7 +150,8 @@ def odds(
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
     - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
-    - **pitlink odds --config FLOOR.toml**: the offers of a floor's tables, with their own choices.
+    - **pitlink odds --config FLOOR.toml**: the wagers that a floor's tables offer, with the
+    paytables that these tables have chosen.
     """
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
     if config is None:
@@ -181,8 +182,8 @@ def _config_offers(
     """Return the offers of a floor file. An offer is a wager with a paytable.
 
     Raises:
-        UserError: an option gives a draw or a mini-royal that the floor file already sets; or no
-            table offers a wager.
+        UserError: an option sets the draws or the mini-royal, which the floor file already sets; or
+            no table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
@@ -262,9 +263,10 @@ def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return the odds "to 1" that each bonus pays for a mini-royal.
+    """Return, for each bonus, the odds "to 1" that it pays for a mini-royal.
 
-    A bonus for which `given` has no odds pays the minimum of the law.
+    The odds are those in `given`. If `given` has no odds for a bonus, the bonus pays the minimum of
+    the law.
     """
     found = {}
     for item, royal in mini_royals(chapter).items():
@@ -279,7 +281,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Calculate the odds of offers. Show a progress bar if this takes more than a second."""
+    """Return the odds of offers. Show a progress bar if the calculation takes over a second."""
     with _Bars() as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -306,7 +308,7 @@ def _cache_directory() -> Path | None:
 
 
 class _Bars:
-    """Progress bars on standard error, one for each enumeration of hands; shown after a second."""
+    """Progress bars on standard error, one for each count of hands. They appear after a second."""
 
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)

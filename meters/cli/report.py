@@ -128,7 +128,7 @@ def month(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report the gaming days of a month: one row for each day, and the sum of the month."""
+    """Report the gaming days of a month: one row for each day, and the sums of the month."""
     _ReportKind(month_document, day_figures, FIGURE_SHEET, figure_row).give(
         _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
         OutputOptions(csv, pdf, paper, as_json),
@@ -151,9 +151,9 @@ def jackpots(
     """Report every hand that won, with the current state of its wins and Envy Bonuses.
 
     Wins that the table pays without a floorperson are not included. For each win, the report has
-    date, time, table, asset number, position, hand, amount and order. It also names the users who
-    validated, rejected or paid the win, and the number of the payout slip. A win belongs to the
-    gaming day on which it was won, even if it was decided later.
+    date, time, table, asset number, position, hand and amount, and a number that shows the order of
+    the wins. It also names the users who validated, rejected or paid the win, and the number of the
+    payout slip. A win belongs to the gaming day on which it was won, even if it was decided later.
     """
     _ReportKind(jackpots_document, win_figures, WIN_SHEET, win_row).give(
         _Scope(config, link, meter, lambda: _between(first, last)),
@@ -213,9 +213,9 @@ class _Scope:
 class _ReportKind:
     """A kind of report.
 
-    `document` makes the report for people. `rows` makes its rows for other programs. `columns` are
-    the columns of the spreadsheet. `to_sheet` turns a row for other programs into a row of the
-    spreadsheet.
+    `document` makes the report for people. `rows` makes the report's rows for other programs.
+    `columns` are the columns of the spreadsheet. `to_sheet` turns a row for other programs into a
+    row of the spreadsheet.
     """
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]

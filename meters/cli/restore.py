@@ -70,9 +70,10 @@ def restore(
     copy of its own data. The command shows what it found and what it will do, and asks you to
     confirm. Then it does this:
 
-    - If Redis has less data than the archive, it restores the data in Redis from the archive.
-    - It applies again the events in the outboxes that are newer than this data. It notes the
-    restore in the ledger.
+    - If Redis has less data than the archive, the command restores the data in Redis from the
+    archive.
+    - From the outboxes, it applies again the events that are newer than the data in Redis. It notes
+    the restore in the ledger.
     - It audits everything. Then it writes each ledger mark again. A ledger mark is a file outside
     Redis, with the number and digest of a ledger's last entry.
 

@@ -64,7 +64,7 @@ def serve(
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:
-    """Return the floor with the address of the pages replaced by the one in `--http`."""
+    """Return a copy of the floor whose pages have the address `http`, given by `--http`."""
     if not is_listening_address(http):
         raise typer.BadParameter(
             f'--http {http}: write an address and a port, such as "127.0.0.1:8081"'

@@ -23,8 +23,8 @@ def settle(
     """Settle rounds: read one JSON object per line, and write one settlement per line.
 
     The command reads rounds from standard input. It writes their settlements to standard output, in
-    the same order. It needs no server. If a round cannot be settled, the command writes an error on
-    that line and continues. The exit status is then 1.
+    the same order. It needs no server. If a round cannot be settled, the command writes an error
+    instead of its settlement, and continues with the next round. The exit status is then 1.
 
     A round is one line. It names the game, the choices of the table, the dealer's hand, and the
     cards and wagers (in cents) of each position:

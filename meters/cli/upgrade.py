@@ -105,10 +105,10 @@ async def _upgrade(floor: Floor, *, sure: bool) -> None:
 
 
 async def _reserve_removed(floor: Floor, redis: AnyRedis) -> None:
-    """Reserve the slip numbers of links that the floor file no longer names.
+    """Reserve the payout slip numbers of links that the floor file no longer names.
 
-    Such links still have data in Redis, a ledger mark in the data directory, or files in the
-    archive.
+    A removed link is found by its data in Redis, its ledger mark in the data directory, or its
+    files in the archive.
     """
     named = {link.id for link in floor.link}
     found = await links_with_slips(redis, [SLIPS_TAG, *named])

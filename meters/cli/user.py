@@ -119,7 +119,7 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
 
 
 def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
-    """Connect to the Redis that the floor file names, and call a function with its users.
+    """Call `ask` with the users in the Redis that the floor file names. Return what `ask` returns.
 
     Raises:
         UserError: the call was refused, or Redis cannot be reached.
@@ -146,7 +146,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Wait for the result of a call to Redis, and report its errors in plain words.
+    """Return the result of a call to Redis. Report errors of the call in plain words.
 
     Raises:
         UserError: the call was refused, or Redis cannot be reached.

@@ -158,7 +158,7 @@ class JackpotRow(_Row, frozen=True):
 class _Held:
     """The row of a win, and the time until which the win is news.
 
-    The time is in seconds of the clock of `DisplayState`.
+    The time is in seconds. It is compared with the clock of `DisplayState`.
     """
 
     row: JackpotRow
@@ -174,7 +174,8 @@ class DisplayState:
     """The current data for all displays, and the followers of this data.
 
     Args:
-        clock: a clock in seconds that only increases. It measures the age of heartbeats.
+        clock: a function that returns the time in seconds. This time only increases, and measures
+            the age of heartbeats.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -201,11 +202,11 @@ class DisplayState:
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
-        """Show a meter's value unless the shown value is later. Return True if it is now shown.
+        """Show a meter's value, unless a later one is shown. Return True if the value is now shown.
 
         A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs and its time is not earlier. Such a value is sent when a link loses Redis:
-        the state changes, but the version does not. If the old value has been shown for `LATE_S`
+        its state differs and its time is not earlier. For example, when a link loses Redis, the
+        state changes, but the version does not. If the old value has been shown for `LATE_S`
         seconds, the times are not compared.
         """
         key = (row.link, row.meter)
@@ -284,7 +285,7 @@ class DisplayState:
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """Return the meters of one link or of all links, in the order of their first values."""
+        """Return the meters of one link or all links, in the order in which they first appeared."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
@@ -316,11 +317,12 @@ class DisplayState:
         """Return a follower that receives the current data first, then the changes.
 
         Displays and staff have separate limits, so even many displays cannot keep out a
-        floorperson. If `link` is not given, the follower receives all links. If `by` is not given,
-        the follower counts as a display of unknown address.
+        floorperson. If `link` is not given, the follower receives the data of all links. If `by` is
+        not given, the follower counts as a display of unknown address.
 
         Raises:
-            TooManyWatchersError: there are too many followers in total, or too many of `by`.
+            TooManyWatchersError: there are too many followers of `by`, of all displays, or of all
+                staff.
         """
         by = by or Watcher()
         alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
@@ -429,7 +431,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Add the value of a claim. If there are now more than `HITS_MAX` values, remove the oldest."""
+    """Set a claim's value in `values`. Keep at most `HITS_MAX` values: remove the oldest ones."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

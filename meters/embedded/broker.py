@@ -77,8 +77,8 @@ def choose_port(home: Path) -> socket.socket:
 
     Returns:
         A UDP socket with the number of the port. While the socket is open, other services do not
-        choose this port. Without it, two services that start at the same time could choose the same
-        port. One of them would then use the broker of the other.
+        choose this port. Without this socket, two services that start at the same time could choose
+        the same port. One of them would then use the broker of the other.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):

@@ -52,7 +52,7 @@ async def redis_answers(path: Path) -> bool:
 
 
 async def retire_redis(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed. It would damage the files of a new Redis.
+    """Stop a Redis whose supervisor was killed, because it would damage a new Redis's files.
 
     Returns:
         True if such a Redis was running.

@@ -38,7 +38,7 @@ class SharedProcess:
     """Embedded server with a supervisor.
 
     `answers` checks if the server is ready. `retire` ends a server that runs without a supervisor,
-    and returns True if there was one.
+    and returns True if such a server was running.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SharedProcess:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Keep the server running for the caller. At the exit, end it unless others use it.
+        """Keep the server running in the `with` block. Then end it, unless others use it.
 
         Raises:
             PartFailedError: the server did not start.
@@ -72,7 +72,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Get the shared lock of the users. Wait if a supervisor is just ending the server."""
+        """Return the file with this user's shared lock. Wait while a supervisor ends the server."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

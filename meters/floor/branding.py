@@ -133,7 +133,10 @@ def away(ground: str, ink: str, percent: int) -> str:
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """Return a color, mixed with just enough of another color to make small text readable."""
+    """Return a color in which small text is readable on the background color `ground`.
+
+    The result is `colour`, mixed with as little of the color `towards` as possible.
+    """
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

@@ -53,7 +53,7 @@ def parse_broker_url(url: str) -> BrokerAddress:
     """Parse a broker's address: ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
     Raises:
-        UserError: the text is not such an address. The message does not show the password.
+        UserError: the text is not the address of a broker. The message does not show the password.
 
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883

@@ -48,7 +48,7 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """Return the password from the environment or from the address in the floor file.
+    """Return the password from the environment or the floor file's address; None if there is none.
 
     Raises:
         UserError: both the environment and the address contain a password.

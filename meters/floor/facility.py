@@ -30,8 +30,8 @@ class Facility(Config, frozen=True, kw_only=True):
     Attributes:
         name: the name that displays show.
         timezone: the time zone of all times that people read.
-        validate_from: an amount in cents. A win at fixed odds below this amount needs no
-            floorperson.
+        validate_from: an amount in cents. If the amount of a win at fixed odds is smaller, the win
+            needs no floorperson.
         tax_documents_above: an amount in cents. For a larger win, the floor page says that tax
             documents are needed. None: the page never says so.
         two_people_reject_above: an amount in cents. Two people must reject a larger win: one
@@ -84,7 +84,8 @@ class Service(Config, frozen=True, kw_only=True):
         http: the address and the port on which the service serves pages.
         data: the data directory, for ledger marks, outboxes and notes.
         idle_minutes: the minutes after which an idle user must enter their PIN before they act.
-        hosts: host names, in addition to the usual ones, in the addresses that browsers request.
+        hosts: host names that people can use in the address of a page, in addition to the usual
+            ones.
         certificate: the PEM file of the certificate, for pages over HTTPS.
         private_key: the PEM file of the certificate's key.
         metrics_token: the file with the token that Prometheus must send. None: only programs on the

@@ -74,7 +74,7 @@ class Meter(Config, frozen=True, kw_only=True):
         lucky_every: a Lucky bonus is drawn on average once in this number of rounds; 0 for never.
         limit: the payout limit in cents. What exceeds the limit is added to the meter's overflow.
         contribution_max: the largest contribution of one round in cents. The service refuses a
-            larger one, because it must be an error.
+            larger contribution, because such an amount must be an error.
     """
 
     kind: MeterKind
@@ -178,7 +178,7 @@ _WORDS: Final = Vocabulary(
 
 
 def parse_floor(text: str, name: str = "floor file") -> Floor:
-    """Parse and check a whole floor file.
+    """Parse and check the text of a whole floor file, and return the floor.
 
     Raises:
         FloorError: the text has an error. The message has the line and the reason.
@@ -200,7 +200,7 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
 
 
 def read_floor(path: Path) -> Floor:
-    """Read the floor file at a path, and make the paths in it absolute.
+    """Read and check the floor file at a path. Return the floor, with absolute paths.
 
     Raises:
         FloorError: the file is missing or cannot be used.
@@ -313,7 +313,7 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
-    """Check if the regulations have a meter of this kind at this wager, with any paytable."""
+    """Check if the regulations have a meter of this kind and wager, with or without a paytable."""
     for paytable in (None, "A", "B"):
         try:
             meter_terms(kind, wager_cents, paytable)
@@ -324,7 +324,7 @@ def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield an error for each setting of a table that the regulations of its game do not allow."""
+    """Yield an error for each table setting that the regulations of the game do not allow."""
     chapter = chapters().get(table.game)
     if chapter is None:
         reason = f"there is no game {table.game}{nearest(table.game, chapters())}"

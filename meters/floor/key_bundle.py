@@ -1,4 +1,4 @@
-"""Key bundle of one program. `pitlink keys` makes it, and people copy it to this machine."""
+"""Key bundle of one program. `pitlink keys` makes it. People copy it to the program's machine."""
 
 import re
 import ssl

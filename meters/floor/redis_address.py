@@ -112,7 +112,8 @@ def parse_replicated(url: str) -> ReplicatedAddress:
     """Parse ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 
     Raises:
-        UserError: the text is not such an address. The message shows no part of the password.
+        UserError: the text does not have one of these forms. The message shows no part of the
+            password.
 
     >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
     26379

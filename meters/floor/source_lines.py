@@ -93,7 +93,7 @@ class SourceLines:
                 return
 
     def _enter(self, name: Path, *, repeated: bool) -> Path:
-        """Return the path of a TOML table's header, ending with a number if it is `repeated`."""
+        """Return the path of a TOML table. For a `repeated` table, it ends with a number."""
         path: Path = ()
         for step in name:
             if path in self._counts:
@@ -105,7 +105,7 @@ class SourceLines:
         return path
 
     def _key(self) -> Path:
-        """Read a key. A dotted key has several parts."""
+        """Read a key and return its parts. Only a dotted key has several parts."""
         self._match(_BLANK)
         steps: list[str] = []
         while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):

@@ -4,7 +4,7 @@ import asyncio
 
 
 class ChangeSignal:
-    """A counter of changes, for which tasks can wait. It does not say what has changed."""
+    """A counter of changes. A task can wait until it rises. It does not say what has changed."""
 
     def __init__(self) -> None:
         self._count = 1

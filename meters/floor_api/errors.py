@@ -10,7 +10,7 @@ from meters.books.store import TermsError
 
 
 class ActError(Exception):
-    """The refusal of an act of a user, such as a decision on a win. The act has changed nothing.
+    """The refusal of a user's act, such as a decision on a win. The act has changed nothing.
 
     Attributes:
         code: the code of the refusal for programs, such as ``unknown_claim`` or ``wrong_state``.

@@ -64,12 +64,12 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
 
     Attributes:
         claim: the permanent id of the claim.
-        hand_record: the name of the hand's record; all claims of one hand have the same name.
+        hand_record: a name that all claims of one hand have in common.
         order: the number of the win's ledger entry. If wins were at nearly the same time, this
             number shows their order (duty D7).
-        turn: the place of this win among the wins of the round that wait for a floorperson; the
-            first is 1.
-        turns: the number of wins of the round that wait for a floorperson.
+        turn: the place of this win among the round's wins that wait for a floorperson; the first
+            place is 1.
+        turns: the number of the round's wins that wait for a floorperson.
         link: the id of the link; `link_name` is the link's name for people.
         meter: the id of the meter; `meter_name` is the meter's name for patrons.
         asset: the facility's number for the table.
@@ -110,7 +110,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
         slip: the present number of the payout slip.
         slip_corrected_by: the user who last corrected the number of the payout slip, at
             `slip_corrected_at`; null if nobody did.
-        request: the request about the claim that another user must confirm; null if there is none.
+        request: the request about the claim, if another user must still confirm it; otherwise null.
         two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
     """
@@ -177,7 +177,7 @@ class AskedCards(_Row, frozen=True, kw_only=True):
         what: the owner of the cards: ``hand``, ``dealer`` or ``community``.
         position: the position of a ``hand``; null for other cards.
         before: the cards that were entered; empty if the hand was declared to win nothing.
-        after: the cards that replace them in the result; empty for a void.
+        after: the cards that replace the entered ones in the result; empty for a void.
         taken_back: true if the dealer took the entered cards back.
         reason: the reason for the correction, if somebody entered one.
         before_no_win: true if the hand was declared to win nothing before the correction.
@@ -195,7 +195,7 @@ class AskedCards(_Row, frozen=True, kw_only=True):
 
 
 class AskRow(_Row, frozen=True, kw_only=True):
-    """A correction request. The service applies it only after a floorperson has confirmed it.
+    """A correction request. The correction is made only after a floorperson has confirmed it.
 
     Attributes:
         ask: the id of the request.
@@ -206,7 +206,7 @@ class AskRow(_Row, frozen=True, kw_only=True):
         what: ``void`` to void the round after its cards were entered, or ``result`` to enter other
             cards for a hand.
         reason: the reason for the void; null for a result.
-        cards: the cards that were entered, each with the cards that replace them.
+        cards: for each owner of entered cards, these cards and the cards that replace them.
         at: the time since which the request waits, in UTC.
     """
 
@@ -430,9 +430,8 @@ class ActRow(_Row, frozen=True, kw_only=True):
     is ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
     proposal, the round or the link.
 
-    `hand_record` is the name of the record of the hand, for a decision on a claim; all claims of
-    the hand have the same name. It is empty for other acts, and for claims that are only in the
-    archive.
+    For a decision on a claim, `hand_record` is a name that all claims of the hand have in common.
+    `hand_record` is empty for other acts, and for claims that are only in the archive.
     """
 
     entry: int

@@ -33,7 +33,7 @@ class MetricsAccess:
     """The check of who is allowed to read the metrics.
 
     If the floor file names a token, every client must send this token. If not, only programs on
-    this machine are allowed. A proxy on this machine that adds no header looks like any other
+    this machine are allowed. If a proxy on this machine adds no header, it looks like any other
     program on this machine. So the clients of such a proxy can read the metrics, unless a token is
     required.
     """

@@ -44,7 +44,7 @@ async def check_query(
 
 
 def _kinds(annotation: object) -> Iterator[type]:
-    """Yield the types in a parameter's annotation whose values must have one exact form."""
+    """From a parameter's annotation, yield each type whose values must have one exact form."""
     if isinstance(annotation, type) and annotation in _WRITTEN:
         yield annotation
     for part in get_args(annotation):

@@ -40,7 +40,7 @@ class Assets:
 
     @classmethod
     def load(cls, packages: Sequence[str]) -> Self:
-        """Read the `assets` folders of packages. File names must be unique over all folders."""
+        """Return the files in the `assets` folders of packages. Their names must be unique."""
         bodies = {
             each.name: _COMMENT.sub(b"", each.read_bytes())
             for package in packages

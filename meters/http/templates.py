@@ -4,7 +4,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 
 def load_template(package: str, name: str) -> Template:
-    """Load a template of a package. Values are escaped, and a missing value is an error.
+    """Return a template of a package. Values are escaped, and a missing value is an error.
 
     Raises:
         jinja2.TemplateNotFound: the package has no such file.

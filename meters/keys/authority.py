@@ -51,7 +51,10 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility. It cannot sign the certificate of another authority."""
+        """Make an authority for a facility. Return it, and its key and certificate as PEM.
+
+        The authority cannot sign the certificate of another authority.
+        """
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -71,7 +74,7 @@ class Authority:
 
     @classmethod
     def read(cls, issued: Issued) -> Self:
-        """Read the authority from its two files.
+        """Return the authority whose key and certificate are given.
 
         Raises:
             UserError: the key or the certificate is not valid, or the two do not belong together.
@@ -88,11 +91,11 @@ class Authority:
         return cls(key, certificate)
 
     def issue_client(self, name: str) -> Issued:
-        """Make and sign a client's certificate. `name` is the user name at the broker."""
+        """Return a new key and certificate for a client. `name` is the user name at the broker."""
         return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
 
     def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
-        """Make and sign the certificate of a server, for its host names and addresses.
+        """Return a new key and certificate for a server, for its host names and addresses.
 
         With `calls_others`, the server can also use the certificate as a client of other servers.
         Redis replicas do this.
@@ -126,7 +129,7 @@ class Authority:
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 
     def revoke(self, serials: Iterable[int]) -> bytes:
-        """Return the list of revoked certificates, as PEM.
+        """Return a PEM list that revokes the certificates with the given serial numbers.
 
         The list never expires before the authority, because a broker with an expired list accepts
         no client.

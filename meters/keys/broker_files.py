@@ -120,7 +120,7 @@ use_username_as_clientid true
 
 
 def listeners(home: Path) -> str:
-    """Return mosquitto's listeners: one for client certificates and one for passwords, both TLS."""
+    """Return mosquitto's TLS listeners: one for client certificates, and one for passwords."""
     certificates = (
         f"require_certificate true\nuse_identity_as_username true\ncrlfile {home}/revoked.crl"
     )

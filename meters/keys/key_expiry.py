@@ -38,7 +38,9 @@ class KeyFinding(NamedTuple):
 
 
 def check_keys(keys: Path) -> Sequence[KeyFinding]:
-    """Check every key and certificate in a directory. If all are correct, return one result.
+    """Check every key and certificate in a directory. Return one result for each problem.
+
+    If there is no problem, return one result that says so.
 
     An expired certificate is a failure. A certificate that expires soon is a warning. A secret that
     other users of the machine can read is also a warning.
@@ -74,7 +76,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
 
 
 def check_transport(service: Service) -> Iterator[KeyFinding]:
-    """Warn if passwords and meters cross a network without encryption (duty D20)."""
+    """Yield a warning if the broker or Redis is used over a network without TLS (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")
         name, plus, kind = scheme.partition("+")
@@ -104,7 +106,7 @@ def _open_secrets(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _event_groups(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if services on this machine have different secret group names for table events."""
+    """Yield a warning if services on this machine have different group names for table events."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, EVENT_GROUP_FILE, lambda path: [read_secret(path)], found)
     if () in found:
@@ -121,7 +123,7 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if a service on this machine has no password for the second Redis user.
+    """Yield a warning if a service on this machine has no password for the second Redis user.
 
     The second Redis user has access only to pitlink's users and the operators' log. A service
     without this password uses one Redis user for these data and for the data of links.
@@ -141,7 +143,7 @@ def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
 
 
 def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
-    """Warn if the services on this machine have different secrets for the operators' log."""
+    """Yield a warning if services on this machine have different secrets for the operators' log."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, LOG_SECRETS_FILE, read_secrets, found)
     if () in found:
@@ -160,9 +162,10 @@ def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
 def _read_secrets(
     keys: Path, name: str, read: Callable[[Path], Sequence[str]], found: set[tuple[str, ...]]
 ) -> Iterator[KeyFinding]:
-    """Add each service's secrets, from its file ``name``, to ``found``.
+    """Add the secrets of each service to `found`. Yield a failure for each unreadable file.
 
-    An empty item is added for a service without such a file.
+    The secrets are in the file `name` of the service's key bundle. For a service without this file,
+    an empty item is added.
     """
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / name

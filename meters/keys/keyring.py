@@ -71,6 +71,8 @@ class Keyring:
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Make the missing keys of every holder, and write the configuration of the servers again.
 
+        Return the result for the authority, then the result for each holder.
+
         `renewed` has the user names of holders that get new keys. Their old certificates are
         revoked.
 
@@ -175,7 +177,7 @@ class Keyring:
     def _shared(
         self, entries: Sequence[KeyringEntry], name: str
     ) -> tuple[Mapping[str, Path], bool]:
-        """Return the path of a shared file for each service, and whether a service got new keys."""
+        """Return each service's path of the file `name`, and True if a service got new keys."""
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)
@@ -228,7 +230,10 @@ class Keyring:
 def _share(
     entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
 ) -> list[KeyringEntry]:
-    """Write the same text to all given files. Mark the entry of a holder whose file differed."""
+    """Write the same text to all given files. Return the holders' entries.
+
+    If a holder kept its keys, but its file had other contents, the holder's entry says `changed`.
+    """
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:
         write_private(paths[place], text)

@@ -92,7 +92,7 @@ def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) 
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Return the fields with time, level and event first, where people look for them."""
+    """Return the fields in the order in which people read them: first time, level and event."""
     return {**{name: fields[name] for name in _FIRST}, **fields}
 
 

@@ -31,7 +31,7 @@ class ThrottledLog:
         self._logged: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """Decide if a warning of this kind is logged now, and count it.
+        """Count a warning of this kind, and decide if it is logged now.
 
         If it is logged now, return the number of warnings of this kind that were left out since the
         last logged one. If not, return None.

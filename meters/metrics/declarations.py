@@ -31,7 +31,8 @@ class MetricDeclaration:
             the suffix `_total`.
         help_text: the help text.
         labels: the names of the labels.
-        from_start: true if the metric has every value of its labels when the service starts.
+        from_start: true if the metric has a value for every combination of its labels when the
+            service starts.
         buckets: the upper bounds of a histogram's buckets.
     """
 

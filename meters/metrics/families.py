@@ -54,7 +54,8 @@ class MetricFamilies:
     def declare(self, declared: Iterable[MetricDeclaration]) -> None:
         """Register metrics.
 
-        If a metric has values from the start, add every value of its labels on this floor.
+        If `from_start` is true, the metric gets a value for every combination of its labels on this
+        floor.
         """
         for one in declared:
             name, of = f"pitlink_{one.name}", self._registry

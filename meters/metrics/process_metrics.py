@@ -98,7 +98,7 @@ class ProcessMetrics:
         self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
 
     def observe_step(self, events: int, seconds: float) -> None:
-        """Note one call of the Lua script: the number of applied events, and the seconds."""
+        """Note how many events one call of the Lua script applied, and how many seconds it took."""
         self._histograms["batch_events"].observe(events)
         self._histograms["script_seconds"].observe(seconds)
 
@@ -176,7 +176,9 @@ def _disk(data: Path) -> tuple[float, float]:
 
 
 def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
-    """Set up two metrics of a note in a file: its time, and 1 if the note names no problem.
+    """Set up two metrics of a note in a file: its time, and whether it names no problem.
+
+    The first is 0 if there is no note. The second is 1 if the note names no problem, otherwise 0.
 
     The note is read at each request for metrics.
     """

@@ -59,7 +59,7 @@ class BufferedSocket:
         return len(self._arrived) - self._taken + self._beneath()
 
     def _beneath(self) -> int:
-        """Return the number of bytes in the buffer of TLS, which the kernel no longer reports."""
+        """Return the number of bytes in the TLS buffer. The kernel does not report these bytes."""
         inner = self._inner
         return inner.pending() if isinstance(inner, ssl.SSLSocket) else 0
 

@@ -157,7 +157,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return the reasons for which services do not connect to the broker, from recent notes.
+    """Return from recent notes the reasons why services do not connect to the broker.
 
     Raises:
         RedisError: Redis failed.

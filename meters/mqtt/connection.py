@@ -84,7 +84,7 @@ class BrokerConnection(BrokerClient):
         return self
 
     async def batch(self, size_max: int) -> list[aiomqtt.Message]:
-        """Wait for a message. Return it, with one message from each other topic that has some.
+        """Wait for a message. Return it, with one waiting message from each other topic.
 
         The batch has up to `size_max` messages.
 
@@ -116,9 +116,9 @@ class BrokerConnection(BrokerClient):
 
 
 def _giving(queue: Queue) -> Callable[[int], Queue]:
-    """Return a factory that returns this queue to aiomqtt.
+    """Return a function that aiomqtt calls for a new queue, and that returns `queue`.
 
-    The connection also uses this queue itself, to read several messages in one turn.
+    The connection also reads from `queue` itself, to get several messages in one turn.
     """
 
     def give(maxsize: int = 0) -> Queue:

@@ -33,12 +33,12 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
     A lane is a queue of messages, usually of one topic.
 
     Args:
-        lane: returns the lane of a topic. By default each topic has its own lane.
-        dropped: is called with the topic of each dropped message.
+        lane: a function that returns the lane of a topic. By default each topic has its own lane.
+        dropped: a function that is called with the topic of each dropped message.
         aside: a function that processes a message that must not wait; it returns False for any
             other message.
-        took: is called for each batch, with the seconds for which the oldest message of the batch
-            has waited.
+        took: a function that is called for each batch, with the seconds for which the oldest
+            message of the batch has waited.
     """
 
     def __init__(
@@ -68,10 +68,11 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         return sum(map(len, self._lanes.values()))
 
     def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """Return a batch: the message `first`, and one message from each other lane that has some.
+        """Return a batch: the message `first`, and one waiting message from each other lane.
 
         The batch has up to `size_max` messages. The next message in the lane of `first` comes
-        before the lanes that began to wait after it. So a batch can have two messages of one table.
+        before messages of lanes that began to wait later. So a batch can have two messages of one
+        table.
         """
         others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
         turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]

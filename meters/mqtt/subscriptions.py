@@ -62,9 +62,10 @@ class EventSubscriptions:
 
         Args:
             connection: the connection.
-            group: returns the secret name by which services share events. This function is called
-                until it succeeds.
-            subscribed: is called once, when the connection begins to receive events.
+            group: a function that returns the secret name by which services share events. It is
+                called until it succeeds.
+            subscribed: a function that is called once, when the connection begins to receive
+                events.
         """
         held: set[str] = set()
         name: str | None = None

@@ -102,7 +102,7 @@ class CountCache:
         return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
 
     def _drop_older(self, name: str, path: Path) -> None:
-        """Remove the files for the count ``name`` that other versions of the code stored.
+        """Remove the files that other versions of the code stored for the count ``name``.
 
         No program reads these files again.
         """

@@ -41,7 +41,7 @@ def check_plot(path: Path) -> None:
 
 
 def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
-    """Draw the house edge against the meter, with one panel for each entry that has a meter.
+    """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
     Args:
         entries: the odds of wagers. At least one wager has a meter; wagers without one are ignored.

@@ -64,7 +64,7 @@ def show(entries: Iterable[OddsEntry], console: Console) -> None:
 
 
 def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
-    """Return the heading of an entry, and the casino tables to which the heading belongs.
+    """Return the heading of a wager's odds, and the casino tables that the heading names.
 
     Only a wager that feeds a meter has casino tables in its heading. So each meter of a floor file
     has a separate heading.
@@ -73,7 +73,7 @@ def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
 
 
 def title_of(wager: str, reading: str) -> str:
-    """Return the name of a wager for people, with the reading of the law that judges its hands."""
+    """Return a wager's name for people, with the reading of the law if there is one."""
     name = _NAMES.get(wager, _plain(wager).capitalize())
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
@@ -312,7 +312,7 @@ def _footnote(word: str, of: str, text: str, entries: list[OddsEntry], among: in
 
 
 def _short(entry: OddsEntry) -> str:
-    """Return the column heading of a paytable; ``+`` means that it has a row for a mini-royal."""
+    """Return the column heading of a paytable, with ``+`` if the paytable pays a mini-royal."""
     return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
 
 
@@ -337,7 +337,7 @@ def _chance(share: Fraction) -> str:
 
 
 def percent(share: Fraction) -> str:
-    """Return a share as a percentage with four decimals."""
+    """Return the text of a fraction as a percentage with four decimals."""
     return f"{_rounded(share * 100, 4)}%"
 
 

@@ -61,7 +61,7 @@ def table(
 
     Args:
         rows: the rows. A cell has one element, or several.
-        widths: the widths of the columns in points, with the gaps between the columns.
+        widths: the widths of the columns in points, including the gaps between the columns.
         gap: the space between two columns, in points.
         clear: the space above each row, and also below each row, in points.
         titles: the number of title rows. They are the first rows, and are repeated on each page.

@@ -30,8 +30,8 @@ class PageLayout:
         margin: the margin at the left and right of the footer. A footer that is too long shrinks.
         foot: the text of the footer.
         foot_y: the height of the footer above the lower edge of the page.
-        frames: the boxes that are filled one after another. Each is a left edge, a lower edge, a
-            width and a height.
+        frames: the boxes that are filled one after another. Each box is given by its left edge,
+            lower edge, width and height.
         mark: large pale text across the page, behind its contents; empty for none.
         numbered: true if the footer has the page number and the number of pages.
     """

@@ -36,7 +36,7 @@ def make_private_file(path: Path) -> None:
 
 
 def write_private_file(path: Path) -> BinaryIO:
-    """Open a private file for writing from its beginning.
+    """Open a private file for writing from its beginning, and return it.
 
     Raises:
         OSError: the file cannot be opened.

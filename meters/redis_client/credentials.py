@@ -33,9 +33,9 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     """Return the Redis client's settings that are not in the address in the floor file.
 
     A user in the address has priority over pitlink's own Redis user. A password in the environment
-    or the address has priority over the password in the key bundle. A bundle is used only with TLS
-    and with ``unix://``. With TLS, the client trusts the authority of the bundle and sends the
-    certificate of the bundle. The client always checks the host's name.
+    or the address has priority over the password in the key bundle. A bundle is used only if the
+    address has TLS or begins with ``unix://``. With TLS, the client trusts the authority of the
+    bundle and sends the certificate of the bundle. The client always checks the host's name.
 
     Raises:
         UserError: the key bundle is missing or cannot be used, or the password is given twice.
@@ -57,7 +57,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def users_access(service: Service) -> dict[str, object] | None:
-    """Return settings for the Redis user that can use pitlink's users and the log, or None.
+    """Return settings of the Redis user for pitlink's users and the operators' log, or None.
 
     pitlink can use two Redis users. One has access only to the links' data (meters, ledgers,
     claims). The other has access only to pitlink's users and the operators' log. This function is
@@ -113,7 +113,7 @@ def log_secrets(service: Service) -> Sequence[str]:
 
 
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """Return a sentinel client's settings: the sentinels' password, and certificates as for Redis.
+    """Return a sentinel client's settings: the sentinels' password, and Redis's certificates.
 
     With `archives`, the certificates are those of `pitlink archive`, because the machine of this
     command possibly has no other key bundle.

@@ -72,8 +72,9 @@ class LinkKeys:
     def dealt(self) -> str:
         """Hash: the last results, by a digest of their cards. A new result replaces the oldest one.
 
-        ``d:{digest}`` has the table and the entry of a result. ``s:{entry % DEALT_KEPT}`` has the
-        digest that is stored at this place.
+        ``d:{digest}`` has the table of the result with this digest, and the number of the result's
+        ledger entry. `DEALT_KEPT` results are kept, each at the place ``s:{entry % DEALT_KEPT}``,
+        which has its digest.
         """
         return self._key("dealt")
 

@@ -9,9 +9,9 @@ from redis.asyncio import BlockingConnectionPool
 class KeptConnections(BlockingConnectionPool):
     """Pool that checks a connection before each use, in case Redis has closed it.
 
-    Since version 8, the client library does not make this check over TCP, because data that was not
-    requested can be a maintenance notice. Without the check, a restart of Redis causes one failed
-    command for each closed connection. Each failed command stops the link.
+    Since version 8, the client library does not make this check over TCP. The reason is that
+    unrequested data can be a maintenance notice. Without the check, a restart of Redis causes one
+    failed command for each closed connection. Each failed command stops the link.
     """
 
     def maint_notifications_enabled(self) -> bool:

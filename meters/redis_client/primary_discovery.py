@@ -76,7 +76,7 @@ class SentinelDiscovery:
 class ClusterDiscovery:
     """Search for the primary of one slot: the server that most of the answering nodes name.
 
-    Even one answer is enough, because a node that is separated from the others soon refuses writes.
+    One answer is enough: if a node is separated from the others, it soon refuses writes.
     """
 
     def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
@@ -115,7 +115,10 @@ class ClusterDiscovery:
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
-    """Ask servers in parallel and count their answers. When most of them agree, end soon."""
+    """Ask servers in parallel. Return how many servers gave each answer.
+
+    When most of the servers have given the same answer, wait only a little longer for the others.
+    """
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
     left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)

@@ -70,15 +70,15 @@ class UserKeys:
         return f"{_PREFIX}lock:{_digest(of)}"
 
     def devices(self, folded: str) -> str:
-        """Return the key of a sorted set: digests of a user's sign-in devices, by last sign-in."""
+        """Return the key of a sorted set: digests of a user's devices, sorted by last sign-in."""
         return f"{_PREFIX}devices:{folded}"
 
     def locks(self, folded: str) -> str:
-        """Return the key of a sorted set: labels of a user name's locks, by the end of the lock."""
+        """Return the key of a sorted set: labels of a user name's locks, sorted by their end."""
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:
-        """Return all lock keys of a user name or an address, in the order for the scripts."""
+        """Return all lock keys of a name or an address, in the order that the scripts expect."""
         return [self.attempts(of), self.lock(of), self.undecided(of)]
 
 

@@ -34,12 +34,12 @@ _ACT_KINDS: Final = frozenset({
 
 
 class LinkTotals:
-    """The data of a link that is still needed when the next gaming day begins.
+    """The data of one link that is kept from one gaming day to the next.
 
     Attributes:
         wins: the wins that wait for a floorperson, and the wins of the reported days.
         in_hand: the amounts that each table's open round added to meters.
-        assets: the asset number of each table, from the last approval of a floor file that was
+        assets: the asset number of each table, from the last floor file whose approval was
             replayed. If no approval was replayed, the number is from the present floor file.
     """
 
@@ -54,11 +54,11 @@ class DayTotals:
 
     Attributes:
         opening: the opening balance of each pot (an account in a report), in micros.
-        risen_before: the numbers of the accounting meters at the beginning of the day.
+        risen_before: the values of the accounting meters at the beginning of the day.
         after_entry: the number of the last ledger entry before the day.
         flows: the amounts that moved between accounts on the day.
         tables: the figures of each table for each meter.
-        rounds: the counts of rounds of each table.
+        rounds: for each table, the counts of its rounds.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, and results in which a hand was entered again with
             other cards.
@@ -191,5 +191,5 @@ def _declared(event: bytes) -> int:
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """Return the lines of a settlement that win something."""
+    """Return the winning lines of a settlement."""
     return [line for line in reply.lines or () if line.paid or line.percent]

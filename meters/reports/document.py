@@ -28,8 +28,7 @@ def numbers(title: str, weight: float = 1.0) -> Column:
 class ReportSection:
     """A list of a report, with its title.
 
-    The last rows are sums and are highlighted. `sums` is the number of these rows. `note` is
-    printed below the list.
+    The last `sums` rows are sums and are highlighted. `note` is printed below the list.
     """
 
     title: str
@@ -41,7 +40,7 @@ class ReportSection:
 
 @dataclass(frozen=True, slots=True)
 class ReportPart:
-    """The part of a report about one link.
+    """One link's part of a report.
 
     `problems` are printed first. If there is a problem, no figure of the part can be trusted.
     `variances` are printed next. A variance is a difference between the meters and the ledger. The

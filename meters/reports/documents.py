@@ -90,8 +90,8 @@ def jackpots_document(
 ) -> ReportDocument:
     """Make the report of hands that won, one record for each hand (duty D16).
 
-    The report has each win that a floorperson must decide, and each Envy Bonus, in its present
-    state.
+    The report has each win that a floorperson must decide or has decided, and each Envy Bonus. It
+    shows their present state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
@@ -176,7 +176,7 @@ to exactly one column.
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List the rise of a meter's accounting meters (counts and sums), day by day."""
+    """List how much each accounting meter of a meter rose, day by day."""
     columns = (
         Column("Day", 1.1),
         *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),

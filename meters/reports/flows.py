@@ -143,7 +143,7 @@ class AccountFlows:
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Return one record for this period and the later period of the same pot.
+        """Join this record with the same pot's record of a later period, and return the result.
 
         The flows are added up. The opening balance is from this record, and the closing balance is
         from the later record.
@@ -172,8 +172,7 @@ class Flows:
     ) -> dict[str, AccountFlows]:
         """Return each pot (an account in a report) with its flows and its two balances.
 
-        `opening` and `closing` have the balances of all pots at the two ends of the time, in
-        micros.
+        `opening` and `closing` have the balances of all pots before and after the flows, in micros.
         """
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {

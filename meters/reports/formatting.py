@@ -34,7 +34,7 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
 
 
 def moved_money(micros: int) -> str:
-    """Return the text of an amount in micros that moved, or a dash if the amount is zero."""
+    """Return the text of an amount of moved money, or a dash if the amount is zero."""
     return exact_money(micros) if micros else NOTHING
 
 

@@ -24,8 +24,8 @@ class Win:
     """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
 
     `order` is the number of the win's ledger entry (duty D7). This number shows the order of wins.
-    `order` is 0 if the win's entry is older than the ledger that can be read. `day` is the gaming
-    day of the win. `day` is set only when the gaming day is closed. Times are RFC 3339 in UTC.
+    `order` is 0 if this entry is older than every entry that can be read. `day` is the gaming day
+    of the win. `day` is set only when the gaming day is closed. Times are RFC 3339 in UTC.
     `percent` is the percentage of the meter that was won, or None for a win at odds.
 
     For an Envy Bonus, `envy_of` is the position whose hand causes the bonus. `claim` is then the
@@ -108,7 +108,7 @@ _PAYMENTS: Final = ("percentage", "fixed", "envy")
 
 
 class Sums:
-    """Base class of one table's figures, which can be added to those of another table."""
+    """Base class of figures of one table. The figures of several tables can be added up."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -216,9 +216,10 @@ class LinkDay:
         pots: the balances and flows of each pot (an account in a report).
         risen: the rise of each accounting meter.
         tables: the figures of each table for each meter.
-        rounds: the counts of rounds of each table.
+        rounds: for each table, the counts of its rounds.
         wins: the wins of the day, in their state at the close of the day.
-        decided: wins of earlier days that were decided on the day, in their state at its close.
+        decided: the earlier wins that were decided on this day, in their state at the close of the
+            day.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, and results in which a hand was entered again with
             other cards.
@@ -283,7 +284,7 @@ class LinkDay:
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Join consecutive gaming days of one link.
+    """Return one `LinkDay` for several consecutive gaming days of one link.
 
     Raises:
         ValueError: no days were given.

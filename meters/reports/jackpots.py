@@ -154,7 +154,7 @@ class WinBook:
         return win
 
     def _reopen(self, claim: str) -> Win:
-        """Return a rejected win that was reopened. It waits again, with its hand's Envy Bonuses."""
+        """Let a rejected win wait again, with the Envy Bonuses of its hand. Return the win."""
         rejected, envy = self._rejected.pop(claim)
         win = replace(
             rejected, state="pending", rejected_by="", rejected_at="", reason="",
@@ -171,7 +171,7 @@ class WinBook:
         return win
 
     def _correct_slip(self, correction: DecisionRecord) -> Win | None:
-        """Return a paid win with the right slip number.
+        """Correct the payout slip number of a paid win. Return the win.
 
         Return None if the ledger entry of the payment was not replayed.
         """

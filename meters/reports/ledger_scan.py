@@ -28,7 +28,7 @@ reported day can have been won in this time."""
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """The gaming days from `first` (or from the ledger's beginning if it is None) to `last`."""
+    """The gaming days from `first` to `last`. If `first` is None, they begin with the ledger."""
 
     first: date | None
     last: date
@@ -60,7 +60,7 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All reported days of the link, joined to one.
+        """All reported days of the link, joined into one.
 
         Raises:
             ValueError: the link has none of the reported days.

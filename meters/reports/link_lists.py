@@ -48,7 +48,7 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """Make two lists: a meter with its reserve and overflow, and the meter's accounting meters.
+    """Make two lists for a meter: its money, reserve and overflow; and its accounting meters.
 
     These lists fulfill duties D2 and D19.
     """
@@ -100,9 +100,10 @@ def _none_of(words: Sequence[str]) -> str:
 
 
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """Return a line for each accounting meter of a meter: name, number, and amount in cents.
+    """Return lines about a meter's accounting meters: name, count (or None), amount in cents.
 
-    The number and the amount say by how much the accounting meter rose on the day.
+    The count and the amount say by how much the accounting meter rose on the day. In the last three
+    lines, they say what was waiting or owed at the close of the day.
     """
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
@@ -155,7 +156,7 @@ def summed_section(
     title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
-    """Make a list of figures, with their sum in the last row. The first cells name the figures."""
+    """Make a list with rows of names and figures. The last row has the sum of the figures."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, columns, rows)
@@ -226,8 +227,8 @@ def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSecti
     """List the hands that won, with all the details of duty D16.
 
     Each hand has one record. A record has one line for each percentage of a meter, each fixed
-    amount and each Envy Bonus. If there are several such lines, one more line
-    with their sum comes before them.
+    amount and each Envy Bonus. If a record has several such lines, a line with their sum comes
+    before them.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone)]
     decided = [win for win in wins if win.envy_of is None]
@@ -255,7 +256,7 @@ def _hand_rows(hand: Sequence[Win], zone: ZoneInfo) -> Iterator[tuple[str, ...]]
 
 
 def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
-    """Yield a row with the sum of the wins in each state, and a row with the sum of all."""
+    """Yield one row for each state, with the sum of its wins; then a row with the sum of all."""
     counted = [(f"{len(those)} {state}", those) for state, those in _by_state(wins)]
     if wins:
         counted.append((f"{len(wins)} in all", [*wins]))
@@ -369,7 +370,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return a number as text. Its name decides if it is shown as dollars or as a count."""
+    """Return a number as text. Its name decides if the text is in dollars or is a count."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

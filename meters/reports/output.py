@@ -48,7 +48,7 @@ class OutputOptions:
 class Report:
     """A report in three forms: a document for people, rows for programs, and a spreadsheet.
 
-    `columns` are the columns of the spreadsheet, and `sheet` makes its rows.
+    `columns` are the columns of the spreadsheet, and `sheet` makes the rows of the spreadsheet.
     """
 
     document: ReportDocument

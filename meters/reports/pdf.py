@@ -140,7 +140,7 @@ def _rows(section: ReportSection, inner: float) -> object:
 
 
 def _parts(row: Row) -> Iterator[Row]:
-    """Yield a row as several rows if one of its cells is too long for a page."""
+    """Yield a row; or several rows, if one of its cells is too long for a page."""
     return zip_longest(*(textwrap.wrap(words, _CELL_MAX) or [""] for words in row), fillvalue="")
 
 

@@ -102,7 +102,10 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Return the part of `found` for a table's link, even if the table has left the floor file.
+    """Return the ledger scan with only the links that have a table.
+
+    A link has a table if the table is in the floor file or in the reported days. If `table` is
+    None, return the whole scan.
 
     Raises:
         UserError: the table is not in the floor file and not in the reported days.

@@ -40,7 +40,7 @@ def faults_of(day: LinkDay) -> Iterator[str]:
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
-    """Yield a text for each sum over all tables that differs from the accounting meter."""
+    """Yield a text for each figure whose sum over all tables differs from its accounting meter."""
     summed: Counter[str] = Counter()
     net_micros = 0
     for (_, meter), figures in day.tables.items():

@@ -67,7 +67,7 @@ def table_figures(
 
 
 def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
-    """Yield a row for each win that a floorperson must decide, and for each Envy Bonus (duty D16).
+    """Yield a row for each win that a floorperson decides, and for each Envy Bonus (duty D16).
 
     The rows of one hand follow each other, and have the same `hand_record`.
     """

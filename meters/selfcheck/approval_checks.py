@@ -66,8 +66,8 @@ class Configuration:
     Args:
         floor: the floor file.
         store: the link's data in Redis.
-        stores: the data of all links of the floor. It shows if a table of this link still waits for
-            a hand pay under another link or another name. Such a table must not play.
+        stores: the data of all links of the floor. This data shows if a table of this link still
+            waits for a hand pay under another link or another name. Such a table must not play.
         adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
             set this, because its floor is new in each run and involves no real money.
     """
@@ -166,8 +166,8 @@ class Configuration:
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was
                 shown. ``no_change``: the floor file is already approved. ``barred``: the floor file
-                cannot be approved now. ``same_person``: another person must approve it. The codes
-                ``barred`` and ``same_person`` have a reason.
+                cannot be approved now. ``same_person``: another person must approve it. With the
+                code ``barred`` or ``same_person``, the error also has the reason.
             RedisError: Redis failed.
         """
         if setters.by_command:
@@ -237,7 +237,7 @@ class Configuration:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Return why a link could not operate with this floor file after an approval, or None."""
+    """Return why a link could not operate with this floor file even if approved, or None."""
     named = {f"terms:{meter.meter_id}" for meter in link.meter}
     for name in sorted(meters):
         if name.startswith("terms:") and name not in named:

@@ -31,7 +31,7 @@ def _check_branding(floor: Floor) -> Check:
 
 
 def _check_offers(floor: Floor) -> list[Check]:
-    """Warn if a table must choose a paytable for the game against the dealer and has not."""
+    """Return a warning for each table that needs a paytable for its main game and has none."""
     found = []
     for link in floor.link:
         for table in link.table:

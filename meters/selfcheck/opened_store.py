@@ -79,7 +79,7 @@ def may_be_opened(floor: Floor) -> bool:
 
 
 def never_opened(floor: Floor) -> UserError:
-    """Return the error for a floor file that names a Redis without data of the floor."""
+    """Return the error for a Redis that the floor file names, and that has no data of the floor."""
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"

@@ -25,7 +25,11 @@ _NEVER = "never noted here"
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Yield the times of the last audits, archive check and backup, noted in the data directory."""
+    """Yield a result for each note: last audit, last whole audit, backup, archive check.
+
+    Each note says when this was done. The note on the archive check is in the archive directory,
+    the other notes are in the data directory.
+    """
     data = Path(floor.service.data)
     yield _noted("last audit", read_note(data / AUDIT_NOTE, AuditNote))
     yield _noted("last whole audit", read_note(data / WHOLE_AUDIT_NOTE, AuditNote))
@@ -34,7 +38,7 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Check the archive files of each link against their digests in the ledger.
+    """Yield for each link whether its archive files match their digests in the ledger.
 
     Raises:
         RedisError: the store failed.

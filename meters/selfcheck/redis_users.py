@@ -40,7 +40,9 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
 
 
 async def _look(books: Redis, users: Redis) -> Check | None:
-    """Check two Redis users by their clients: `books` for links, `users` for pitlink's users.
+    """Check the Redis users of two clients: `books` for links, `users` for pitlink's users.
+
+    Return None if both clients have the same Redis user.
 
     Raises:
         RedisError: Redis failed.

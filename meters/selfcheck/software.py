@@ -47,7 +47,7 @@ class Software:
         files: the number of files.
         digest: one SHA-256 over all files. It is calculated over a text: the output of `sha256sum`
             for each file, sorted by path.
-        problems: a text for each file that differs from the record.
+        problems: a text for each file that differs from RECORD.
         recorded: true if there is a RECORD to compare with; false for a git checkout.
     """
 
@@ -73,7 +73,7 @@ class Software:
 
 
 def read_software() -> Software:
-    """Read every file of the programs, and compare the files with the record."""
+    """Read every file of the programs, and compare the files with RECORD. Return the result."""
     homes = {room: _home(room) for room in _ROOMS}
     found: dict[str, bytes] = {}
     problems: list[str] = []

@@ -76,7 +76,7 @@ class Announcer:
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def publish_meters(self, state: LinkState, since: int) -> float | None:
-        """Publish the meters of an operable link whose values differ from those on their topics.
+        """Publish each meter of an operable link if its value differs from that on its topic.
 
         Args:
             state: the link's state, read from Redis.
@@ -129,7 +129,7 @@ class Announcer:
     def _show_meter(self, value: MeterValue) -> MeterValue:
         """Show a meter value on the service's own displays; return the value that is shown.
 
-        If the last value shown has the same version, the new value does not get an earlier time.
+        If the last shown value has the same version, the new value never has an earlier time.
         """
         value, last = self._no_earlier(value), self._last.get(value.meter)
         if not same(value, last):
@@ -159,10 +159,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return a meter value whose time is not earlier than that of the last value shown.
+        """Return a meter value. Its time is not earlier than the time of the last shown value.
 
-        This is only done for values with the same version, because displays order these by time.
-        The machine's clock can have been set back between the two values.
+        The time is changed only if both values have the same version, because displays order such
+        values by their times. The machine's clock can have been set back between the two values.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -247,7 +247,7 @@ class Announcer:
         self._displays.put_reopened(self._link, jackpot)
 
     def show_decision(self, jackpot: Jackpot) -> None:
-        """Show on the displays how another service's user decided a win (duty D8)."""
+        """Show on the displays a decision on a win. Another service recorded it (duty D8)."""
         self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
@@ -257,7 +257,7 @@ class Announcer:
     def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
         """Publish a win, or a decision on a win (duty D8).
 
-        The displays show it only if `of_meter` is true, that is, if the meter pays the win.
+        The displays show the message only if `of_meter` is true: the meter pays the win.
         """
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)

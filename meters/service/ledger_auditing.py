@@ -76,8 +76,8 @@ class LedgerAuditing:
         """Audit the ledger repeatedly until canceled.
 
         A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
-        some entries again that an earlier audit found correct. So changes made to these entries
-        since then are found.
+        again some entries that an earlier audit found correct. So it also finds later changes of
+        these entries.
         """
         while True:
             self._wanted.clear()
@@ -97,7 +97,7 @@ class LedgerAuditing:
             await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
-        """Wait until the next audit is due or requested; read new entries during the wait."""
+        """Wait until the next audit is due or requested; read new ledger entries meanwhile."""
         loop = asyncio.get_running_loop()
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:

@@ -53,7 +53,7 @@ data is damaged."""
 
 
 def _failure_text(error: Exception) -> str:
-    """Return the text of a failure of Redis or its data, for displays and logs."""
+    """Return a text about a failure of Redis or of its data, for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     damaged = isinstance(error, ValueError | KeyError)
@@ -485,7 +485,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link. If `audit` is true, audit the ledger before it operates again."""
+        """Stop the link. If `audit` is true, audit the ledger before the link operates again."""
         message, again = (
             problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,

@@ -37,9 +37,9 @@ class LogAuditing:
 
     Args:
         redis: the Redis that has the users and the operators' log.
-        mark: the mark of the log: the last log entry that was seen, kept outside Redis.
-        post: publishes a message on the broker.
-        show: receives True if the log and the users are correct, otherwise False.
+        mark: the mark of the log: a file outside Redis that names the last log entry that was seen.
+        post: a function that publishes a message on the broker.
+        show: a function that receives True if the log and the users are correct, otherwise False.
         secrets: the secrets for the MACs (signatures) of the log's entries; None if the entries
             have no MACs.
     """
@@ -95,9 +95,9 @@ class LogAuditing:
         """Note the last log entry in the mark. Return False if the log must be audited now.
 
         The log must be audited if it no longer has the entry that the mark names, or if its end is
-        damaged. In these cases the mark does not change, because it is the only proof of entries
-        after the last seal. If an audit has already found that the log was altered, the next
-        regular audit is early enough.
+        damaged. In these cases the mark does not change, because the mark is the only proof of
+        entries after the last seal. If an audit has already found that the log was altered, the
+        next regular audit is early enough.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():

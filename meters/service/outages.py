@@ -42,8 +42,8 @@ class Outages:
 
         Args:
             reason: the reason why the link does not operate.
-            again: true if the link operated until now; false when the service starts, and if the
-                reason of an outage changes.
+            again: true if the link operated until now; false if the service has just started, or if
+                only the reason of an outage changes.
         """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:

@@ -71,7 +71,7 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service. If it ended because of a user's mistake, raise the error for this mistake.
+    """End the service. If a user's mistake ended the service, raise the error for this mistake.
 
     A client library can lose a cancellation that arrives at the same moment as an answer. So the
     cancellation is repeated until all tasks are done. It is sent to every task, because a task

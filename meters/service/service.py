@@ -194,7 +194,7 @@ class MeterService:
         self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the ids of the inoperable links, each with the reason why it does not operate."""
+        """Return the ids of the inoperable links, and for each link why it does not operate."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             reason = self._client_name.problem or "no broker"
@@ -412,7 +412,7 @@ class MeterService:
         return link is not None
 
     def _count_dropped(self, topic: str) -> None:
-        """Count a message that was dropped because its topic sent too many. Log only a few."""
+        """Count a message that was dropped because its topic had too many. Log only a few drops."""
         known = self._by_topic.get(topic)
         self._metrics.running.count_dropped(known.link if known else "")
         lane = self._lane(topic)

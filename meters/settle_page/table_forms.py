@@ -39,7 +39,8 @@ class WagerField(_Form, frozen=True, kw_only=True):
         fourth_card: true if the wager depends on a fourth card.
         all_six: true if the wager depends on the All-Six Bonus card.
         draws: true if the wager is paid on the Magic Card and the Lucky Bonus.
-        survives: true if a fold does not forfeit the wager, so the cards of a folded hand stay.
+        survives: true if the player keeps the wager after a fold, so the cards of a folded hand
+            stay.
     """
 
     wager: str
@@ -108,7 +109,7 @@ class TableForm(_Form, frozen=True, kw_only=True):
 
 
 class FloorForms(_Form, frozen=True, kw_only=True):
-    """The tables and their forms. Tables with the same game, choices and meters have one form."""
+    """The tables and their forms. Tables with the same game, choices and meters share a form."""
 
     games: tuple[GameForm, ...]
     tables: tuple[TableForm, ...]

@@ -140,7 +140,7 @@ class BrokerClient(aiomqtt.Client):
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for an answer of the broker while the connection lasts.
+        """Wait for an answer of the broker, and return it. Stop waiting if the connection ends.
 
         Raises:
             aiomqtt.MqttError: the connection broke, or the broker did not answer in time.
@@ -242,9 +242,9 @@ class BrokerClient(aiomqtt.Client):
 class ConnectPace:
     """The pauses between attempts to connect to a server.
 
-    The pause doubles after each failed attempt. It begins at the start of the attempt, so the
-    duration of the attempt is part of the pause. A connection that lasted only a short time also
-    counts as a failed attempt.
+    The pause doubles after each failed attempt. The pause begins at the start of the attempt, so
+    the duration of the attempt is part of the pause. A connection that lasted only a short time
+    also counts as a failed attempt.
 
     Args:
         first_s: the first pause, which is also the shortest pause.

@@ -1,4 +1,4 @@
-"""Rule that decides if a table must stop play until a win is paid, and texts about such a table."""
+"""The rule that decides if a table must stop play until a win is paid, and a text about this."""
 
 from collections.abc import Iterable
 from typing import Final

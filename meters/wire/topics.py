@@ -82,6 +82,6 @@ def parse_table_out(topic: str) -> TableAddress | None:
 
 
 def parse_table_status(topic: str) -> TableAddress | None:
-    """Return the table that publishes its state on a topic; None for any other topic."""
+    """Return the table whose status is published on a topic; None for any other topic."""
     found = _STATUS.fullmatch(topic)
     return TableAddress(*found.groups()) if found else None
