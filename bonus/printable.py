@@ -72,7 +72,7 @@ def unprintable_problem(text: str) -> str | None:
 def unseen_problem(text: str) -> str | None:
     r"""Return a message if people cannot read a text; None if they can read it.
 
-    Such a text is blank, or has a character that cannot be printed.
+    People cannot read a text that is blank, or that has a character that cannot be printed.
 
     >>> unseen_problem(" \u2003")
     'is blank'

@@ -1,7 +1,7 @@
 """The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four of them.
 
-The text of the law can mean either of the two (reading F12). So each casino table chooses one of
-them.
+The law does not clearly say whether all five cards or the best four decide (reading F12). So each
+casino table chooses one of these two rules.
 """
 
 from collections.abc import Sequence

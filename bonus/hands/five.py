@@ -45,7 +45,9 @@ _CARRIED: Final = 0x8888
 
 
 def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
-    """Return the hand of 649a.6(d) that five cards form; A-2-3-4-5 is a straight (reading G5).
+    """Return the hand of 649a.6(d) that five cards form.
+
+    A-2-3-4-5 is a straight (reading G5).
 
     Raises:
         ValueError: there are not five cards.
@@ -71,7 +73,7 @@ def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five(cards: Sequence[Card]) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that any five of five or six cards form.
+    """Return the highest hand of 649a.6(d) that five of the given cards form.
 
     Raises:
         ValueError: there are not five or six cards.

@@ -117,7 +117,7 @@ def read_cents(cell: str) -> int:
     """Return a sum of whole dollars such as ``$1,000`` in cents.
 
     Raises:
-        ChapterError: the cell is not such a sum.
+        ChapterError: the cell is not a sum of whole dollars.
     """
     match = _DOLLARS.fullmatch(cell)
     if match is None:

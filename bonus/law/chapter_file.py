@@ -23,7 +23,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Progression(_Part, frozen=True):
-    """The cells of the printed law with the seed, the reseed and the rates of a meter.
+    """The printed cells that contain the seed, the reseed and the rates of a meter.
 
     The seed and the reseed are multiples of the wager. The rates are percentages of the wager
     (649a.12(e)(3), (h)(3), ...).
@@ -64,10 +64,10 @@ class OneTable(_Part, frozen=True):
 
 
 class MiniRoyal(_Part, frozen=True):
-    """Optional odds for a mini-royal, for the paytables of one subsection (649a.12(g)).
+    """Optional odds for a mini-royal (649a.12(g)).
 
-    A casino table can add these odds. ``among`` is the subsection of the paytables. ``least`` are
-    the lowest odds that the law allows.
+    A casino table can add these odds to the paytables of one subsection. ``among`` is the
+    subsection of the paytables. ``least`` are the lowest odds that the law allows.
     """
 
     rule: str
@@ -106,14 +106,16 @@ class DrawPays(_Part, frozen=True):
 
 
 class FourthCard(_Part, frozen=True):
-    """Paytables that apply if a fourth card has a certain rank (679a.12(f))."""
+    """Paytables of a wager for the case that the fourth card has a certain rank (679a.12(f))."""
 
     rank: str
     table: tuple[PrintedTable, ...]
 
 
 class Readings(_Part, frozen=True):
-    """Rankings that the law allows for a wager; each casino table chooses one (reading F12).
+    """Rankings of hands that the law allows for one wager (reading F12).
+
+    Each casino table chooses one of these rankings.
 
     The first ranking is the default.
     """
@@ -140,7 +142,7 @@ class WagerTables(_Part, frozen=True):
         collected: the subsection under which a losing wager is collected. Empty if settlement lines
             name the subsection of the paytable instead.
         divided: the subsection under which a jackpot on the dealer's hand is divided. Empty if the
-            wagers have no such jackpot.
+            wagers have no jackpot on the dealer's hand.
         meter: the kind of meter that the wagers feed; None if they feed no meter.
         envy: the Envy Bonuses; None if there are none.
         draws: the payouts for the Magic Card and the Lucky Bonus; None if there are none.
@@ -173,7 +175,8 @@ class NotQualified(_Part, frozen=True):
 
     ``below`` is the queen: a dealer's hand qualifies if it is a queen high or better.
 
-    One main wager wins. The other main wager, ``returns``, is returned.
+    If the dealer's hand does not qualify, one main wager wins. The other main wager is returned.
+    ``returns`` is the name of the wager that is returned.
     """
 
     rule: str
@@ -201,7 +204,7 @@ class Bonus(_Part, frozen=True):
     Attributes:
         item: the name of the bonus in settlement lines. If it is the name of a main wager, the
             bonus replaces the line of that wager.
-        on: the main wager of which the bonus is a multiple.
+        on: the name of a main wager. The bonus is a multiple of its amount.
         when: ``played``: the bonus is always paid. ``not_lower``: it is paid if the player's hand
             is not lower than the dealer's hand. ``lower``: it is paid if the player's hand is
             lower.
@@ -284,10 +287,10 @@ class Deal(_Part, frozen=True):
     dealer: int
 
     def judged(self, cards: CardsOf) -> tuple[int, ...]:
-        """Return the number of cards from each source that form the hand of a wager.
+        """Return how many cards of each source form the hand that decides a wager.
 
-        The sources are the player's hand, the dealer's hand, the community cards and the All-Six
-        Bonus card.
+        The possible sources are the player's hand, the dealer's hand, the community cards and the
+        All-Six Bonus card.
         """
         return {
             "hand": (self.hand,),
@@ -328,7 +331,8 @@ class Limit(_Part, frozen=True):
         rule: the subsection about the limit.
         least: the lowest limit that a casino table is allowed to choose.
         covers: the subsections of the payouts that are limited.
-        excluded: hands of these subsections whose payouts are not limited.
+        excluded: hands in the paytables of these subsections. The payouts of these hands are not
+            limited.
     """
 
     choice: Name
@@ -351,7 +355,7 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True):
-    """The rules in one chapter of 58 Pa. Code, as far as they affect money."""
+    """The rules of one chapter of 58 Pa. Code, without rules that do not affect money."""
 
     chapter: str
     game: Name

@@ -22,7 +22,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 
 
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """Return the choices that a chapter leaves to the casino, each with its options.
+    """Return the options of each choice that a chapter leaves to the casino.
 
     The odds of a mini-royal and the payout limit are numbers, so these two choices are not
     included.
@@ -131,7 +131,7 @@ def _mini_royal_problem(
 
 
 def _rules_of(chapter: Chapter, name: str) -> str:
-    """Return the subsections with the options of a choice."""
+    """Return the subsections that list the options of a choice, as text."""
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [

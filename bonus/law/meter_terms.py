@@ -85,9 +85,10 @@ def meter_terms(
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
     Raises:
-        ValueError: the chapter does not allow such a meter; the message names the subsection. The
-            possible reasons are: the amount is zero; the chapter has no Envy Bonuses for the amount
-            (reading T22); no paytable is given; the paytable is not one of the choices.
+        ValueError: the chapter does not allow a meter of this kind with this wager and paytable;
+            the message names the subsection. The possible reasons are: the amount is zero; the
+            chapter has no Envy Bonuses for the amount (reading T22); no paytable is given; the
+            paytable is not one of the choices.
     """
     return terms_in(chapters()[game], kind, wager_cents, paytable)
 
@@ -110,7 +111,7 @@ def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | 
     """Return the terms of a meter under a given chapter; see ``meter_terms``.
 
     Raises:
-        ValueError: the chapter does not allow such a meter.
+        ValueError: the chapter does not allow a meter with these terms.
     """
     tables, hands = _wager_tables(chapter, kind)
     chosen, rates = _choose(tables, hands, choice)

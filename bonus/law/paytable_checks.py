@@ -136,9 +136,10 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables from which a casino table chooses one for a wager.
+    """Return the paytables of a wager among which a casino table has a choice.
 
-    If the wager has separate paytables for a certain fourth card, return these paytables.
+    If the wager has separate paytables for a certain rank of the fourth card, the choice is among
+    these separate paytables.
     """
     if tables.fourth_card is None:
         return paytables
@@ -260,7 +261,7 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield each subsection in a chapter's file, after the part of the file that names it."""
+    """Yield pairs: a part of a chapter's file, and a subsection that this part names."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
     of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)

@@ -13,7 +13,7 @@ _OR_LOWER: Final = "_or_lower"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The cells of the printed law with the seed, the reseed and the rates of a meter."""
+    """The printed cells that contain the seed, the reseed and the rates of a meter."""
 
     rule: str
     seed: str
@@ -62,7 +62,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """Return the paytable with the name ``choice`` from printed tables, or None if none has it.
+    """Return the paytable named ``choice``, or None if the printed tables have no such paytable.
 
     ``choice`` is None if the law leaves no choice.
     """

@@ -1,4 +1,4 @@
-"""For every hand of the player, the number of dealer's hands that are higher.
+"""Counts of dealer's hands: how many are higher than each hand of the player.
 
 The player's five cards and the dealer's six cards can be dealt in 2.8e13 ways. These deals are
 counted by inclusion and exclusion over the subsets of the player's hand. The calculation starts
@@ -122,7 +122,7 @@ _STEPS_A_SUBSET: Final = 20_000
 
 
 class _Tables:
-    """Numbers of dealer's hands that contain given cards and are higher than a strength."""
+    """Numbers of dealer's hands that contain given cards and have more than a given strength."""
 
     def __init__(
         self, players: HandClasses, dealers: HandClasses, against: Integers, advance: Advance
@@ -173,8 +173,8 @@ def _table(
 ) -> npt.NDArray[np.int32]:
     """Return the number of dealer's hands at or above each strength, for each class of subsets.
 
-    Only dealer's hands that contain a given subset of the class are counted. The result has the
-    shape (classes, strengths + 1), and its last column is 0.
+    The number of a class is the number of dealer's hands that contain one given subset of this
+    class. The result has the shape (classes, strengths + 1), and its last column is 0.
 
     First, each dealer's hand is added to the class of every subset that it contains. Then the sum
     of each class is divided by the number of subsets in the class, because each of these subsets

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """An enumeration of deals, with the functions that compute its result. The result is a count.
+    """An enumeration of deals: its name, and the functions that compute its result (a count).
 
     Attributes:
         name: the unique name of the count.
@@ -102,17 +102,19 @@ class Enumerator:
 
 
 class HandDeals(msgspec.Struct, frozen=True):
-    """Number of deals of each hand."""
+    """Number of deals that result in each hand, by the name of the hand."""
 
     deals: Counts
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Five-card hands, by the strength of the player's own three cards in them.
+    """Numbers of deals for each five-card hand, by the strength of the player's three cards.
+
+    A five-card hand consists of the player's own three cards and two community cards.
 
     Attributes:
-        deals: the number of deals of three own cards and two community cards. The outer key is the
-            strength of the three cards. The inner key is the name of the five-card hand.
+        deals: the numbers of deals. The outer key is the strength of the player's three cards. The
+            inner key is the name of the five-card hand.
     """
 
     deals: dict[int, Counts]
@@ -157,7 +159,7 @@ def duel(chapter: Chapter) -> Enumeration[Duel]:
 
 
 def fives(ranking: str) -> Enumeration[Fives]:
-    """Return the enumeration of five-card hands, by the strength of the player's three cards."""
+    """Return the enumeration of five-card hands, grouped by the player's three cards (`Fives`)."""
     return Enumeration(
         f"five_card of {ranking} and 2 cards",
         Fives,

@@ -37,7 +37,9 @@ _BLACK_AND_RED: Final = tuple(
 
 
 def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
-    """Return the number of deals of each hand that occurs.
+    """Return how many deals result in each hand, by the name of the hand.
+
+    A hand that does not occur is left out.
 
     Args:
         ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
@@ -64,7 +66,9 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 
 
 def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
-    """Return the number of deals of each hand together with one additional card of ``rank``.
+    """Return how many deals result in each hand and an additional card of ``rank``.
+
+    The result is by the name of the hand.
 
     The additional card can be the player's own card or the community card: the number of deals is
     the same (679a.11(d)(2)(ii), reading P5).
@@ -103,7 +107,7 @@ class HandClass:
 
 
 def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
-    """Yield the classes of hands one by one, and report the progress."""
+    """Yield the classes of hands one by one, and report to ``advance`` how many were yielded."""
     for start in range(0, len(classes), _BATCH):
         batch = slice(start, start + _BATCH)
         suited = classes.in_a_suit[batch] >= min(classes.size, _NAMED_SUIT)

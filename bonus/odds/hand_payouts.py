@@ -1,4 +1,4 @@
-"""Payouts of the hands of a wager, with the number of deals of each hand."""
+"""Hands that decide a wager, each with its payout and its number of deals."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from bonus.odds.offers import Offer
 
 @dataclass(frozen=True, slots=True)
 class PaidHand:
-    """A hand with its payout under a paytable, and its number of deals.
+    """A hand, its payout under a paytable, and the number of deals that result in it.
 
     The hand is a row of the paytable, or a hand that the paytable does not pay.
 

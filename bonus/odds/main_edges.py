@@ -79,10 +79,10 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return a text about the choice of paytables for a main game.
+    """Return a text about the bonus of a main game whose paytable the casino chooses.
 
-    The text says for which bonus the casino chooses a paytable, and when this bonus is paid. It is
-    empty if there is no choice.
+    The text names this bonus, and says when it is paid. The text is empty if the casino has no
+    choice.
     """
     bonus = main_choice(chapter)
     if bonus is None:
@@ -115,7 +115,7 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
     """Return the strengths of the hands that the optimal strategy folds.
 
     The strategy is computed with the first paytable. The paytables differ only in payouts for hands
-    that are always played, so the strategy is the same with each of them (649a.12(b), (c)).
+    that are always played, so the strategy is the same with each paytable (649a.12(b), (c)).
 
     Raises:
         ValueError: some hands of one strength are folded and others are not.
@@ -131,7 +131,7 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 
 
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
-    """Return the paytable of each bonus of a main game.
+    """Return the paytables of a main game, one for each of its bonuses.
 
     The key is the name of the choice that a casino makes for the bonus. If the law leaves no
     choice, the key is the name of the bonus.
@@ -146,9 +146,9 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the paytable in ``paytables`` for which the casino has a choice.
+    """Return the key in ``paytables`` of the bonus whose paytable the casino chooses.
 
-    If there is no choice, return the key of the first bonus.
+    If the law leaves no choice, return the first key in ``paytables``.
     """
     choices = [bonus.choice for bonus in chapter.main.bonus if bonus.choice]
     return next(iter([*choices, *paytables]))

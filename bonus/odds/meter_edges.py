@@ -27,7 +27,7 @@ _DECK_SIZE: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Average payout of a wager that is partly paid from a meter.
+    """Payouts of a wager whose hands can win a percentage of a meter.
 
     Attributes:
         hands: the payout and the number of deals of each hand.
@@ -48,7 +48,7 @@ class Metered:
 
     @property
     def meter_return(self) -> Fraction:
-        """Average share of the meter that is paid for one wager."""
+        """Fraction of the meter that one wager wins on average."""
         percent = sum(hand.deals * hand.payout.percent for hand in self.hands)
         return Fraction(percent, 100 * self.of * self.shares)
 
@@ -129,7 +129,7 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 
 
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
-    """Return the break-even meters with one to six other players.
+    """Return the break-even meters for each number of other players from 1 to 6.
 
     The keys of ``envy`` are amounts of the wager. The values are the average Envy Bonus that the
     hand of one other player brings. Both are in cents.
@@ -197,9 +197,9 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
 
 
 def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
-    """Yield the odds of a wager on the dealer's hand, for one to seven players with the wager.
+    """Yield the odds of a wager on the dealer's hand, for each number of players from 1 to 7.
 
-    The players who made this wager share a jackpot.
+    The number counts the players who made this wager. They share a jackpot.
     """
     for players in range(1, PLAYERS_MAX + 1):
         share = Metered(metered.hands, metered.of, metered.drawn, players)

@@ -58,7 +58,7 @@ class HandLine(_Part, frozen=True):
 
 
 class OutcomeLine(_Part, frozen=True):
-    """Number of deals of a main game with one outcome.
+    """One possible outcome of a main game, and the number of deals with this outcome.
 
     ``outcome`` is a fold, or the result of the player's hand against the dealer's hand. ``of`` is
     the total number of deals.
@@ -74,8 +74,8 @@ class MixedHand(_Part, frozen=True):
 
     Attributes:
         hand: the name of the hand in words.
-        hands: the number of such hands for each wager after the Ante. The wager is a multiple of
-            the Ante; 0 is a fold.
+        hands: the number of hands of this kind, by the wager that the strategy makes with them. The
+            wager is a multiple of the Ante; 0 is a fold.
     """
 
     hand: str

@@ -99,7 +99,10 @@ def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
 
 
 def main_choice(chapter: Chapter) -> Bonus | None:
-    """Return the bonus of a main game for which there is a choice of paytables, or None."""
+    """Return the bonus whose paytable the casino chooses, or None if there is no such bonus.
+
+    Only the bonuses of a chapter's main game are considered.
+    """
     return next((bonus for bonus in chapter.main.bonus if bonus.choice), None)
 
 
@@ -115,5 +118,5 @@ def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
 
 
 def _is_among(bonus: Bonus, royal: MiniRoyal, choice: str | None) -> bool:
-    """Return whether a mini-royal can be added to the paytable of a choice (reading T4)."""
+    """Return whether a mini-royal can be added to the paytable named ``choice`` (reading T4)."""
     return any(choice in table.choices and table.rule == royal.among for table in bonus.table)

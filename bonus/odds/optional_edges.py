@@ -48,10 +48,11 @@ def _with_fourth_card(
 def _entry(
     offer: Offer, parts: dict[str, tuple[PaidHand, ...]], of: int, rules: tuple[str, ...]
 ) -> OddsEntry:
-    """Return the odds of a wager from its hands.
+    """Return the odds of a wager, calculated from its hands.
 
-    ``parts`` has the hands by the text about the fourth card, such as ``not a 2``. The text is
-    empty if the wager has no fourth card. ``of`` is the total number of deals.
+    The keys of ``parts`` are texts about the fourth card, such as ``not a 2``. The only key is
+    empty if the wager has no fourth card. Each value has the hands for its key. ``of`` is the total
+    number of deals.
     """
     paid = [hand for hands in parts.values() for hand in hands]
     edges = {cents: 1 - comes_back(paid, cents) / of for cents in offer.wagers_cents}

@@ -42,7 +42,11 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """Return the names in a main game that a query cannot select: all except the first wager."""
+    """Return the names in a main game that a query must not use.
+
+    A query selects a main game by the name of its first wager. The result has all other names: the
+    second wager, and the bonuses with their choices.
+    """
     main = offer.chapter.main
     bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
     return {main.follow} | bonuses

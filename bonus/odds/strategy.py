@@ -128,7 +128,7 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
 
 
 def _highest(totals: Sequence[int]) -> int:
-    """Return the index of the highest total, or the first such index if several are equal."""
+    """Return the index of the highest total; of equally high totals, the first one counts."""
     return totals.index(max(totals))
 
 
@@ -156,7 +156,10 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """Return the results of a strategy: for each row of the duel, the wager is ``times``."""
+    """Return a strategy with its results.
+
+    For each row of the duel, ``times`` has the wager that the strategy makes.
+    """
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])

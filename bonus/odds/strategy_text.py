@@ -153,11 +153,12 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return a text such as "two or three": the numbers of suits with which the player wagers.
+    """Return a text such as "two or three": how many suits a hand has if the player wagers.
 
-    Only mixed strengths are considered: the player makes the wager with some hands of the strength,
-    but not with all. For such a hand, the number of its suits can decide. Return None if no
-    strength is mixed, or if the number of suits alone does not decide.
+    Only mixed strengths are considered. A strength is mixed if the player makes the wager with some
+    hands of this strength, but not with all. The number of different suits in a hand can decide
+    whether the player makes the wager. Return None if no strength is mixed, or if the number of
+    suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):

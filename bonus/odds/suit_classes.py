@@ -58,9 +58,9 @@ class HandClasses:
         return np.searchsorted(self.keys, _keys(cards))
 
     def subsets(self, size: int) -> list[Integers]:
-        """Return every choice of ``size`` cards from the hands that represent the classes.
+        """Return all subsets of ``size`` cards of the hands that represent the classes.
 
-        Each choice is an array of shape (classes, size).
+        Each array in the result has one subset for each class; its shape is (classes, size).
         """
         return [self.cards[:, chosen] for chosen in combinations(range(self.size), size)]
 
@@ -90,7 +90,10 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """Return all possible numbers of cards in the four suits, the largest number first."""
+    """Return every way to divide ``size`` cards among the four suits.
+
+    Each way is a tuple with the number of cards in each suit, the largest number first.
+    """
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -99,7 +102,7 @@ def _shapes(size: int) -> list[tuple[int, ...]]:
 
 
 def _laid_out(shape: tuple[int, ...]) -> Integers:
-    """Return the masks of all classes that have the given numbers of cards per suit.
+    """Return the masks of all classes whose suits have the numbers of cards in ``shape``.
 
     The result has the shape (classes, 4).
     """

@@ -26,10 +26,11 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The hand that caused the Envy Bonus can also have won. If its win on the meter of the Envy Bonus
-    waits, the Envy Bonus depends on that win. If not, the Envy Bonus depends on the first waiting
-    win of the same hand. This occurs if the holder of the hand made no wager on the meter (reading
-    T10). If no win of this hand waits, the result is None, and no floorperson examines the hand.
+    The hand that caused the Envy Bonus can also have won. If the hand has a waiting win on the
+    meter of the Envy Bonus, the Envy Bonus depends on that win. If not, the Envy Bonus depends on
+    the first waiting win of the hand. This occurs if the holder of the hand made no wager on the
+    meter (reading T10). If no win of this hand waits, the result is None, and no floorperson
+    examines the hand.
 
     Args:
         envy: the settlement line of an Envy Bonus.

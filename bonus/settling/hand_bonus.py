@@ -69,9 +69,9 @@ class HandBonus:
     def _pay_on_dealer(self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms) -> None:
         """Pay a position's wager on the dealer's hand.
 
-        If the hand pays a percentage of the meter, the percentage is one jackpot for all players
-        who wagered on the dealer's hand. The jackpot is subtracted from the meter when the first of
-        these players is paid. It is divided equally among these players.
+        If the dealer's hand wins a percentage of the meter, the percentage is one jackpot for all
+        players who wagered on the dealer's hand. The jackpot is subtracted from the meter when the
+        first of these players is paid. It is divided equally among these players.
 
         A player receives one share, at the position that is paid first. The wagers at the player's
         other positions are collected, because the share includes them (649a.12(i)(2), reading T17).

@@ -20,7 +20,7 @@ class BonusTerms:
 
     Attributes:
         item: the name of the bonus in settlement lines.
-        on: the main wager of which the bonus is a multiple.
+        on: the name of a main wager. The bonus is a multiple of its amount.
         rows: the payout of each hand that the bonus pays.
         procedure: the subsection that says what happens to the two main wagers when the bonus is
             paid.

@@ -38,7 +38,9 @@ def contributions(
 def take_off(
     holding: MeterHolding, take: PercentWon, terms: MeterTerms
 ) -> tuple[int, MeterHolding]:
-    """Subtract a percentage from a meter, and return one share in cents and the new balances.
+    """Subtract a percentage from a meter, and return the share of one player and the balances.
+
+    The share is in cents. The balances are those after the subtraction.
 
     The amount of the percentage is rounded down to the cent. Then each share of this amount is
     rounded down to the cent. Fractions of a cent, and cents that cannot be divided equally, stay on

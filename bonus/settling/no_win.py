@@ -99,7 +99,10 @@ def _can_lose(
     box: RoundPosition,
     seen: Collection[Card],
 ) -> bool:
-    """Return whether at least one possible hand of a position loses all wagers that it decides."""
+    """Return whether a position can lose all its wagers that depend on more than its own cards.
+
+    The result is True if one of the possible hands that are tried loses all these wagers.
+    """
     wagers = {
         wager: cents
         for wager, cents in box.wagers.items()
@@ -123,9 +126,9 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield some possible hands of a position, formed from the cards that were not entered.
+    """Yield some of the hands that a position can have, formed of cards that were not entered.
 
-    The hands are taken at equal distances from the list of all possible hands.
+    The hands are taken from the list of all possible hands, at equal distances in this list.
     """
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)

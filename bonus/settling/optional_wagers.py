@@ -27,10 +27,10 @@ class OptionalWager:
         collected: the subsection under which a losing wager is collected.
         forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
             forfeit it.
-        fourth_rank: the rank of a fourth card that changes the payouts; None if there is no such
-            rank.
-        fourth_rows: the payouts if the fourth card has the rank ``fourth_rank``; None if there is
-            no such rank.
+        fourth_rank: the rank of a fourth card that changes the payouts; None if the payouts do not
+            depend on a fourth card.
+        fourth_rows: the payouts if the fourth card has the rank ``fourth_rank``; None if
+            ``fourth_rank`` is None.
     """
 
     wager: str

@@ -69,8 +69,8 @@ def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
 class Turns:
     """State of a round while it is settled.
 
-    ``takes`` are the percentages that the round wins from meters. ``divided_take`` is the index in
-    ``takes`` of a jackpot on the dealer's hand, or None while there is no such jackpot.
+    ``takes`` are the percentages that the round wins from meters. ``divided_take`` is None until a
+    jackpot on the dealer's hand is won. Then it is the index of this jackpot in ``takes``.
     ``had_share`` are the players who have received their share of that jackpot (reading T17).
     """
 

@@ -145,7 +145,7 @@ def _wrong_follow(main: Main, cents: int) -> str:
 def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
     """Check the limits that a table's version of the game sets for wagers (649a.7(e)).
 
-    Such a limit allows a wager only up to a multiple of another wager.
+    Each of these limits allows a wager only up to a multiple of another wager.
     """
     for bound in rules.bounds:
         cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
@@ -239,7 +239,7 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
 def _check_dealt(
     played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
 ) -> None:
-    """Check that the cards that decide a wager were dealt, except the player's own cards."""
+    """Check that the cards that decide a wager, other than the player's hand, were dealt."""
     placing = rules.placings.get(wager)
     deal = rules.chapter.deal
     if placing is None:

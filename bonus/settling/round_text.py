@@ -176,7 +176,7 @@ def holdings_of(
 def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
     """Return the positions of a round with their wagers and without cards.
 
-    The function is used for a void round, because such a round does not need cards.
+    The function is used for a void round, because the cards of a void round do not matter.
     """
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, box.wagers)

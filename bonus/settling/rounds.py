@@ -112,7 +112,7 @@ class Round:
         pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)); None if it was not
             dealt.
         all_six_card: the All-Six Bonus card (682a.8(c)); None if it was not dealt.
-        dealer_exposed: true if a dealer's card was exposed. In such a round, only some wagers are
+        dealer_exposed: true if a dealer's card was exposed. If it is true, only some wagers are
             settled.
     """
 

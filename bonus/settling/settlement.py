@@ -23,8 +23,8 @@ def settle_round(
     """Settle a round that ``check_round`` has accepted.
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
-    are settled in turn (reading T13). Right after a progressive wager, the other players are paid
-    the Envy Bonuses that the hand brings.
+    are settled in turn (reading T13). Right after the progressive wager of a position, the Envy
+    Bonuses that its hand brings are paid to the other players.
 
     If a dealer's card was exposed, the wagers against the dealer's hand are returned. The other
     wagers are settled (readings P8, F10).

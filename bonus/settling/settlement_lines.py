@@ -110,9 +110,9 @@ class PercentWon:
 class Due:
     """A settlement line whose amount can still depend on the balance of a meter.
 
-    If ``take`` is None, the amount is final. If ``take`` is a number, it is an index into
-    ``Settlement.takes``, and ``paid`` of the line is still 0. The final amount is one share of the
-    percentage at that index.
+    If ``take`` is None, the amount is final. If ``take`` is a number, it is the index of a
+    percentage in ``Settlement.takes``. The final amount is then one share of this percentage; until
+    it is known, ``paid`` of the line is 0.
     """
 
     line: Line

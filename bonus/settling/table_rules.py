@@ -41,8 +41,8 @@ class Placing:
         cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
         meter: the kind of meter that the wager feeds; None if it feeds no meter.
         fourth_card: true if the wager depends on a fourth card.
-        choice: if the table does not offer the wager, the choice that is missing from the Rules
-            Submission. Empty if the table offers the wager.
+        choice: the choice that is missing from the Rules Submission, so that the table does not
+            offer the wager. Empty if the table offers the wager.
         choice_rule: the subsection with the paytables of ``choice``.
     """
 

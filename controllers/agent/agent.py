@@ -60,8 +60,8 @@ _WITHDRAWN: Final = DeviceAnswer(
 class _DeviceLine:
     """A line of JSON from a device, and the future that receives the answer to the line.
 
-    `patient` is true if the device waits for the answer to a correction until a floorperson has
-    decided.
+    `patient` is true if the line can wait for its answer while a floorperson decides on a
+    correction.
     """
 
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
@@ -74,14 +74,15 @@ class Agent:
     """The agent of one table; it runs while its `async with` block runs.
 
     The agent has three tasks. The first task handles lines from devices and messages from the
-    service, one after the other. Only this task changes the state of the table, with one exception:
-    a `RoundDone` event is handled immediately, outside this task. The second task keeps the
-    connection to the broker. The third task checks the service's heartbeat, publishes the table's
-    status and sends hellos. A hello is a message that asks the service which events and which open
-    round of this table it has.
+    service, one after the other. Only this task changes the state of the table, with two
+    exceptions. `handle_at_once` handles a `RoundDone` event immediately, outside this task. While a
+    hand pay holds the table, this method also handles the withdrawal of a wager immediately. The
+    second task keeps the connection to the broker. The third task checks the service's heartbeat,
+    publishes the table's status and sends hellos. A hello is a message that asks the service for
+    this table's last event number and open round.
 
-    `broker` is the broker's address, or a function that returns the address before each connection.
-    `require_all_hands` is true if the floor file requires the cards of every hand.
+    `broker` is the broker's address, or a function that the agent calls before each connection to
+    get the address. `require_all_hands` is true if the floor file requires the cards of every hand.
 
     Attributes:
         layout: fixed properties of the table.
@@ -177,11 +178,11 @@ class Agent:
 
     @property
     def state(self) -> str:
-        """State of the table for displays: its phase, ``locked_out`` or ``events_lost``.
+        """State of the table for displays: the name of its phase, or ``events_lost``.
 
         An open table is shown as ``locked_out`` while it cannot accept progressive wagers, for
         example because the link is down. ``events_lost`` means that the service has lost events to
-        which it had replied. The agent publishes this state in the table's status.
+        which it had replied. The agent publishes the state for displays in the table's status.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -240,8 +241,9 @@ class Agent:
         service's reply, without a time limit. While a hand pay holds the table, all events wait. If
         the caller stops waiting, the agent still completes the event.
 
-        A floorperson must confirm some corrections. Such a correction is answered after it was
-        applied, refused or withdrawn. All other events wait for this answer.
+        A floorperson must confirm some corrections. The answer to one of these corrections comes
+        after the correction was applied, refused or withdrawn. Events that come through this method
+        later wait until then.
 
         After a restart of the agent, a device repeats its last line if this line was not answered.
         So the agent compares the first line after the restart with the last line before the
@@ -258,7 +260,7 @@ class Agent:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
         A touch on the panel must not take effect later, when the dealer no longer watches. So an
-        event that cannot be handled now is refused. `handle` lets such an event wait.
+        event that cannot be handled now is refused. In contrast, `handle` lets the event wait.
 
         A correction that a floorperson must confirm is answered ``unconfirmed``. Until the
         floorperson decides, the table accepts only the withdrawal of this correction, and
@@ -284,7 +286,7 @@ class Agent:
         return await self._put(_DeviceLine(line, patient=False))
 
     async def wait_for_status(self, within_s: float) -> None:
-        """Wait at most `within_s` seconds until the service has sent the state of the link.
+        """Wait until the service has sent the link's state, but at most `within_s` seconds.
 
         The wait also ends if the link is closed or inoperable, because an open round must continue.
         """
@@ -293,7 +295,11 @@ class Agent:
                 await self._status_known.wait()
 
     async def wait_live(self, within_s: float | None = None) -> bool:
-        """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
+        """Wait until progressive wagers can be accepted, and return True.
+
+        If they cannot be accepted within `within_s` seconds, return False. Without `within_s`, the
+        wait has no time limit.
+        """
         try:
             async with asyncio.timeout(within_s):
                 await self._live.wait()
@@ -302,7 +308,7 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the last event number and the open round that the service has."""
+        """Handle a hello reply: the service's last event number and open round of this table."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
@@ -320,7 +326,7 @@ class Agent:
     def on_behind(self, expected: int) -> None:
         """Count a reply that shows that the service may have lost events.
 
-        In such a reply, the service expects an event to which it already replied.
+        The reply says that the service expects an event to which it has already replied.
         """
         self._behind += 1
         if self._behind == _BEHIND_SURE:
@@ -329,8 +335,9 @@ class Agent:
     def on_jackpot(self, jackpot: Jackpot) -> None:
         """Handle a message about a win at this table.
 
-        The messages are handled in the order in which they arrive. If they were not, the first
-        message about a win could come after its rejection, and would look like a reopening.
+        The messages are handled in the order in which they arrive. In another order, the message
+        that reports a win could be handled after the message that rejects it. The win would then
+        seem to be reopened.
         """
         self._finals.put_nowait(jackpot)
         if self._writer.state.phase is not Phase.HELD:
@@ -369,7 +376,7 @@ class Agent:
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | None:
-        """Return the next device line; None means a message of the service.
+        """Return the next device line, or None if a message of the service must be handled first.
 
         Raises:
             TimeoutError: it is time to repeat the correction request.

@@ -9,8 +9,9 @@ _LOSSES_MAX: Final = 5
 class ConnectionLosses:
     """Counter of an agent's lost broker connections within a minute.
 
-    If two connections have the same client name, the broker ends the older one. So two agents of
-    one table repeatedly disconnect each other.
+    If two connections have the same client name, the broker ends the older connection. All agents
+    of one table use the same client name. So two agents of one table repeatedly disconnect each
+    other.
     """
 
     def __init__(self) -> None:

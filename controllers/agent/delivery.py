@@ -92,7 +92,7 @@ class Listener(Protocol):
     """
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the last event number and the open round that the service has."""
+        """Handle a hello reply: the service's last event number and open round of this table."""
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
         """Handle a message about a win at this table."""
@@ -100,7 +100,7 @@ class Listener(Protocol):
     def on_behind(self, expected: int) -> None:
         """Handle a reply that shows that the service may have lost events.
 
-        In such a reply, the service expects an event to which it already replied.
+        The reply says that the service expects an event to which it has already replied.
         """
 
 
@@ -241,9 +241,10 @@ class EventDelivery:
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
         """Publish an event repeatedly until the service's reply to this event arrives.
 
-        There is no time limit. The pauses between two publications grow. Events that were published
-        during a failure are lost. So when the connection or the service's heartbeat returns, the
-        event is published immediately, and the pauses restart from the shortest.
+        There is no time limit. The pauses between two publications grow. An event that was
+        published during a failure does not reach the service. So when the connection or the
+        service's heartbeat returns, the event is published immediately, and the pauses restart from
+        the shortest.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -276,7 +277,7 @@ class EventDelivery:
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        """Send a hello, which asks the service which events and open round it has of the table."""
+        """Send a hello: ask the service for the table's last event number and open round."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def publish_status(self, state: str) -> bool:
@@ -354,7 +355,10 @@ class EventDelivery:
 
 
 def _passed(reply: Reply, expected: int) -> Reply:
-    """Return a refusal of the table's event, because another event already has its number."""
+    """Return a refusal of the table's event.
+
+    The service has already used the number of this event for another event.
+    """
     message = f"the service has already used the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)

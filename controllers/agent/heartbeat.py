@@ -17,8 +17,9 @@ class Heartbeat:
 
     Times are measured with the clock of the table's agent. The broker keeps a copy of the last
     heartbeat (an MQTT retained message). The copy has the state of the link. But the copy does not
-    prove that the service is alive, because the service can have stopped long ago. Only a heartbeat
-    with a different number proves that the service is alive.
+    prove that the service is alive, because the service can have stopped long ago. A heartbeat
+    proves that the service is alive only if it is not this copy, and if its number differs from the
+    number of the heartbeat before it.
 
     Attributes:
         missed: number of heartbeats that did not arrive when they were due.

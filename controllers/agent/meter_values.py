@@ -17,10 +17,11 @@ last value is in doubt.
 class MeterValues:
     """Last received value of each meter that a table feeds.
 
-    Each change of a meter raises the version number of its value. A value with a lower version
-    number than the last value is never shown. If only such values arrive, the service's Redis has
-    lost the last value. In this case, the meter's value is unknown until a value arrives whose
-    version number is not lower than that of the last value (duty D1).
+    Each change of a meter raises the version number of its value. A value whose version number is
+    lower than that of the last value is never shown. If only values with lower version numbers
+    arrive, the service's Redis has lost the last value. The meter's value is then unknown. It is
+    known again when a value arrives whose version number is at least that of the last value (duty
+    D1).
 
     `clock_s` must be a monotonic clock.
 

@@ -176,7 +176,11 @@ class _Figures(Collector):
 
 
 def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
-    """Return the number of replies by reply time, and the sum of the reply times in seconds."""
+    """Return the buckets of reply times, and the sum of all reply times in seconds.
+
+    A bucket has its time limit, and the number of replies that arrived within this limit. The limit
+    of the last bucket is infinite.
+    """
     total = sum(stats.deliveries.waits)
     buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
     return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

@@ -1,10 +1,10 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
 The outbox is an SQLite file with a write-ahead log. An event for the service is synced to the disk
-before the writing call returns (``synchronous = FULL``). Between such events, changes of the
-table's state are not synced (``NORMAL``). The unsynced changes survive if the agent is killed, but
-a power failure can lose the latest of them. The SQLite connection locks the file exclusively, so a
-second agent cannot use the same outbox.
+before the writing call returns (``synchronous = FULL``). Most other changes of the table's state
+are not synced (``NORMAL``). Unsynced changes survive if the agent is killed, but a power failure
+can lose the latest unsynced changes. The SQLite connection locks the file exclusively, so a second
+agent cannot use the same outbox.
 """
 
 import contextlib

@@ -23,8 +23,8 @@ class DeliveryStats:
     Attributes:
         replies: number of replies to events, by status.
         repeats: number of times that an event was published again because no reply arrived.
-        waits: number of events in each bucket of reply time (`REPLY_SECONDS`). The last bucket has
-            all longer times.
+        waits: number of events for each range of reply times. The upper limits of the ranges are
+            `REPLY_SECONDS`. The last number is for all longer reply times.
         waited_s: sum of the reply times, in seconds.
     """
 

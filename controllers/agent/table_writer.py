@@ -255,7 +255,9 @@ class TableWriter:
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
-        """Deliver the unanswered event, apply the service's reply, and return the device's answer.
+        """Deliver the unanswered event, and apply the service's reply to the table.
+
+        Return the answer for the device.
 
         Raises:
             OutboxError: this version of pitlink does not know the stored event.

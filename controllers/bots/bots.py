@@ -85,8 +85,8 @@ class RoundPlayed:
         wins: number of settlement lines with a payout.
         won_cents: sum of those payouts.
         void: true if the round was void.
-        record: the round in the form for `pitlink settle`; None if the round was not settled or
-            `pitlink settle` cannot settle it.
+        record: the round in the form for `pitlink settle`. None if the round was not settled, or if
+            `pitlink settle` cannot settle the round.
     """
 
     wagers: int
@@ -107,7 +107,8 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 class DealerBot:
     """Dealer of a simulated table with simulated players.
 
-    In one of `stack_every` rounds, the deck is stacked; 0 means never.
+    On average, the deck is stacked in one round of every `stack_every` rounds. If `stack_every` is
+    0, no deck is stacked.
     """
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
@@ -118,10 +119,10 @@ class DealerBot:
         self._seats: dict[int, str] = {}
 
     def play_round(self) -> Play:
-        """Play one round from the wagers to the settlement, or sometimes to a void.
+        """Play one round: yield its events, receive their answers, and return the result.
 
         The events are the wagers, the lock-out, the count of chips, the cards, the folds and the
-        settlement.
+        settlement. Sometimes the round ends with a void after the count of chips.
         """
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
@@ -306,7 +307,7 @@ async def run_bot(
         rng: random source of the simulation.
         round_s: approximate duration of a round in seconds; 0 for no pauses.
         rounds: number of rounds to deal; None for no limit.
-        stack_every: one of this number of rounds has a stacked deck; 0 for no stacked deck.
+        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
         stopping: when this event is set, the current round ends without pauses and no other round
             begins.
         on_round: function that is called after each round with the round's result.

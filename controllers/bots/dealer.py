@@ -63,7 +63,7 @@ def shuffle(rng: random.Random) -> list[Card]:
 def stack(
     rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
 ) -> list[Card]:
-    """Return a shuffled deck in which the position `winner` receives the cards of a jackpot."""
+    """Return a shuffled deck with which the position `winner` receives the cards of a jackpot."""
     hands = len(positions) + 1
     seat = sorted(positions).index(winner)
     turns = [turn * hands + seat for turn in range(len(jackpot.hand))]

@@ -32,10 +32,10 @@ def offers_main(rules: TableRules) -> bool:
 def lay_wagers(
     rules: TableRules, positions: Iterable[int], rng: random.Random
 ) -> dict[int, dict[str, int]]:
-    """Return random wagers before the deal, in cents, by position and by name of the wager.
+    """Return the amounts of random wagers before the deal, by position and name of the wager.
 
-    Progressive wagers are not included. There are no wagers if the floor file lacks the table's
-    paytables.
+    The amounts are in cents. Progressive wagers are not included. There are no wagers if the floor
+    file lacks the table's paytables.
     """
     return {
         position: _at_one_box(rules, rng) if offers_main(rules) else {} for position in positions

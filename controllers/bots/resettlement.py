@@ -91,10 +91,12 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
 
 
 def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
-    """Return the lowest balances of a meter and its reserve from which a round's payouts follow.
+    """Return the lowest balances that explain what a meter paid in a round.
 
-    The balances are in whole cents. The result is None if the meter paid no percentage, or if the
-    payouts follow from no balance.
+    The result has a balance of the meter and a balance of its reserve.
+
+    Both balances are whole cents. The result is None if the meter paid no percentage, or if no
+    balances explain the payouts.
     """
     takes = list(_takes(terms.kind, lines))
     if not takes:
@@ -114,7 +116,10 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:
-    """Return the meter balances, in cents, at which one share of a win can be `share_cents`."""
+    """Return the range of meter balances with which a share of a win can be `share_cents`.
+
+    The balances are in cents.
+    """
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
 
@@ -130,7 +135,10 @@ def _explains(
 
 
 def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield each percentage that a meter paid, in paying order, and one share of it in cents."""
+    """Yield the percentages that a meter paid, in paying order.
+
+    With each percentage, yield the amount of one of its shares, in cents.
+    """
     divided = [
         line
         for line in lines

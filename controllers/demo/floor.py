@@ -1,8 +1,8 @@
 """The floor of the demonstration: two links, each with all four meters and half of the tables.
 
-At one table, a person deals with a panel. Bots deal at the others. Of every four tables with bots,
-two play Three Card Poker and feed the meters. One plays Three Card Prime, and one plays Four Card
-Prime. These two games have no progressive wagers.
+At one table, a person deals with a panel. Bots deal at all other tables. Of every four tables with
+bots, two play Three Card Poker and feed the meters. One plays Three Card Prime, and one plays Four
+Card Prime. These two games have no progressive wagers.
 
 In later runs with the same data directory, every table stays on its link, because the ledger of the
 link has entries of the table.

@@ -53,7 +53,7 @@ def show_users(console: Console, auto_floor_after_s: float | None) -> None:
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
-    """Return the progress on one line."""
+    """Return the progress of the demonstration as one line of text."""
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
     return (
@@ -65,7 +65,7 @@ def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterSho
 def progress_view(
     elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]
 ) -> RenderableType:
-    """Return the progress for a terminal: a line, and every meter."""
+    """Return the progress of the demonstration for a terminal: one line, then every meter."""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
         state = "" if meter.state == "open" else meter.state

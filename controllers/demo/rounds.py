@@ -23,7 +23,9 @@ Later rounds are compared but not written.
 
 
 class RoundFiles:
-    """Writer of rounds and settlements, which also counts rounds whose two settlements differ.
+    """Writer of the files with rounds and their settlements.
+
+    It also counts the rounds whose two settlements differ.
 
     The first settlement of a round is that of the service. The second is computed from the round.
 

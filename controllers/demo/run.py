@@ -53,7 +53,7 @@ class DemoOptions:
         data: the data directory, which keeps the meters between runs.
         for_s: seconds after which the demonstration ends; None for no limit.
         auto_floor: true if a simulated floorperson validates the wins.
-        stack_every: one of this number of decks is stacked.
+        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
         panel_port: port of the panel, on loopback; None for the port after `port`.
     """
 

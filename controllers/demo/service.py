@@ -153,7 +153,7 @@ async def demo_service(
 
 
 async def audit(floor_file: Path) -> AuditReport:
-    """Replay the ledger with `pitlink audit`.
+    """Replay the ledger with `pitlink audit`, and return its results.
 
     Raises:
         UserError: the audit failed or took too long.
@@ -211,7 +211,9 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return a command with a prefix, so that the kernel stops it if this process is killed.
+    """Return a command with a prefix that binds its process to this process.
+
+    If this process is killed, the kernel then stops the process of the command.
 
     The prefix uses the Linux program `setpriv`. Without `setpriv`, the command is returned
     unchanged.

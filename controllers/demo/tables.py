@@ -32,7 +32,7 @@ class BotOptions:
         tables: ids of the tables; empty for all tables of the floor file.
         speed: speed relative to a real table.
         for_s: seconds after which the bots stop; None for no limit.
-        stack_every: one of this number of decks is stacked.
+        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
         metrics: address of the agents' metrics; None if no metrics are served.
     """
 

@@ -34,10 +34,10 @@ _TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute
 def panel_key(path: Path) -> str:
     """Return the key of a table's panel; if the key file does not exist, create it.
 
-    Only the owner of the file can read it.
+    Only the owner of the key file can read the file.
 
     Raises:
-        UserError: the file cannot be read or written, or it is empty.
+        UserError: the key file cannot be read or written, or the file is empty.
     """
     try:
         make_private_directory(path.parent)
@@ -196,7 +196,7 @@ def _address(request: WebRequest) -> str:
 def _from_our_page(request: WebRequest) -> bool:
     """Return whether a request comes from the panel's own page.
 
-    Such a request is JSON, which no form of another site can send.
+    A request of the page is JSON. A form on another site cannot send JSON.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":

@@ -1,4 +1,4 @@
-"""Routes of a panel on which a whole round is settled by hand, without sending anything."""
+"""Routes of a panel's page on which a person settles a whole round; nothing is sent."""
 
 from typing import Final
 

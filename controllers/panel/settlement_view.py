@@ -103,7 +103,7 @@ def settled_view(settled: SettledRound) -> SettledView:
 
 
 def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
-    """Return the dealer's next task in a sentence. It names only what is to be done."""
+    """Return the dealer's next task in words. The text names only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
     due = [name for state, name in _DEALERS_PART.items() if state in states]
     rest = " and ".join(due)
@@ -122,7 +122,7 @@ def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
 
 
 def held_views(state: TableState) -> list[HeldView]:
-    """Return the claims that hold the table, each with its decision so far."""
+    """Return the claims that hold the table, and for each whether it is validated."""
     return [_held_view(claim, *(state.holding(claim) or (None, None))) for claim in state.held]
 
 
@@ -194,7 +194,7 @@ def _why(line: Line) -> list[str]:
 
 
 def _due(lines: list[LineView]) -> list[DueView]:
-    """Return the amounts that are due for each position, in paying order."""
+    """Return the sums that are due, for one position after the other in paying order."""
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid", "done"}:

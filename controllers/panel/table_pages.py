@@ -18,7 +18,7 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
 
 
 class TablePages:
-    """HTTP servers of one table: for its panel, for its metrics, for both or for none of them."""
+    """HTTP servers of one table; they serve its panel, its metrics, both or nothing."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class TablePages:
         return True
 
     async def serve(self) -> None:
-        """Serve until canceled.
+        """Serve the table's pages until canceled.
 
         Raises:
             UserError: an address cannot be used; the error is in an exception group.

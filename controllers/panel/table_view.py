@@ -295,9 +295,10 @@ def _missing(state: TableState) -> Iterator[str]:
 
 
 def _envy_unread(layout: Layout, state: TableState) -> bool:
-    """Return whether a hand without a progressive wager can bring Envy Bonuses (reading T10).
+    """Return whether Envy Bonuses can depend on a hand that is not entered (reading T10).
 
-    If the dealer has declared that no other hand wins, no hand is left to enter.
+    Only hands without a progressive wager count here. The result is False if the dealer has
+    declared that a hand wins nothing, or if all progressive wagers are electronic.
     """
     if state.no_win or all(placed.wager in ELECTRONIC for placed in state.wagers):
         return False

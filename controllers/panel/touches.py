@@ -82,7 +82,9 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Return a refusal if the dealer touched lock-out before they saw a settlement, or None.
+        """Return a refusal if the dealer touched lock-out before they saw a settlement.
+
+        Otherwise, return None.
 
         A page that shows a settlement has no lock-out button. So if a lock-out arrives while a
         settlement is open, the dealer had not seen this settlement. The lock-out would mark the
@@ -103,7 +105,7 @@ class PanelEvents:
 
 
 def _needs_reason(line: bytes) -> DeviceRefusal | None:
-    """Return a refusal if a touch retracts cards without a reason, or None."""
+    """Return a refusal if a touch retracts cards without a reason; otherwise None."""
     event = _read(line)
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
         return DeviceRefusal("reason_missing", "say why the cards are taken back")
@@ -113,7 +115,7 @@ def _needs_reason(line: bytes) -> DeviceRefusal | None:
 def _read(line: bytes) -> DeviceEvent | None:
     """Return the event in a line, or None if the line is not valid.
 
-    The agent reports the error of such a line.
+    The agent reports the error of an invalid line.
     """
     try:
         return parse_event(line)

@@ -106,8 +106,9 @@ class LineView(_View, frozen=True):
         rule: the subsection of the regulations that decides the line.
         why: texts that explain the line, with the subsections of the regulations.
         percent: the percentage of the meter that is paid, or None.
-        envy_of: for an Envy Bonus, the position whose winning hand caused it; otherwise None.
-        claimed: true if a floorperson must decide, or has decided, before the payment.
+        envy_of: for an Envy Bonus, the position of the winning hand that caused it; otherwise None.
+        claimed: true if the payment of the line depends on a floorperson's decision, made or not
+            made yet.
     """
 
     line: int
@@ -144,8 +145,8 @@ class DueView(_View, frozen=True):
         credit: amount to credit now to the game account.
         wait: amount to pay after a floorperson has validated the win.
         hand_pay: amount of hand pays, which are never paid at the table.
-        ask: amount of Envy Bonuses whose win was rejected. The dealer must ask the floorperson
-            about these Envy Bonuses.
+        ask: amount of Envy Bonuses that depend on a rejected win. The dealer must ask the
+            floorperson about these Envy Bonuses.
     """
 
     position: int
@@ -167,7 +168,7 @@ class SettledView(_View, frozen=True):
         community: the community cards.
         draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
-        claimed: the lines on which a floorperson must decide, or has decided, before the payment.
+        claimed: the lines whose payment depends on a floorperson's decision, made or not made yet.
         open: the lines in `claimed` that are neither paid nor acknowledged.
         seen: the lines that the dealer must complete before the next round: the index of each line,
             from 0, and its state. The page sends `seen` back when the dealer continues. So only
@@ -275,7 +276,7 @@ class View(_View, frozen=True):
         positions: the positions, 1 first.
         draw: draw for this round.
         chips: number of accepted chip wagers.
-        chips_returned: number of chips that are returned because the service refused their wagers.
+        chips_returned: number of chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
         hand_cards: number of cards of a position.
         dealer_cards: number of the dealer's cards.
@@ -286,8 +287,8 @@ class View(_View, frozen=True):
         next: entry that is needed next: ``dealer``, a position's number or ``community``; None if
             nothing is missing. Entries are needed in the order in which cards are turned up.
         missing: entries that are missing before the round can be settled, in words.
-        envy_unread: true if a hand without a progressive wager can bring Envy Bonuses, and it is
-            not known whether it does.
+        envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
+            not entered yet.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
             ``retract community``, ``retract chips``.

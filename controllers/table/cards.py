@@ -225,8 +225,9 @@ def _noted(
 def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """Retract the declaration of one position, or all declarations.
 
-    For each position, only the first retracted declaration is recorded. It shows in the ledger that
-    the hand was first declared to win nothing, and that its cards were entered later.
+    For each position, only the first retracted declaration is recorded. With this record, the
+    ledger shows that the hand was first declared to win nothing, and that its cards were entered
+    later.
     """
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):

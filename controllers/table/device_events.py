@@ -84,10 +84,13 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
 
 
 class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
-    """Declaration that a hand wins nothing, without its cards; an extension of the contract.
+    """Declaration that a hand wins nothing; an extension of the contract.
 
-    Without `position`, the declaration is for each position that has a wager, and that has no hand,
-    no fold and no declaration yet. Positions whose cards are needed as evidence are left out.
+    The dealer makes this declaration instead of entering the cards of the hand.
+
+    Without `position`, the declaration is for every position that has a wager, and for which
+    nothing is entered: no hand, no fold and no declaration. Positions whose cards are needed as
+    evidence are left out.
     """
 
     position: int | None = None
@@ -155,9 +158,9 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
     """Report that the dealer has paid, so the settlement is closed; an extension of the contract.
 
     `done` has the settlement lines that the dealer completed, by index from 0. Without `done`, all
-    lines that can be paid at that time are completed. A panel also sends the state that it showed
-    for each line. If the state of a line has changed since the panel showed it, this line is not
-    completed.
+    lines that the dealer can complete now are completed. A panel also sends the state that it
+    showed for each line. If the state of a line has changed since the panel showed it, this line is
+    not completed.
 
     `round` is the round whose settlement the panel showed. So a late touch cannot close the
     settlement of another round.

@@ -61,8 +61,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    A line is included only if a floorperson must decide, or has decided, before its payment. All
-    other lines were paid before the dealer continued with the next round.
+    A line is included only if its payment depends on a floorperson's decision, made or not made
+    yet. All other lines were paid before the dealer continued with the next round.
     """
     return tuple(
         number
@@ -74,7 +74,7 @@ def open_lines(settled: SettledRound) -> tuple[int, ...]:
 
 
 def envy_waits(state: TableState) -> bool:
-    """Return whether the service can still report a decision on an unpaid Envy Bonus."""
+    """Return whether an unpaid Envy Bonus waits for a decision that the service will report."""
     settlements = state.waiting if state.settled is None else (*state.waiting, state.settled)
     return any(
         line.envy_of is not None
@@ -86,10 +86,10 @@ def envy_waits(state: TableState) -> bool:
 
 
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
-    """Return a copy of the settlement in which the dealer has completed `lines`.
+    """Return a copy of the settlement in which `lines` are marked as completed, if possible.
 
-    A line is marked as completed only if the dealer can complete it now. For each line, `lines` can
-    also have the state that the dealer saw. A line whose state has changed since then is not
+    A line is marked only if the dealer can complete it now. `lines` can contain, for each line, the
+    state that the dealer saw. If the state of a line has changed since then, the line is not
     marked.
     """
     shown = lines if isinstance(lines, Mapping) else {}

@@ -37,8 +37,8 @@ def go_on(
     Args:
         state: the state of the table.
         done: the lines that the dealer completed; None for all lines that can be completed now. A
-            panel sends each line with the state that it showed. Such a line counts as completed
-            only if its state has not changed.
+            panel sends each line with the state that it showed. A line that is sent with a state
+            counts as completed only if its state has not changed.
         round_name: the round whose settlement the dealer saw; None for the settlement that is
             visible now.
 
@@ -62,9 +62,9 @@ def go_on(
 def begin(state: TableState) -> TableState:
     """Close the previous settlement at the lock-out of the next round.
 
-    Some tables have no button with which the dealer completes earlier rounds. Rounds whose wins are
-    all decided must not stop such a table. So if the maximum number of rounds waits, the oldest
-    round whose wins are all decided is removed.
+    Some tables have no button with which the dealer completes earlier rounds. At a table without
+    this button, a round must not stop the play if all its wins are decided. So if the maximum
+    number of rounds waits, the oldest round whose wins are all decided is removed.
 
     Raises:
         DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits, and each of them has a
@@ -177,7 +177,9 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 
 
 def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply the service's message about an Envy Bonus; `claim` names the claim that caused it.
+    """Apply the service's message about an Envy Bonus.
+
+    `claim` is the claim of the win that caused the Envy Bonus.
 
     If the message says that the Envy Bonus is paid or is not due, the dealer must not pay it. A
     round without open lines is removed from the panel.
@@ -205,7 +207,11 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
 def still_waiting(
     before: tuple[SettledRound, ...], after: Iterable[SettledRound]
 ) -> tuple[SettledRound, ...]:
-    """Return the waiting rounds after a decision, without rounds that the decision completed."""
+    """Return the rounds that still wait after a decision.
+
+    `before` has the waiting rounds without the decision, and `after` has the same rounds with it. A
+    round is left out if the decision completed it.
+    """
     return tuple(new for new, old in zip(after, before, strict=True) if new is old or _waits(new))
 
 

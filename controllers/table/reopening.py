@@ -16,7 +16,7 @@ from meters.wire.messages import ClaimOpened, Jackpot
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
     """Apply the service's message about a win at this table.
 
-    A message about a rejected win that no longer says ``rejected`` means that the win was reopened.
+    If the win was rejected, and the message does not say ``rejected``, the win was reopened.
     """
     if _is_reopened(layout, state, jackpot):
         state = _reopen(layout, state, jackpot)
@@ -26,10 +26,13 @@ def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
 def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
     """Return whether a message reopens a win.
 
-    The table forgets old rounds. After that, a ``hit`` is the message that reopens the win: the
-    first ``hit`` of a win comes at the time of its round. A hand pay that is only ``validated`` is
-    not paid, so its reopening was missed. All other wins that are validated need nothing from the
-    table.
+    If the table knows the win, a message reopens the win only if the last decision was
+    ``rejected``, and the message does not say ``rejected``.
+
+    The table forgets old rounds. If it has forgotten the win, and the win does not hold the table,
+    two messages reopen the win. One is a ``hit``: it cannot be the first ``hit`` of the win, which
+    arrives at the time of the round. The other is a ``validated`` for a hand pay: the hand pay is
+    not paid yet, and the table has missed the ``hit`` that reopened it.
     """
     claim = jackpot.claim
     for settled in _settlements(state):
@@ -44,12 +47,12 @@ def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
 
 
 def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
-    """Let a win wait again, and hold the table for a hand pay (649a.11(c)(5)(iv)).
+    """Let a win wait again; if it is a hand pay, hold the table for it (649a.11(c)(5)(iv)).
 
     If the round of the win is no longer on the panel, it is put there. If betting is open, the
     table is held now. Wagers that are lit stay accepted, and are sent at lock-out, after the hold.
-    If a round is in progress, the table is held when this round ends: its wagers are already in the
-    meters.
+    If a round is in progress, its wagers are already in the meters. So the table is held when this
+    round ends.
     """
     claim = jackpot.claim
     state = replace(
@@ -84,9 +87,10 @@ def _settlements(state: TableState) -> Iterator[SettledRound]:
 def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
     """Return a copy of the settlement in which a rejected win is undecided again.
 
-    The dealer can have acknowledged the rejection, so its lines count as not completed. The Envy
-    Bonuses of the win wait again, unless they are paid. If the dealer has completed the line of an
-    Envy Bonus that was still due, the line stays completed: it must not be paid twice.
+    The dealer can have acknowledged the rejection of the win. So the lines of the win count as not
+    completed. The Envy Bonuses of the win wait again, unless they are paid. If the dealer has
+    completed the line of an Envy Bonus that was still due, the line stays completed: it must not be
+    paid twice.
     """
     if settled.decision_on(claim) != "rejected":
         return settled
@@ -111,7 +115,7 @@ def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
 
 
 def _own_line(settled: SettledRound, claim: str) -> Line | None:
-    """Return the line of a claim's win, or None if the settlement has no lines."""
+    """Return the settlement line of the win that a claim records, or None if there is none."""
     for line in settled.lines:
         under = claim_under(settled, line)
         if line.envy_of is None and under is not None and under.claim == claim:
@@ -122,8 +126,8 @@ def _own_line(settled: SettledRound, claim: str) -> Line | None:
 def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     """Return the settlement line of a win whose round the table has forgotten.
 
-    The message does not have all fields of the line. The others follow from the terms of the meter.
-    Return None if the table does not have this meter.
+    The message has only some fields of the line. The other fields follow from the terms of the
+    meter. Return None if the table does not have this meter.
     """
     kind = METER_OF_ITEM.get(jackpot.item)
     terms = None if kind is None else layout.terms.get(kind)
@@ -147,7 +151,7 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
 
 
 def _rebuilt(line: Line, jackpot: Jackpot) -> SettledRound:
-    """Return a settlement with only one win, named after the win's claim."""
+    """Return a settlement with only one win; the name of its round is the id of the win's claim."""
     opened = ClaimOpened(
         claim=jackpot.claim, position=line.position, item=line.item, amount=line.paid
     )

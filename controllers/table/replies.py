@@ -37,7 +37,7 @@ from meters.wire.messages import (
 
 
 def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
-    """Change the table's state according to the service's reply to an event."""
+    """Apply the service's reply to an event, and return the transition of the table."""
     match sent:
         case Wagers():
             return _wagers(state, sent, reply)
@@ -83,7 +83,7 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
 def _held_elsewhere(
     state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
 ) -> Transition:
-    """Hold the table for wins that the service knows, but the table does not: its outbox was lost.
+    """Hold the table for wins that only the service knows, because the table's outbox was lost.
 
     No card was dealt in the new round. The wagers of the new round are returned, and the table
     waits until the documents of the wins are complete.
@@ -100,7 +100,7 @@ def _held_elsewhere(
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """Record a refusal by the service in the table's state.
+    """Return the table's state with a record of a refusal by the service.
 
     The panel shows the recorded refusal, even if no tablet waits for the answer.
     """
@@ -215,7 +215,7 @@ class SequenceComparison(StrEnum):
 
 
 def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
-    """Compare the last event number of the service with the last event number of the table.
+    """Compare the last event numbers that the service and the table have, and return the result.
 
     `hello` has the number of the service, and `last_seq` is the number of the table. `pending` is
     true if the table's last event is unanswered.
@@ -228,7 +228,7 @@ def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceCompa
 
 
 def events_lost() -> DeviceRefusal:
-    """Return the refusal of wagers at a table whose events the service has lost."""
+    """Return the refusal of wagers that is used if the service has lost events of the table."""
     return DeviceRefusal(
         EVENTS_LOST,
         "the service has lost events that it answered: call a floorperson",

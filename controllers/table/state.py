@@ -1,6 +1,6 @@
 """Layout and state of a table, and values that are calculated from them.
 
-The records cannot be changed, and the functions are pure.
+Layout, state and all parts of the state are immutable. The functions are pure.
 """
 
 from collections.abc import Collection, Mapping
@@ -228,7 +228,7 @@ class SettledRound(_Record, frozen=True):
         return next((decision.event for decision in self.envy if decision.line == line), None)
 
     def opened(self, claim: str) -> ClaimOpened | None:
-        """Return a claim of this settlement, or None if the settlement does not have the claim."""
+        """Return the claim with the id `claim`, or None if the settlement does not have it."""
         return next((opened for opened in self.claims if opened.claim == claim), None)
 
     @property
@@ -238,7 +238,7 @@ class SettledRound(_Record, frozen=True):
         return tuple(claim for claim in self.claims if claim.claim not in known)
 
     def decision_on(self, claim: str) -> str | None:
-        """Return the decision on a claim, or None."""
+        """Return the decision on a claim, or None if there is no decision yet."""
         return next((known.event for known in self.decided if known.claim == claim), None)
 
 
@@ -293,23 +293,25 @@ class TableState(_Record, frozen=True):
         phase: phase of the round.
         round: name of the round; None if the round's wagers were not sent to the service.
         wagers: the accepted wagers.
-        returned_chips: number of value chips returned because the service refused their wagers.
+        returned_chips: number of value chips returned because the service refused the wagers.
         hands: hands entered so far.
         folded: positions that folded.
         dealer: the dealer's hand.
         community: the community cards.
         held: claims of hand pays whose documents are not complete. If a hand pay was reopened
             during a round, the table is held when this round has ended.
-        hold: claims of earlier rounds that made the service refuse wagers, with the decisions on
-            these claims. The table has no settlement with these claims, because an outbox was lost.
+        hold: claims because of which the service refused wagers, with the decisions on these
+            claims. They are claims of earlier rounds. The table has no settlements of these rounds,
+            because an outbox was lost.
         reason: the reason why the table is locked out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked
             betting for the next round.
         last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds with a line that is not completed, the oldest first. A floorperson
-            must still decide the win, or the dealer must still pay or acknowledge the line.
+        waiting: earlier rounds with a settlement line that is not completed, the oldest first. A
+            floorperson must still decide the win of the line, or the dealer must still pay or
+            acknowledge the line.
         last_settled: the settlement that was closed last.
         joined: positions whose player also has the next position (readings T9 and T17).
         last_joined: value of `joined` in the previous round.
@@ -363,9 +365,10 @@ class TableState(_Record, frozen=True):
         return any(placed.wager in NEED_COMMUNITY for placed in self.wagers)
 
     def turns_community(self, position: int) -> bool:
-        """Return whether the community cards are turned up at a position's turn, or before it.
+        """Return whether the turn of a position needs the community cards.
 
-        The cards of a folded hand are collected before, unless a wager keeps them on the table.
+        It needs them if the position has a wager that depends on them, and its cards are on the
+        table. The cards of a folded hand are not on the table, unless a wager keeps them there.
         """
         collected = position in self.folded and not self.keeps_cards(position)
         return not collected and any(
@@ -386,7 +389,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the known names of the patrons at the given positions.
+        """Return the names of the patrons at the given positions, as far as the names are known.
 
         A name is known if a device named the patron, or if the name was sent to the service.
         """
@@ -450,7 +453,7 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return a claim that holds the table, with the decision on this claim so far.
+        """Return the claim with the id `claim`, and its decision, which can be None.
 
         Return None if the table's state does not have the claim.
         """

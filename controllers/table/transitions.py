@@ -351,7 +351,7 @@ def voided(state: TableState, reason: str) -> TableState:
 
 
 def entered_before(state: TableState) -> list[EnteredCards]:
-    """Return the retracted cards of a round that were replaced by other cards."""
+    """Return the cards that were entered in a round, then retracted and replaced by others."""
     return [_taken_back(each) for each in state.taken_back if _differs(state, each)]
 
 
@@ -372,8 +372,8 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 def _differs(state: TableState, back: TakenBack) -> bool:
     """Return whether retracted cards differ from the cards that are entered now.
 
-    The order of the cards is ignored. A retracted declaration differs if the hand is not declared
-    to win nothing now.
+    The order of the cards is ignored. A declaration that a hand wins nothing can also be retracted.
+    It differs if the hand has no declaration now.
     """
     entered: Sequence[str] | None
     if not back.cards:

@@ -90,7 +90,7 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return the error answers with some HTTP statuses, for the API description of a route."""
+    """Return the API description of the error answers that a route can give, by HTTP status."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 

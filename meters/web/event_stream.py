@@ -29,11 +29,12 @@ class EventStream:
     """Changes of the meters, links and jackpots, as the bytes of server-sent events.
 
     The first event is ``page``, with the version of the pages. If an open page has another version,
-    it must reload. The next events are the current state. All later events are changes. There is
-    one event for each meter, controller or jackpot.
+    it must reload. The next events are the current state. All later events are changes. Each event
+    is about one meter, one link (``controller``) or one jackpot.
 
-    The stream is sent in parts. Each part has all changes since the reader read the previous part.
-    So a slow reader gets changes later, but needs no more memory of the service than a fast reader.
+    The stream is sent in parts. Each part has all changes that occurred after the reader read the
+    part before. So a slow reader gets changes later, but the service needs no more memory for a
+    slow reader than for a fast reader.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:

@@ -1,6 +1,6 @@
 """Access to HTTP routes. Every route declares who is allowed to use it.
 
-If a route has no such declaration, nobody is allowed to use it.
+Nobody is allowed to use a route without this declaration.
 """
 
 import hmac
@@ -87,7 +87,7 @@ class RequestDetails(Protocol):
 
 
 class RouteAccess(StrEnum):
-    """The two kinds of routes that need no right: for anybody, and for every signed-in user."""
+    """The two kinds of routes that need no right: public routes, and routes for signed-in users."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"

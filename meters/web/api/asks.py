@@ -43,7 +43,8 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     ) -> AskRow:
         """Confirm the correction that the floor page showed (duty D17).
 
-        If the dealer changes the correction, it becomes another correction request with another id.
+        If the dealer changes the correction, the table makes another correction request with
+        another id.
         """
         return await asks.decide(ask, "confirm_correction", request.user.name)
 

@@ -36,7 +36,11 @@ needs to know when the service stops: then the service ends all followers."""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of a ``changed`` event. A new `count` says that something has changed, but not what."""
+    """Data of a ``changed`` event.
+
+    If `count` differs from the `count` of the event before, something has changed. The event does
+    not say what has changed.
+    """
 
     count: int
 

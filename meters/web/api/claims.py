@@ -38,7 +38,7 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request body without fields. A body with any field is refused.
 
-    Such a request does not name a person, because the signed-in user is the person who acts.
+    A request with this body names no person, because the signed-in user is the person who acts.
     """
 
 
@@ -71,8 +71,8 @@ class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The request body that confirms another person's request about a win.
 
-    `request` is the number of the ledger entry (`entry`) of the other person's request, as the page
-    showed it.
+    The other person's request has an entry in the ledger. `request` is the number of this entry;
+    the page received it as `entry`.
     """
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
@@ -116,8 +116,9 @@ def _reading_routes(
 
         A claim is the record of a win. It waits until the win and its Envy Bonuses are paid or
         rejected. Money is in cents. A user with the right to see wins gets every field of each
-        claim, and also the rejected wins that somebody requested to reopen. For everybody else, the
-        service removes the names of people, the evidence, the reason and the slip number.
+        claim. This user also gets the rejected wins that somebody requested to reopen. For
+        everybody else, the service removes the names of people, the evidence, the reason and the
+        slip number.
         """
         person = await person_of(request, user_directory)
         rows = await claims.waiting()
@@ -273,7 +274,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Declare owed Envy Bonuses, which are not yet paid, as not due. Store the reason."""
+        """Declare Envy Bonuses as not due, with the reason. They must be owed and not paid yet."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -292,5 +293,5 @@ def without_names(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """Return the characters of a claim's id that are safe in a file name."""
+    """Return a claim's id without the characters that are not safe in a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))

@@ -52,7 +52,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
         sync_to_thread=False,
     )
     def is_ready() -> Response[Readiness]:
-        """Return whether every link is operable, and why a link is not (duty D14)."""
+        """Return whether every link is operable, and for each inoperable link the reason (D14)."""
         reasons = dict(health.inoperable())
         return Response(
             Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200

@@ -31,11 +31,12 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         sync_to_thread=False,
     )  # fmt: skip
     def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
-        """Send the current state and then each change as server-sent events.
+        """Send the current state of the meters, links and jackpots, then each change of this state.
 
-        The events are `meter`, `controller` and `jackpot`. If `link` is given, only events of that
-        link are sent. A `controller` event is sent every second while the service operates the
-        link. If these events stop, the meters of the link can be out of date.
+        The state and the changes are server-sent events: `meter`, `controller` and `jackpot`. If
+        `link` is given, only events of that link are sent. A `controller` event is sent every
+        second while the service operates the link. If these events stop, the meters of the link can
+        be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

@@ -60,8 +60,8 @@ class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The signed-in user, the user's rights, and other data that the floor page needs.
 
-    `choose_pin` is true if the user's PIN was set by somebody else. Such a user has no rights until
-    they choose their own PIN.
+    `choose_pin` is true if the user's PIN was set by somebody else. A user with `choose_pin` has no
+    rights until they choose their own PIN.
 
     The page must send `csrf` in the header ``X-CSRF-Token`` of every request that changes
     something. The session lapses after `idle_seconds` without a request of the user. Requests with
@@ -98,8 +98,8 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         """Sign in with a name and a PIN. A session that this browser already has ends.
 
         The answer also sets a cookie that identifies the device. Failed sign-ins of other people
-        can lock the user's name or the network address. A user who once signed in on this device
-        can still sign in on it, even if such a lock exists.
+        can lock the user's name or the network address. A user who has signed in on this device
+        before can sign in on this device in spite of the lock.
         """
         check_secrecy(request)
         caller = caller_of(request)

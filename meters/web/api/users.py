@@ -113,7 +113,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def unlock_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
-        """Let a user sign in again whom too many failed sign-ins have locked out."""
+        """Let a user sign in again after too many failed sign-ins have locked their name."""
         return await users.unlock(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/pin", Right.CHANGE_USERS)

@@ -53,7 +53,10 @@ def winners_of(meter: Meter) -> str:
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one paytable row for each winning hand: the first, if the hand has several rows."""
+    """Yield one paytable row for each winning hand.
+
+    If a hand has several rows, only its first row is yielded.
+    """
     seen: set[str] = set()
     for row in meter.terms.rows.values():
         if (row.percent or row.for_1) and row.hand not in seen:

@@ -199,7 +199,7 @@ class _Slip:
     def _record(self) -> Iterator[object]:
         """Yield the part of the slip that lists all payments for the hand.
 
-        A hand with only one claim has no such part.
+        If the hand has only one claim, the slip has no such list.
         """
         if len(self._hand) < 2:
             return
@@ -277,7 +277,7 @@ def _claim_line(one: ClaimRow, printed: ClaimRow) -> str:
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
-    """Return what a claim pays, in cents: the win, and the Envy Bonuses.
+    """Return two amounts that a claim pays, in cents: for the win, and for the Envy Bonuses.
 
     A rejected win counts as 0. Envy Bonuses that are not due also count as 0.
     """
