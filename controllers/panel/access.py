@@ -57,9 +57,10 @@ def panel_key(path: Path) -> str:
 
 
 def renew_panel_key(path: Path) -> None:
-    """Replace the key of a panel; sessions that began with the old key end.
+    """Replace the key of a panel.
 
-    A running agent uses the old key until the agent is restarted.
+    A running agent must be restarted: until then, it uses the old key. After the restart, the
+    sessions that began with the old key are no longer valid.
 
     Raises:
         UserError: the file cannot be replaced.

@@ -73,6 +73,18 @@ async def test_slip_and_dispute_are_next_to_each_other(room: FloorRoom, size: st
     assert len({box["y"] for box in boxes if box is not None}) == 1
 
 
+async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom) -> None:
+    room.stand.claims.put(msgspec.structs.replace(CLAIM, envy_state="paid"))
+    flo = await room.signed_in("Flo", size="phone")
+    await press(claim_card(flo, CLAIM), "Reject")
+    await expect(dialog(flo)).to_contain_text("Envy Bonuses for this hand")
+    await expect(dialog(flo)).not_to_contain_text("Are these Envy Bonuses due?")
+    await dialog(flo).get_by_text("Hand misread").click()
+    await answer(flo, "Reject $1,510.00")
+    await expect(dialog(flo)).to_have_count(0)
+    assert _acts(room) == [("reject", "Flo")]
+
+
 async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
     room.stand.claims.put(LARGE)
     await room.stand.claims.reject(CLAIM.claim, "Flo", reason="Card fouled")

@@ -54,13 +54,16 @@ const rejectedText = (claim) => {
   return `Nothing is paid for it; the amount goes back to the meter.${rest}`;
 };
 
+/* A reopened win can have Envy Bonuses that are already paid. No decision about these is possible. */
+const envyIsOpen = (claim) => claim.envy.length > 0 && claim.envy_state !== "paid";
+
 const reject = (claim, done) => open({
   title: claim.two_people_reject ? "Request to reject this win?" : "Reject this win?",
   content: html`
     <${Again} claim=${claim} />
     <${Reasons} />
-    ${claim.envy.length > 0 && html`
-      <${claims.Envy} claim=${claim} title="Envy Bonuses for this hand" />
+    ${claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} title="Envy Bonuses for this hand" />`}
+    ${envyIsOpen(claim) && html`
       <${Choice} legend="Are these Envy Bonuses due?" name="envy" options=${[
         ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
         ["due", "The hand is as entered: Envy Bonuses are due"],
@@ -71,7 +74,7 @@ const reject = (claim, done) => open({
   act: (form) => {
     const chosen = needed(form, "reason", "Say why.");
     const reason = chosen === OTHER ? needed(form, "own", "Say why, in your words.") : chosen;
-    const envyNotDue = claim.envy.length
+    const envyNotDue = envyIsOpen(claim)
       ? { envy_not_due: needed(form, "envy", "Say whether the Envy Bonuses are due.") === "not_due" }
       : {};
     return api.post(path(claim, "reject"), { reason, ...envyNotDue });
