@@ -17,8 +17,9 @@ The meter in this formula is the amount from which the hand is paid. It includes
 of this round's wagers. No other win of the round has been subtracted from it (reading T14). The
 hand of another player brings an Envy Bonus if the hand stays on the table (reading T8).
 
-``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the house
-has no edge. The calculation includes the rounding of percentages down to the cent (reading G3).
+``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
+house has no edge. The calculation includes the rounding of percentages down to the cent (reading
+G3).
 """
 
 from decimal import Decimal

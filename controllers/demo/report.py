@@ -83,7 +83,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    table.add_row("rounds", f"{books.rounds:,}", f"{ledger.rounds:,}")
+    table.add_row("rounds on meters", f"{books.rounds:,}", f"{ledger.rounds:,}")
     table.add_row("wagers", f"{books.wagers:,}", f"{ledger.wagers:,}")
     table.add_row("wagered", money(books.wagered_cents), money(ledger.wagered_cents))
     table.add_row(
@@ -112,6 +112,7 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")
     else:
         console.print(f"{settled}, with the same results.", style="green")
+    console.print("To compare the results yourself (this prints nothing if they are equal):")
     console.print(
         f"  {_own_command()} settle < {quote(str(data / ROUNDS_FILE))}"
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",

@@ -143,7 +143,10 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UserError(f"cannot serve pages at http://{host}:{port}: {reason}") from None
+        raise UserError(
+            f"cannot serve pages at http://{host}:{port}: {reason}; choose another address with"
+            " --http (pitlink serve) or --at (pitlink table)"
+        ) from None
     # Every accepted connection inherits these options of the listening socket.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
     if sys.platform == "linux":

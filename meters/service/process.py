@@ -16,6 +16,7 @@ from meters.floor.broker_address import BrokerAddress, parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.worker_bundle import own_identity
+from meters.http.middleware import ServerSettings
 from meters.process.stop_signals import on_stop
 from meters.redis_client.connect import open_redis
 from meters.service.run_notes import note_stop
@@ -41,8 +42,12 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
         structlog.contextvars.bind_contextvars(service=service.identifier)
+        settings = ServerSettings.of(floor.service)
         log.info(
-            "service started", version=version("pitlink"), links=[each.id for each in floor.link]
+            "service started",
+            version=version("pitlink"),
+            links=[each.id for each in floor.link],
+            pages=f"{settings.scheme}://{floor.service.http}/",
         )
         spared = asyncio.all_tasks()
         serving = asyncio.create_task(service.run(broker, ready), name="service")

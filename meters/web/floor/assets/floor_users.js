@@ -126,7 +126,7 @@ export const MustChoose = () => {
   return html`
     <h1 tabindex="-1" ref=${heading}>Choose a PIN</h1>
     <p class="notice wait" role="status">
-      Somebody else set your PIN. Choose one that only you know: until then you can do nothing else.
+      This PIN was set for you. Choose one that only you know: until then you can do nothing else.
     </p>
     <button class="go" type="button" onClick=${() => openOwnPin(chosen)}>Choose a PIN</button>`;
 };
