@@ -137,7 +137,7 @@ def test_bots_end_in_good_order(tmp_path: Path) -> None:
     with Pitlink("bots", "--config", config, deaf=True) as bots:
         bots.until(lambda: "broker not reached" in bots.errors, what="bots at work")
         assert bots.stop() == 0
-        assert "1 tables: 0 rounds" in bots.output
+        assert "1 table: 0 rounds" in bots.output
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from bonus.settling.settle import settle_line
 from bonus.settling.settlement_lines import METER_OF_ITEM, MeterHolding
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 from controllers.bots.resettlement import RoundRecord, held_before, settle_again
+from tests.naive.declared import refusal
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play
 
@@ -75,9 +76,10 @@ def test_what_cannot_have_been_paid_is_not_explained() -> None:
 
 def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     """Return a round as a table reports it, without meter balances, and its settlement."""
-    fields: dict[str, Any] = {}
-    while not fields or "irregularity" in fields:
-        fields = dict(random_round("three_card_poker", rng))
+    played = random_round("three_card_poker", rng)
+    while "irregularity" in played or refusal(played):
+        played = random_round("three_card_poker", rng)
+    fields: dict[str, Any] = dict(played)
     line = msgspec.json.encode(fields)
     settled = settle_line(line)
     lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)

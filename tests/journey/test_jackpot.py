@@ -134,7 +134,7 @@ async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
         await flo.get_by_label("Hand misread").check()
         await flo.get_by_label("The hand was not as entered").check()
         await screens.take(flo, "floor-reject")
-        await flo.get_by_role("button", name=f"Request {WON}").click()
+        await flo.get_by_role("button", name=f"Request rejection of {WON}").click()
 
         # A second person confirms the rejection of a hand pay (duty D4).
         await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()

@@ -192,11 +192,11 @@ async def test_reading_t8_a_fold_says_what_becomes_of_the_cards(
     await expect(hand.button("Position 6 fold, cards stay")).to_have_count(0)
     await hand.type("Hand of position 6", "9h 9d 9c")
     await hand.touch("Position 6 fold, cards stay")
+    await hand.type("Community cards", "Th Js")
     await hand.type("Hand of position 5", "As Ks Qs")
     await hand.touch("Position 5 fold")
     await hand.type("Hand of position 4", "Ah Kh Qh")
     await hand.touch("Position 4 fold, cards stay", "Position 3 fold")
-    await hand.type("Community cards", "Th Js")
     await hand.touch("Settle the round")
     await hand.says("Settlement of round R1")
     assert service.applied[-1]["positions"] == [

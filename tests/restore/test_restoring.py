@@ -400,7 +400,7 @@ async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
     last = pit.seq["T-1"]
     with sqlite3.connect(path) as outbox:
         outbox.execute("UPDATE event SET payload = ? WHERE seq = ?", (b"{}", last))
-    with pytest.raises(RestoreError, match=f"its event {last} is not the one that the books"):
+    with pytest.raises(RestoreError, match=f"its event {last} is not the one that the ledger"):
         await pit.restoring().look()
     path.write_bytes(b"no outbox")
     with pytest.raises(RestoreError, match="it is damaged: file is not a database"):
@@ -472,7 +472,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
 async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None:
     await play(pit, 1)
     await pit.redis.delete(pit.store.keys.meters)
-    with pytest.raises(RestoreError, match="books but no meters, so it is damaged"):
+    with pytest.raises(RestoreError, match="data of the link but no meters, so it is damaged"):
         await pit.restoring().look()
 
 
