@@ -145,7 +145,7 @@ class Outbox:
         self.pending = None
 
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
-        """Write the saved data of the table after a device event that the service does not receive.
+        """Write the state of the table after a device event that is not sent to the service.
 
         With `synced`, the data is on the disk when the call returns. Without `synced`, the data can
         still be in the operating system's cache.

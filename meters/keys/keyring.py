@@ -230,9 +230,10 @@ class Keyring:
 def _share(
     entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
 ) -> list[KeyringEntry]:
-    """Write the same text to all given files. Return the holders' entries.
+    """Write the same text to all given files. Return the entries with their new states.
 
-    If a holder kept its keys, but its file had other contents, the holder's entry says `changed`.
+    If the keys of an entry were not replaced, but its file had another text before, the new state
+    is `changed`.
     """
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:

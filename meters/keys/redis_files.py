@@ -114,5 +114,5 @@ aclfile "{home}/users.acl"
 
 
 def tls(home: Path) -> str:
-    """Return settings of Redis: only TLS, certificates of the authority, and pitlink's users."""
+    """Return the settings with which Redis accepts only users of pitlink, over TLS."""
     return _TLS.format(home=home)

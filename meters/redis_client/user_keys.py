@@ -74,7 +74,7 @@ class UserKeys:
         return f"{_PREFIX}devices:{folded}"
 
     def locks(self, folded: str) -> str:
-        """Return the key of a sorted set: labels of a user name's locks, sorted by their end."""
+        """Return the key of a sorted set: the locks of a user name, sorted by their end times."""
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:

@@ -49,8 +49,8 @@ class ChangeStream:
     """The events that one floor page receives, until the user's session ends.
 
     A ``changed`` event is sent at the start and after each change. The stream does not keep the
-    session alive, so the session of an unused page lapses. A lapsed session still receives the
-    events.
+    session alive, so the session of an unused page lapses: an act then needs the PIN again. The
+    stream of a lapsed session continues.
     """
 
     def __init__(
