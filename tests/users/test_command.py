@@ -178,12 +178,7 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
 def test_a_terminal_is_asked_twice_until_the_pin_is_valid_and_shows_nothing(
     floor: Path, wrong: list[str], message: str
 ) -> None:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
+    process, ours = _add_bob_at_a_terminal(floor)
     shown = ""
     for pins in (wrong, [PIN, PIN]):
         for prompt, pin in zip(("PIN (6 to 12 digits): ", "again: "), pins, strict=False):
@@ -198,12 +193,7 @@ def test_a_terminal_is_asked_twice_until_the_pin_is_valid_and_shows_nothing(
 
 
 def test_the_end_of_the_input_at_a_terminal_ends_the_command(floor: Path) -> None:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
+    process, ours = _add_bob_at_a_terminal(floor)
     _read_until(ours, "digits): ")
     os.write(ours, f"{PIN}\n".encode())
     _read_until(ours, "again: ")
@@ -212,6 +202,17 @@ def test_the_end_of_the_input_at_a_terminal_ends_the_command(floor: Path) -> Non
     assert process.wait(30) == 1
     os.close(ours)
     assert "no PIN was given" in shown
+
+
+def _add_bob_at_a_terminal(floor: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Start `pitlink user add` at a terminal; return the process and this side of the terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    return process, ours
 
 
 def _read_until(terminal: int, end: str) -> str:
