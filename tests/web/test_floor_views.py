@@ -61,12 +61,10 @@ async def test_wins_of_a_round_are_together_under_its_sum(room: FloorRoom) -> No
     await expect(sums).to_have_text(["$70.00", "$1,510.00", "$100.00", "$1,000.00", "$50.00"])
     await expect(wins(page).nth(3)).to_contain_text("+ Envy $100.00")
     room.stand.claims.put(paid(2, state="rejected", **both))
-    await page.reload()
-    await expect(heads).to_have_count(2)
     await page.locator(".further summary").click()
     await page.get_by_label("State").select_option("paid")
     await press(page.locator(".search"), "Search")
-    await expect(heads).to_have_text("TCP-03 · Round R5 2 wins: $1,000.00 + Envy $200.00")
+    await expect(heads).to_have_text(["TCP-03 · Round R5 2 wins: $1,000.00 + Envy $200.00"])
 
 
 @pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
