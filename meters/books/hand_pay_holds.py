@@ -1,10 +1,14 @@
-"""The hand pays that hold tables, read from Redis. A table that is held accepts no wagers."""
+"""The hand pays that hold tables, or can hold them again, read from Redis.
 
-from collections.abc import Sequence
+A table that is held accepts no wagers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
+from meters.books.day_claims import DayClaims
 from meters.books.store import LinkStore
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened
@@ -40,10 +44,40 @@ async def holding_claims(store: LinkStore) -> Sequence[TableHold]:
     Raises:
         RedisError: Redis failed.
     """
+    waiting = await store.claims(await store.waiting())
+    return _holds(one for one in waiting if one and one["state"] not in _DONE)
+
+
+class ReopenableHolds:
+    """The hand pays of one link that were rejected on the open gaming day, and can be reopened.
+
+    If such a hand pay is reopened, it holds its table again.
+    """
+
+    def __init__(self, store: LinkStore) -> None:
+        self._rejected = DayClaims(store, "reject")
+
+    async def claims(self) -> Sequence[TableHold]:
+        """Return these claims, the oldest first.
+
+        A claim that was already reopened is included until it is paid.
+
+        Raises:
+            RedisError: Redis failed.
+        """
+        rejected = await self._rejected.claims()
+        # A claim that an earlier release rejected has no `returned`, and cannot be reopened.
+        return _holds(
+            one
+            for one in rejected
+            if one["state"] not in _DONE or (one["state"] == "rejected" and "returned" in one)
+        )
+
+
+def _holds(claims: Iterable[Mapping[str, str]]) -> Sequence[TableHold]:
+    """Return the claims that are hand pays, from the fields of claims."""
     found = []
-    for fields in await store.claims(await store.waiting()):
-        if not fields or fields["state"] in _DONE:
-            continue
+    for fields in claims:
         record = _RECORD.decode(fields["record"])
         if holds_table(record.paid_from):
             opened = ClaimOpened(

@@ -8,7 +8,7 @@ import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
 from meters.books.approved_configuration import LinkConfiguration
-from meters.books.hand_pay_holds import holding_claims
+from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters
@@ -67,7 +67,8 @@ class Configuration:
         floor: the floor file.
         store: the link's data in Redis.
         stores: the data of all links of the floor. This data shows if a table of this link still
-            waits for a hand pay under another link or another name. Such a table must not play.
+            waits for a hand pay under another link or another name, or if such a hand pay can be
+            reopened. Such a table must not play.
         adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
             set this, because its floor is new in each run and involves no real money.
     """
@@ -81,7 +82,7 @@ class Configuration:
         adopts: bool = False,
     ) -> None:
         self._store = store
-        self._stores = tuple(stores)
+        self._holds = tuple((each, ReopenableHolds(each)) for each in stores)
         self._book = ApprovalBook(store)
         self._adopts = adopts
         self._link = next(link for link in floor.link if link.id == store.link.id)
@@ -218,21 +219,34 @@ class Configuration:
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
-        """Return a text if a table of this link still waits for a hand pay elsewhere.
+        """Return a text if a table of this link has a hand pay elsewhere that is not final.
 
-        Elsewhere means: under another link or another name. If no table waits, the result is None.
+        Such a hand pay waits, or was rejected and can be reopened. Elsewhere means: under another
+        link or another name. If no table has such a hand pay, the result is None.
         """
-        for store in self._stores:
+        for store, reopenable in self._holds:
+            # A claim that is rejected between these two reads is in the second one.
             for held in await holding_claims(store):
-                before = (store.link.id, held.table)
-                for table in self._link.table:
-                    same = held.table == table.id or held.asset == table.asset
-                    if same and before != (self._link.id, table.id):
-                        return (
-                            f"table {table.id} (asset {table.asset}) is held for claim"
-                            f" {held.claim.claim} as table {held.table} of link {store.link.id}:"
-                            " leave it there until that is paid or rejected"
-                        )
+                if table := self._has_moved(store, held):
+                    return (
+                        f"table {table} is held for claim {held.claim.claim} as table {held.table}"
+                        f" of link {store.link.id}: leave it there until that is paid or rejected"
+                    )
+            for held in await reopenable.claims():
+                if table := self._has_moved(store, held):
+                    return (
+                        f"claim {held.claim.claim} of table {table} was rejected, and can still be"
+                        f" reopened: leave the table in link {store.link.id}, as table"
+                        f" {held.table}, until this gaming day is closed"
+                    )
+        return None
+
+    def _has_moved(self, store: LinkStore, held: TableHold) -> str | None:
+        """Return the name of the table of a claim if it is at another place in the floor file."""
+        for table in self._link.table:
+            same = held.table == table.id or held.asset == table.asset
+            if same and (store.link.id, held.table) != (self._link.id, table.id):
+                return f"{table.id} (asset {table.asset})"
         return None
 
 

@@ -18,6 +18,7 @@ from meters.selfcheck.approval_checks import Configuration
 from tests.floor_text import link_text, meter_text, table_text
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
+from tests.model.days import A_DAY, Days
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import Running, running
 from tests.waiting import eventually_async
@@ -255,8 +256,55 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     assert f"is held for claim {claim.claim} as table T-3 of link pit" in refused.value.detail
     again = configuration_of(keeping_redis, before, link)
     assert await again.problem() is None, "the table itself may stay where it is"
-    await pit.claims.decide(claim.claim, "reject", "amy", reason="x")
+    await pit.claims.decide(claim.claim, "validate", "amy")
+    await pit.claims.decide(claim.claim, "pay", "ben", slip="S-1")
     await moved.approve("sue", digest)
+    assert await moved.problem() is None
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
+    keeping_redis: Redis,
+) -> None:
+    """The hold of a reopened hand pay is on the link on which the table won."""
+    before = f"{FLOOR}{progressive_table('T-3', '104213')}{SIDE}{progressive_table('T-4', '4')}"
+    after = f"{FLOOR}{SIDE}{progressive_table('T-4', '4')}{progressive_table('T-3', '104213')}"
+    pit = Pit(keeping_redis, before)
+    days = Days(pit)
+    await pit.open()
+    await days.open()
+    for each in ("pit", "side"):
+        await configuration_of(keeping_redis, before, each).adopt("service")
+    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
+    (row,) = await pit.claims.waiting()
+    claim = row.claim
+    moved = configuration_of(keeping_redis, after, "side")
+
+    async def barred() -> str:
+        with pytest.raises(BooksError) as refused:
+            await moved.approve("sue", moved.filed.digest)
+        assert refused.value.status == "barred"
+        return refused.value.detail
+
+    await pit.claims.decide(claim, "reject", "amy", reason="x")
+    assert await barred() == (
+        f"claim {claim} of table T-3 (asset 104213) was rejected, and can still be reopened:"
+        " leave the table in link pit, as table T-3, until this gaming day is closed"
+    )
+    assert "can still be reopened" in str(await moved.problem())
+    row = await pit.claims.request_reopening(claim, "amy", reason="wrong box")
+    assert row.request is not None
+    await pit.claims.confirm(claim, "ben", row.request.entry)
+    assert "is held for claim" in await barred()
+    refused = await pit.wagers({3: PROGRESSIVE}, table="T-3", round_id="R2")
+    assert refused.error is not None
+    assert refused.error.code == "held"
+    await pit.claims.decide(claim, "reject", "ben", reason="x")
+    assert "can still be reopened" in await barred()
+    await days.keep(A_DAY)
+    with pytest.raises(ActError, match="gaming day of the rejection is closed"):
+        await pit.claims.request_reopening(claim, "amy", reason="x")
+    await moved.approve("sue", moved.filed.digest)
     assert await moved.problem() is None
 
 
