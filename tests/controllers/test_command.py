@@ -1,11 +1,15 @@
 """`pitlink table`, as its users run it."""
 
+import ast
 import asyncio
 import contextlib
 import json
+import re
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,9 +17,11 @@ from bonus.errors import UserError
 from meters.floor.broker_address import parse_broker_url
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import ScriptedService, running
+from tests.deploy.tree import DOCS
 from tests.floor_text import section_text
-from tests.servers import Mosquitto, eventually_async, pitlink_command, run_pitlink
+from tests.servers import Mosquitto, eventually_async, free_port, pitlink_command, run_pitlink
 
+EVENTS_PAGE: Final = DOCS / "reference" / "device-events.md"
 ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle"
 
 
@@ -105,6 +111,33 @@ async def test_each_line_is_answered_by_one_line_and_the_end_of_input_ends_it(
     assert (answers[5]["lines"], answers[5]["claims"]) == ([], [])
     assert [event["type"] for event in service.applied] == ["wagers", "result"]
     assert (tmp_path / "data" / "tables" / "T-1.sqlite").exists()
+
+
+@pytest.mark.parametrize("panel", [False, True])
+async def test_the_program_in_the_document_starts_the_agent(
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path, *, panel: bool
+) -> None:
+    floor_file(tmp_path, mosquitto.url)
+    (program,) = re.findall(
+        r"^```python\n(.*?)^```", EVENTS_PAGE.read_text(), re.DOTALL | re.MULTILINE
+    )
+    more = ("--panel", "--at", f"127.0.0.1:{free_port()}") if panel else ()
+    command = pitlink_command("table", "T-1", "--config", "floor.toml", "--events")
+    written = '["pitlink", "table", "TCP-01", "--config", "floor.toml", "--events"]'
+    assert program.count(written) == 1
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", program.replace(written, repr([*command, *more]))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = ast.literal_eval(done.stdout)
+    assert (answer["event"], answer["ok"], answer["light"]) == ("wager", True, True)
+    assert ("Panel of table T-1: " in done.stderr) is panel
 
 
 async def test_a_file_as_input_and_a_refused_line_end_with_status_1(
