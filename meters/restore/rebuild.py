@@ -332,7 +332,7 @@ class Rebuild:
             case b"archive":
                 last = ARCHIVED.decode(event).last
                 self._noted[last] = number
-                image.put(keys.meters, {"archived": last})
+                image.put(keys.meters, {"archived": last, "archived_at": fields["at"]})
                 return
             case b"reading" | b"expire":
                 return
@@ -356,7 +356,7 @@ class Rebuild:
         image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
         day = self._days.of(datetime.fromisoformat(at.decode()))
         if closes:
-            image.put(meters, {"day_closed": closed, "reading": number})
+            image.put(meters, {"day_closed": closed, "reading": number, "reading_at": at})
             day = max(day, date.fromisoformat(closed) + timedelta(days=1))
         if closes or not closed:
             image.put(meters, {"day": day.isoformat()})

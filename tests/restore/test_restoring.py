@@ -118,6 +118,7 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
         await days.keep(timedelta(days=1))
     await pit.reject_what_waits()
     await archiver.run(lambda *_: None)
+    noted = await pit.redis.hmget(pit.store.keys.meters, ["archived", "archived_at"])
     await play(pit, 9)
     await days.keep(timedelta(days=1))
     await archiver.run(lambda *_: None)
@@ -137,6 +138,8 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     # The entry that the last day was archived is in no archived day.
     assert restored.found.seen - restored.entries == 1
     made = await read_store(pit.redis, keys)
+    assert [made[keys.meters][name] for name in ("archived", "archived_at")] == noted
+    assert made[keys.meters]["reading_at"] == was[keys.meters]["reading_at"]
     assert made[keys.accounts] == was[keys.accounts]
     assert made[keys.tallies] == was[keys.tallies]
     assert int(made[keys.checkpoint]["entries"]) < first
