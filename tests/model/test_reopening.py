@@ -208,6 +208,25 @@ async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
     assert (await pit.audit()).problems == ()
 
 
+@pytest.mark.duty("D17")
+async def test_the_audit_finds_a_win_that_was_reopened_after_the_close(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """Somebody who writes into Redis can set the number of the last reading back."""
+    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    pit = kept.pit
+    await _hand_pay(pit)
+    await _reject(pit)
+    await kept.days.keep(timedelta(days=1))
+    await redis.hset(pit.store.keys.meters, "reading", "0")
+    await _reopen(pit)
+    problems = (await pit.audit()).problems
+    reopened = (await pit.entries())[-1]["id"]
+    assert any(f"entry {reopened}" in one for one in problems), problems
+
+
 async def _forged(pit: Pit, kind: bytes, change: dict[bytes, bytes]) -> str:
     """Write the ledger again with other fields in the last entry of a kind; return a problem."""
     last = max(number for number, one in enumerate(await pit.entries()) if
