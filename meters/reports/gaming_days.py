@@ -54,6 +54,7 @@ class Win:
     paid_by: str = ""
     paid_at: str = ""
     rejected_by: str = ""
+    rejection_requested_by: str = ""
     rejected_at: str = ""
     reason: str = ""
     slip: str = ""

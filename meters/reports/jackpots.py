@@ -157,8 +157,8 @@ class WinBook:
         """Let a rejected win wait again, with the Envy Bonuses of its hand. Return the win."""
         rejected, envy = self._rejected.pop(claim)
         win = replace(
-            rejected, state="pending", rejected_by="", rejected_at="", reason="",
-            envy_back_cents=0,
+            rejected, state="pending", rejected_by="", rejection_requested_by="", rejected_at="",
+            reason="", envy_back_cents=0,
         )  # fmt: skip
         self._waiting[claim] = win
         if envy or claim in self._envy:
@@ -239,8 +239,10 @@ def _key(win: Win) -> _Key:
 
 
 def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
-    reason = decision.reason or ""
-    return replace(win, state="rejected", rejected_by=by, rejected_at=at, reason=reason)
+    return replace(
+        win, state="rejected", rejected_by=by, rejection_requested_by=decision.requested_by or "",
+        rejected_at=at, reason=decision.reason or "",
+    )  # fmt: skip
 
 
 def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:

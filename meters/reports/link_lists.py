@@ -290,6 +290,8 @@ def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
         description = f"{item_words(win.item)}, won before the first entry that was read"
     by, at = win.validated_by or win.rejected_by, win.validated_at or win.rejected_at
     decided = [f"{by}, {short_moment(at, zone)}"] if by else []
+    if win.rejection_requested_by:
+        decided.append(f"requested by {win.rejection_requested_by}")
     paid = [f"{win.paid_by}, {short_moment(win.paid_at, zone)}"] if win.paid_by else []
     return (
         f"{short_moment(win.at, zone)}, entry {win.order}" if win.order else NOTHING,

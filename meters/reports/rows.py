@@ -19,8 +19,9 @@ FIGURE_COLUMNS: Final = (
 WIN_COLUMNS: Final = (
     "day", "at", "link", "order", "claim", "table", "asset", "round", "position", "meter",
     "wager", "hand", "percent", "amount_cents", "paid_from", "state", "validated_by",
-    "validated_at", "rejected_by", "rejected_at", "reason", "envy_taken_back_cents", "paid_by",
-    "paid_at", "slip", "envy_of", "hand_record", "hand_position", "payment",
+    "validated_at", "rejected_by", "rejection_requested_by", "rejected_at", "reason",
+    "envy_taken_back_cents", "paid_by", "paid_at", "slip", "envy_of", "hand_record",
+    "hand_position", "payment",
 )  # fmt: skip
 _WIN_FIELDS: Final = {
     "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",

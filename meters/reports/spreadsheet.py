@@ -26,9 +26,9 @@ WIN_SHEET: Final = (
     "asset_number", "round", "hand_record", "hand_position", "payment", "paid_position", "meter",
     "wager", "hand", "percent_of_meter", "amount_dollars", "paid_from", "state", "validated_by",
     "validated_at_local", "validated_at_utc_offset", "validated_at_utc", "rejected_by",
-    "rejected_at_local", "rejected_at_utc_offset", "rejected_at_utc", "rejection_reason",
-    "envy_taken_back_dollars", "paid_by", "paid_at_local", "paid_at_utc_offset", "paid_at_utc",
-    "slip_number", "claim", "ledger_entry",
+    "rejection_requested_by", "rejected_at_local", "rejected_at_utc_offset", "rejected_at_utc",
+    "rejection_reason", "envy_taken_back_dollars", "paid_by", "paid_at_local",
+    "paid_at_utc_offset", "paid_at_utc", "slip_number", "claim", "ledger_entry",
 )  # fmt: skip
 
 _RENAMED: Final = {

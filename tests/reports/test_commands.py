@@ -21,7 +21,7 @@ from meters.cli.report import report
 from meters.redis_client.link_keys import LinkKeys
 from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
 from tests.floor_text import section_text
-from tests.model.pit import FLOOR
+from tests.model.pit import FLOOR, STRICT
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import BONUS, PROGRESSIVE, RAGS, ROYAL, STRAIGHT, Shop
@@ -124,6 +124,37 @@ async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
     assert [row["state"] for row in printed["rows"]] == ["paid", "rejected"]
     assert printed["rows"][1]["rejected_by"] == "=Flo"
     assert (printed["holds"], printed["problems"]) == (True, [])
+
+
+@pytest.mark.duty("D4")
+async def test_both_people_who_rejected_a_win_are_in_reports(
+    make_shop: MakeShop, tmp_path: Path
+) -> None:
+    """A win that they reopened waits again, and has no rejection."""
+    shop = make_shop("2026-01-20 12:00", floor_text=STRICT)
+    await shop.open()
+    claims = shop.pit.claims
+    for table in ("T-1", "T-2"):
+        (claim,) = await shop.round(ROYAL, table=table)
+        asked = (await claims.reject(claim, "Amy", reason="misread")).request
+        assert asked is not None
+        await claims.confirm(claim, "Ben", asked.entry)
+    asked = (await claims.request_reopening(claim, "Cora", reason="the camera shows it")).request
+    assert asked is not None
+    await claims.confirm(claim, "Ben", asked.entry)
+    (tmp_path / "floor.toml").write_text(shop.text)
+    path = tmp_path / "floor.toml"
+
+    rejected, reopened = _rows((await _report(path, "jackpots", "--csv", "-")).stdout)
+    columns = ("state", "rejected_by", "rejection_requested_by", "rejection_reason")
+    assert [rejected[name] for name in columns] == ["rejected", "Ben", "Amy", "misread"]
+    assert [reopened[name] for name in columns] == ["pending", "", "", ""]
+    printed = json.loads((await _report(path, "jackpots", "--json")).stdout)
+    assert [row["rejection_requested_by"] for row in printed["rows"]] == ["Amy", ""]
+    paper = tmp_path / "jackpots.pdf"
+    assert (await _report(path, "jackpots", "--pdf", str(paper))).exit_code == 0
+    words = " ".join(pypdf.PdfReader(paper).pages[0].extract_text().split())
+    assert "Ben, 2026-01-20 12:00:00 EST; requested by Amy; misread" in words
 
 
 _FORMULA = "x\r=cmd|' /C calc'!A0"

@@ -139,6 +139,17 @@ def test_a_rejected_win_says_so_across_with_who_and_why() -> None:
         assert fact in words, fact
 
 
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize(("state", "act"), [("rejected", "Rejected"), ("pending", "Reopened")])
+def test_both_people_who_rejected_or_reopened_a_win_are_on_its_slip(state: str, act: str) -> None:
+    row = changed(ROYAL, state=state, reason="Misread", requested_by="Amy", **DECIDED)
+    words = words_on(slip(row))
+    assert (
+        f"{act} by Flo, Thu, Nov 19, 2026, 21:16:00 EST, requested by Amy Reason Misread" in words
+    )
+    assert "requested by" not in words_on(slip(changed(row, requested_by=None)))
+
+
 def test_a_demonstration_is_marked() -> None:
     assert "Demonstration: simulated play, no real money" in words_on(slip(ROYAL, DEMONSTRATION))
 

@@ -253,8 +253,16 @@ class _Slip:
         elif row.state != "rejected" and row.paid_from == "hand_pay":
             yield "Slip number", "_" * 24
         if row.state == "rejected":
-            yield "Rejected", self._by(row.decided_by or "", row.decided_at)
+            yield "Rejected", self._two(row)
             yield "Reason", row.reason or "none given"
+        elif row.state == "pending" and row.decided_by:
+            yield "Reopened", self._two(row)
+            yield "Reason", row.reason or "none given"
+
+    def _two(self, row: ClaimRow) -> str:
+        """Return who made the last decision, and who requested it."""
+        by = self._by(row.decided_by or "", row.decided_at)
+        return f"{by}, requested by {row.requested_by}" if row.requested_by else by
 
     def _by(self, who: str, at: str | None) -> str:
         return f"by {who}, {moment_words(at, self._zone)}" if at else f"by {who}"
