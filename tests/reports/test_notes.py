@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -12,13 +14,19 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
+    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
     read_note,
 )
 from meters.books.ledger_mark import LedgerMark
+from meters.floor.floor_file import parse_floor
 from meters.metrics import Metrics
+from meters.selfcheck import record_checks
+from meters.selfcheck.record_checks import note_checks
+from meters.wire.clock import now_text
+from tests.floor_text import floor_text, link_text, section_text
 from tests.model.kept import edit
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
@@ -158,3 +166,54 @@ async def test_two_ways_to_begin_an_audit_are_one_too_many(shop: Shop, tmp_path:
     assert shop.pit.link.id == "pit"
     done = await _pitlink(tmp_path, "audit", "--since", "2026-01-18", "--since-last")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
+    """Nothing is missing before a service has used the data directory."""
+    floor = parse_floor(
+        floor_text(
+            link_text("pit"),
+            section_text("[archive]", directory=tmp_path),
+            service={"data": tmp_path},
+        )
+    )
+
+    def warnings() -> dict[str, str]:
+        return {one.what: one.seen for one in note_checks(floor) if one.warns and not one.holds}
+
+    assert warnings() == {}
+    LedgerMark(tmp_path, "pit").note(1, "x")
+    assert warnings() == {
+        "last audit": "never noted here: run `pitlink audit`, and look at its timer",
+        "last backup": "never noted here: make a backup (deploy/docs/run/backup.md)",
+    }
+    backup = tmp_path / BACKUP_NOTE
+    backup.touch()
+    notes = {
+        AUDIT_NOTE: AuditNote(at=now_text(), whole=False),
+        WHOLE_AUDIT_NOTE: AuditNote(at=now_text(), whole=True),
+        ARCHIVE_NOTE: ArchiveNote(at=now_text(), read_at=now_text(), links={}),
+    }
+    for name, note in notes.items():
+        (tmp_path / name).write_bytes(msgspec.json.encode(note))
+    assert warnings() == {}
+    then = (datetime.now(UTC) - timedelta(days=40)).timestamp()
+    os.utime(backup, (then, then))
+    for name, note in notes.items():
+        old = msgspec.structs.replace(note, at=datetime.fromtimestamp(then, UTC).isoformat())
+        (tmp_path / name).write_bytes(msgspec.json.encode(old))
+    assert [*warnings()] == [
+        "last audit", "last whole audit", "last backup", "last look at the archive",
+    ]  # fmt: skip
+    assert "more than 26 hours ago: make a backup" in warnings()["last backup"]
+
+
+def test_a_note_is_old_when_its_alert_fires() -> None:
+    alerts = (Path(__file__).parents[2] / "deploy/prometheus/alerts.yml").read_text()
+    for metric, due in (
+        ('pitlink_audit_noted_timestamp_seconds{scope="last"}', record_checks.AUDIT_DUE),
+        ('pitlink_audit_noted_timestamp_seconds{scope="whole"}', record_checks.WHOLE_AUDIT_DUE),
+        ("pitlink_backup_timestamp_seconds", record_checks.BACKUP_DUE),
+        ("pitlink_archive_look_timestamp_seconds", record_checks.LOOK_DUE),
+    ):
+        assert f"time() - (max({metric}) > 0) > {due.total_seconds():.0f}" in alerts
