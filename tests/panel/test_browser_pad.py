@@ -13,6 +13,11 @@ ONE_LINE_PX: Final = 56
 CUT: Final = """() => [...document.querySelectorAll(".meter p")].filter((text) =>
   text.scrollWidth > text.clientWidth).map((text) => text.textContent)"""
 HANDS: Final = ("As Ks Qs", "2h 5d Jc", "2s 4d Jd", "3s 5h Js", "4c 6h Qd", "4h 6c Qh")
+HIDDEN_UNDO: Final = """() => [...document.querySelectorAll(".seat .undo")].filter((undo) => {
+  const { x, y, width, height } = undo.getBoundingClientRect();
+  const at = (up) => undo.contains(document.elementFromPoint(x + width / 2, y + up));
+  return !at(2) || !at(height - 2);
+}).map((undo) => undo.id)"""
 KEYS: Final = """() => [...document.querySelectorAll(".key")].map((key) => {
   const { x, y, width, height } = key.getBoundingClientRect();
   const over = document.elementFromPoint(x + width / 2, y + height / 2)?.closest(".key");
@@ -28,10 +33,11 @@ class PadBoxes:
         self._first: dict[tuple[int, int], object] = {}
         self._no_win: dict[tuple[int, int], object] = {}
 
-    async def check(self, state: str) -> None:
+    async def check(self, state: str, *, message: bool = False) -> None:
         """Check that all keys are on the screen, uncovered, and where they were at first.
 
-        Also check *No winners*, if it is there, and that no text of a meter is cut.
+        Also check *No winners*, if it is there, that no text of a meter is cut, and that each
+        *Undo* of a position is visible without scrolling, unless there is a `message` above them.
         """
         no_win = self._page.locator("#no-win")
         for width, height in SIZES:
@@ -45,6 +51,9 @@ class PadBoxes:
                 assert min(wide, high) >= 47.5, (state, name, width, height)
             assert self._first.setdefault((width, height), keys) == keys, (state, width, height)
             assert await self._page.evaluate(CUT) == [], (state, width, height)
+            if not message:
+                hidden = await self._page.evaluate(HIDDEN_UNDO)
+                assert hidden == [], (state, width, height)
             if await no_win.count():
                 box = await no_win.bounding_box()
                 first = self._no_win.setdefault((width, height), box)
@@ -87,10 +96,10 @@ async def test_the_pad_is_whole_and_never_moves(
     await hand.says("Waiting for the service")
     service.refuse, service.answering = "bad_result", True
     await hand.says("The service refused the result")
-    await boxes.check("the result is refused")
+    await boxes.check("the result is refused", message=True)
     service.state, service.reason = "closed", "the reason of the test"
     await hand.says("SHUT: Link closed")
-    await boxes.check("the link is closed")
+    await boxes.check("the link is closed", message=True)
 
 
 async def test_the_pad_stays_with_an_earlier_round_listed(

@@ -32,7 +32,7 @@ const Line = ({ line, id }) => {
 
 export const DrawMade = ({ draw }) => {
   if (draw === null || (draw.magic_card === null && draw.lucky_position === null)) return null;
-  const lucky = draw.lucky_position === "dealer" ? "the dealer's hand" : `position ${draw.lucky_position}`;
+  const lucky = draw.lucky_position === "dealer" ? "dealer" : `position ${draw.lucky_position}`;
   return html`<div class="draw">
     ${draw.magic_card && html`<p>Magic Card <${Card} name=${draw.magic_card} /></p>`}
     ${draw.lucky_position !== null && html`<p>★ Lucky: ${lucky}</p>`}
