@@ -2,7 +2,7 @@
 
 import { money } from "./money.js";
 import { press } from "./panel_connection.js";
-import { button } from "./panel_elements.js";
+import { button, byText } from "./panel_elements.js";
 import { choose, Pad } from "./panel_pad.js";
 import { askUndo, askVoid } from "./panel_reasons.js";
 import { DrawMade, Held, Settlement } from "./panel_settled.js";
@@ -82,21 +82,23 @@ const wrongCount = (view) => html`<div class="notice bad differs" role="alert">
   <h2>You counted ${view.differs.counted}. ${view.chips} chip ${
     view.chips === 1 ? "wager was" : "wagers were"} accepted.</h2>
   <p>Compare the chips with the lights and count again, or call a floorperson and void the round.</p>
-  <ul>${view.lit.map((place) => html`<li key=${place.position}>
-    <b>Position ${place.position}: ${place.wagers.length}</b> (${place.wagers.join(", ")})</li>`)}</ul>
+  <ul>${byText(view.lit, ({ wagers }) => `${wagers.length} (${wagers.join(", ")})`)}</ul>
 </div>`;
 
+const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => lit).length > chips;
+
+/* The message about a wrong count is below the field, so it moves nothing that the dealer touches. */
 const counting = (state) => html`
   <${DrawMade} draw=${state.view.draw} />
-  ${state.view.differs && wrongCount(state.view)}
   <form class="count" onsubmit=${count}>
     <h2>${state.view.chips_returned ? "Count the returned chips" : "Count the value chips"}</h2>
-    <p>Five Card Hand Bonus wagers are electronic and have no chips.</p>
+    ${hasElectronic(state.view) && html`<p>Five Card Hand Bonus wagers are electronic and have no chips.</p>`}
     <div class="entry">
       <input id="count" type="text" inputmode="numeric" autocomplete="off" maxlength="3" pattern="[0-9]*"
         aria-label="Chips counted" value=${state.counted} oninput=${({ target }) => enter(target.value)} />
       <button class="go big" id="count-confirm" type="submit">Confirm count</button>
     </div>
+    ${state.view.differs && wrongCount(state.view)}
     <div class="digits" role="group" aria-label="Digits">${[..."1234567890⌫"].map((digit) =>
       button(`digit-${digit}`, digit, () => type(digit),
         { "aria-label": digit === "⌫" ? "Delete a digit" : digit }))}</div>

@@ -17,6 +17,14 @@ const freshen = (node) => {
 export const button = (id, text, onclick, attributes = {}) =>
   html`<button key=${id} id=${id} type="button" onclick=${onclick} ref=${freshen} ...${attributes}>${text}</button>`;
 
+/* Return one row for all positions that have the same text. */
+export const byText = (places, textOf) => {
+  const rows = new Map();
+  for (const place of places) rows.set(textOf(place), [...rows.get(textOf(place)) ?? [], place.position]);
+  return [...rows].map(([text, positions]) => html`<li key=${positions[0]}>
+    <b>${positions.length > 1 ? "Each of positions" : "Position"} ${positions.join(", ")}: </b>${text}</li>`);
+};
+
 /* The second touch of a finger does not press a button that the first touch brought under it. */
 const stopSecondTouch = (event) => {
   const near = Math.hypot(event.clientX - last.x, event.clientY - last.y) < NEAR_PX;

@@ -2,7 +2,7 @@
 
 import { money } from "./money.js";
 import { press } from "./panel_connection.js";
-import { button } from "./panel_elements.js";
+import { button, byText } from "./panel_elements.js";
 import { update } from "./panel_state.js";
 import { html } from "./preact.js";
 
@@ -73,10 +73,8 @@ const refusal = (found) => html`<div class="notice bad" role="alert" id="refusal
 </div>`;
 
 const returned = (found) => html`<div class="notice wait" role="status" id="returned">
-  <h2>Give back <span>${found.reason}.</span></h2>
-  ${found.others && html`<p>${found.others}</p>`}
-  <ul>${found.positions.map((place) => html`<li key=${place.position}>
-    <b>Position ${place.position}: </b>${place.items.join(", ")}</li>`)}</ul>
+  <h2>Give back <span>${found.reason}. ${found.others}</span></h2>
+  <ul>${byText(found.positions, ({ items }) => items.join(", "))}</ul>
 </div>`;
 
 export const Notices = ({ view }) => {

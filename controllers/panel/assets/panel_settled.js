@@ -39,22 +39,34 @@ export const DrawMade = ({ draw }) => {
   </div>`;
 };
 
-export const Settlement = ({ settled }) => html`<section class="settled" aria-labelledby="settled-title">
-  <div class="over">
-    <h2 id="settled-title">Settlement of round ${settled.round}</h2>
-    <div class="board">
-      ${settled.dealer && html`<p>Dealer <${Cards} names=${settled.dealer} /></p>`}
-      ${settled.community && html`<p>Community <${Cards} names=${settled.community} /></p>`}
-      <${DrawMade} draw=${settled.draw} />
+const isLost = ({ state, amount }) => state === "nothing" && amount === 0;
+
+/* Lost wagers are hidden until the dealer asks for them, so all that is paid fits on the screen. */
+export const Settlement = ({ settled }) => {
+  const [showsLost, setShowsLost] = useState(false);
+  const lost = settled.turns.flatMap(({ lines }) => lines.filter(isLost)).length;
+  const turns = settled.turns
+    .map((turn) => ({ ...turn, lines: turn.lines.filter((line) => showsLost || !isLost(line)) }))
+    .filter(({ lines }) => lines.length);
+  return html`<section class="settled" aria-labelledby="settled-title">
+    <div class="over">
+      <h2 id="settled-title">Settlement of round ${settled.round}</h2>
+      ${lost > 0 && button("lost-lines", `${showsLost ? "Hide" : "Show"} lost wagers (${lost})`,
+        () => setShowsLost(!showsLost), { class: "small", "aria-expanded": showsLost })}
+      <div class="board">
+        ${settled.dealer && html`<p>Dealer <${Cards} names=${settled.dealer} /></p>`}
+        ${settled.community && html`<p>Community <${Cards} names=${settled.community} /></p>`}
+        <${DrawMade} draw=${settled.draw} />
+      </div>
     </div>
-  </div>
-  ${settled.turns.length ? html`<ol class="turns">${settled.turns.map((turn) =>
-    html`<li class="turn" key=${turn.position}>
-      <h3>Position ${turn.position}${turn.cards && html`<${Cards} names=${turn.cards} />`}</h3>
-      <ul>${turn.lines.map((line) => html`<${Line} key=${line.line} line=${line}
-        id="line-${settled.round}-${line.line}" />`)}</ul>
-    </li>`)}</ol>` : html`<p>No progressive wager is paid.</p>`}
-</section>`;
+    ${turns.length ? html`<ol class="turns">${turns.map((turn) =>
+      html`<li class="turn" key=${turn.position}>
+        <h3>Position ${turn.position}${turn.cards && html`<${Cards} names=${turn.cards} />`}</h3>
+        <ul>${turn.lines.map((line) => html`<${Line} key=${line.line} line=${line}
+          id="line-${settled.round}-${line.line}" />`)}</ul>
+      </li>`)}</ol>` : html`<p>No progressive wager is paid.</p>`}
+  </section>`;
+};
 
 export const Held = ({ held, positions }) => html`<section class="held notice wait" role="status">
   <h2>HELD: the cards stay on the table</h2>
