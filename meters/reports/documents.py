@@ -167,7 +167,7 @@ _DAILY_FLOWS: Final = (
     ("Off for voids", (Flow.VOIDED,)),
     ("Seeded", (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW)),
     ("Won", (Flow.PERCENTAGES,)),
-    ("Rejected", (Flow.REJECTED,)),
+    ("Rejected less reopened", (Flow.REJECTED, Flow.REOPENED)),
     ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
 )
 """The columns for the flows (money in and out) of a meter. Each flow that a meter can have belongs
@@ -201,6 +201,7 @@ _DAILY_COUNTS: Final = (
     ("Wins", "wins", True),
     ("Won", "won_cents", False),
     ("Rejected", "rejected_cents", False),
+    ("Reopened", "reopened_cents", False),
     ("Paid at table", "table_paid_cents", False),
     ("Paid by hand", "hand_paid_cents", False),
 )

@@ -8,8 +8,13 @@ from typing import Final
 import pytest
 
 from meters.books.accounts import table_account
+from meters.floor_api.errors import ActError
+from meters.reports.documents import month_document
 from meters.reports.flows import CLAIMS, pot_of
+from meters.reports.formatting import NOTHING
 from meters.reports.gaming_days import LinkDay, joined
+from meters.reports.ledger_scan import LedgerScan
+from meters.reports.query import from_to
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.naive import NaiveDay, naive_days
@@ -33,13 +38,18 @@ LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 1000
 async def _play(shop: Shop, chance: Random, hours: int) -> None:
     """Play some hours with at least one event in each."""
     waiting: list[str] = []
+    rejected: list[str] = []
     for _ in range(hours):
         await shop.after(minutes=60)
         table = chance.choice(("T-1", "T-2"))
         for row in await shop.pit.claims.waiting():
-            if row.table == table and row.paid_from == "hand_pay":  # it holds the table
+            holds = row.paid_from == "hand_pay" and row.state in {"pending", "validated"}
+            if row.table == table and holds:
                 if row.state == "pending":
                     waiting.remove(row.claim)
+                    if chance.random() < 0.5:
+                        rejected.append((await shop.pit.decide(row.claim, "reject")).claim)
+                        continue
                     await shop.pit.decide(row.claim, "validate")
                 await shop.pit.decide(row.claim, "pay")
         match chance.randrange(8):
@@ -50,11 +60,27 @@ async def _play(shop: Shop, chance: Random, hours: int) -> None:
             case 2 if waiting:
                 act = chance.choice(("validate", "reject"))
                 await shop.pit.decide(waiting.pop(0), act)  # type: ignore[arg-type]
+            case 3 if rejected:
+                waiting += await _reopen(shop, rejected.pop())
             case _:
                 waiting += await shop.round(
                     chance.choice(HANDS), chance.choice(BETS), table=table,
                     positions=chance.randint(1, 3), community=chance.choice(("4c 8d", "Js Ts")),
                 )  # fmt: skip
+
+
+async def _reopen(shop: Shop, claim: str) -> list[str]:
+    """Reopen a rejected win. Return it, or nothing if the day of its rejection is closed."""
+    claims = shop.pit.claims
+    try:
+        asked = (await claims.request_reopening(claim, "amy", reason="misread")).request
+    except ActError as error:
+        if error.code != "day_closed":
+            raise
+        return []
+    assert asked is not None
+    await claims.confirm(claim, "ben", asked.entry)
+    return [claim]
 
 
 def _moved(day: LinkDay) -> dict[str, int]:
@@ -93,6 +119,24 @@ async def test_reports_agree_with_a_sum_over_the_raw_entries(
             by_hand.rounds
         )
     await _check_the_audit(shop, list(days.values()))
+    reopened = [row for row in await shop.pit.entries() if row["kind"] == "reopen"]
+    assert any('["meter:' in row["transfers"] for row in reopened)
+    _check_the_meters_day_by_day(shop, await shop.survey(from_to(None, None)))
+
+
+def _check_the_meters_day_by_day(shop: Shop, found: LedgerScan) -> None:
+    """Check in the printed report that the opening and the movements of a row give its closing."""
+    (part,) = month_document(shop.floor, found, None).parts
+    listed = [each for each in part.sections if each.title.endswith(": the meter, day by day")]
+    assert len(listed) == len(shop.pit.link.meter)
+    for section in listed:
+        for row in section.rows:
+            *movements, closing = map(_micros, row[1:])
+            assert sum(movements) == closing, (section.title, section.columns, row)
+
+
+def _micros(cell: str) -> int:
+    return int(cell.replace("$", "").replace(",", "").replace(".", "")) if cell != NOTHING else 0
 
 
 def _of_tables(day: LinkDay) -> dict[str, dict[tuple[str, str], int]]:
