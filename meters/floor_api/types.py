@@ -274,11 +274,15 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
         hits: the number of wins of a percentage of the meter.
         wins: the number of all wins, including wins at odds and Envy Bonuses.
         won: the amount of all wins.
-        rejected: the part of `won` that a floorperson rejected, or declared as not due.
+        rejected: the part of `won` that floorpersons rejected, or declared as not due. A win counts
+            each time that it is rejected.
+        reopened: the part of `rejected` that two people reopened.
         paid_by_system: the amount paid at the table, without a hand pay.
         paid_by_attendant: the amount of hand pays.
         paid: `paid_by_system` plus `paid_by_attendant`.
-        overflow: the total that the meter could not accept because of its payout limit.
+        overflow: the total that the meter could not accept because of its payout limit. Amounts
+            that left the overflow later are included: voided rounds, and rejected wins that were
+            reopened.
     """
 
     wagers: int
@@ -289,6 +293,7 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
     wins: int
     won: int
     rejected: int
+    reopened: int
     paid_by_system: int
     paid_by_attendant: int
     paid: int

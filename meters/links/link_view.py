@@ -111,6 +111,7 @@ def _accounting(meter: str, books: Snapshot) -> MeterAccounting:
         wins=tally("wins"),
         won=tally("won_cents"),
         rejected=tally("rejected_cents") + tally("envy_taken_back_cents"),
+        reopened=tally("reopened_cents") + tally("envy_reopened_cents"),
         paid_by_system=by_system,
         paid_by_attendant=by_attendant,
         paid=by_system + by_attendant,

@@ -144,6 +144,40 @@ async def test_a_reopened_win_is_as_it_was(strict: Pit, *, not_due: bool) -> Non
     assert paid.state == "paid"
 
 
+@pytest.mark.duty("D2")
+async def test_accounting_meters_account_for_a_win_that_was_rejected_again(redis: Redis) -> None:
+    """They only rise. Wins without rejections, and with what was reopened, are paid or wait."""
+    pit = Pit(redis, STRICT.replace("wager = 100\n", "wager = 100\nlimit = 100020\n", 1))
+    await pit.open()
+    await _hand_pay(pit)
+    await pit.round({1: PROGRESSIVE}, {1: "3h 6s Jc"}, table="T-2", round_id="R2")
+
+    async def seen() -> tuple[int, int, int, int]:
+        (link,) = await pit.link_acts.links()
+        one = next(each for each in link.meters if each.meter == PROGRESSIVE)
+        counted = one.accounting
+        assert counted.won - counted.rejected + counted.reopened == counted.paid + sum(
+            row.amount for row in await pit.claims.waiting()
+        )
+        return counted.rejected, counted.reopened, counted.overflow, one.overflow
+
+    won = (await pit.claims.find(CLAIM)).amount
+    assert await seen() == (0, 0, 0, 0)
+    await _reject(pit)
+    rejected, reopened, over, balance = await seen()
+    assert (rejected, reopened) == (won, 0)
+    assert over == balance > 0
+    await _reopen(pit)
+    assert await seen() == (won, won, over, 0)
+    await _reject(pit)
+    assert await seen() == (2 * won, won, 2 * over, over)
+    await _reopen(pit)
+    await pit.decide(CLAIM, "validate", by="amy")
+    await pit.decide(CLAIM, "pay", by="cal")
+    assert await seen() == (2 * won, 2 * won, 2 * over, 0)
+    assert (await pit.audit()).problems == ()
+
+
 async def test_one_person_does_not_reopen(strict: Pit) -> None:
     await _hand_pay(strict)
     await _reject(strict)

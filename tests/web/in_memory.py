@@ -461,7 +461,8 @@ class LinksInMemory(Links):
 
 COUNTED = MeterAccounting(
     wagers=1_204, wagered=120_400, voided_wagers=3, voided=300, hits=1, wins=17, won=130_450,
-    rejected=0, paid_by_system=22_000, paid_by_attendant=108_450, paid=130_450, overflow=0,
+    rejected=0, reopened=0, paid_by_system=22_000, paid_by_attendant=108_450, paid=130_450,
+    overflow=0,
 )  # fmt: skip
 
 

@@ -117,6 +117,7 @@ const accounting = (sums) => [
   ["Percentages of the meter won", number(sums.hits)],
   ["Wins", `${number(sums.wins)}, ${money(sums.won)}`],
   ["Rejected", sums.rejected ? money(sums.rejected) : ""],
+  ["Of these reopened", sums.reopened ? money(sums.reopened) : ""],
   ["Paid at the table", money(sums.paid_by_system)],
   ["Hand paid", money(sums.paid_by_attendant)],
   ["Paid in all", money(sums.paid)],
