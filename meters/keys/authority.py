@@ -1,4 +1,6 @@
-"""The floor's certificate authority. It signs and revokes certificates for broker and Redis.
+"""The floor's certificate authority. It signs certificates for broker and Redis.
+
+It also signs the list of revoked certificates.
 
 Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
 """
@@ -128,8 +130,10 @@ class Authority:
         built = builder.sign(self.key, hashes.SHA256())
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 
-    def revoke(self, serials: Iterable[int]) -> bytes:
-        """Return a PEM list that revokes the certificates with the given serial numbers.
+    def sign_revocation_list(self, serials: Iterable[int]) -> bytes:
+        """Return a signed PEM list of revoked certificates, given by their serial numbers.
+
+        A broker refuses these certificates as soon as it reads the list.
 
         The list never expires before the authority, because a broker with an expired list accepts
         no client.

@@ -196,7 +196,9 @@ class Keyring:
         except ValueError:
             raise UserError(f"{path} is no longer a list of numbers") from None
         make_directory(self._directory / BROKER.place)
-        write_private(self._directory / BROKER.place / "revoked.crl", signer.revoke(serials))
+        write_private(
+            self._directory / BROKER.place / "revoked.crl", signer.sign_revocation_list(serials)
+        )
 
     def _write_broker_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / BROKER.place
