@@ -97,8 +97,6 @@ class SlipNumbers:
         theirs = self._stores.get(other.link)
         # A correction can still be carried out, because its claim stays paid.
         if other.corrects or theirs is None or self._problem(other.link):
-            # If books are lost, or were replaced by an older copy, they do not show which slips
-            # have paid.
             # If the data of that link is lost, or was replaced by an older copy, it does not show
             # which slips have paid.
             return False
