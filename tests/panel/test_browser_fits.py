@@ -28,7 +28,9 @@ OUT_OF_SIGHT: Final = """(selector) => [...document.querySelectorAll(selector)].
   const shows = (up) => node.contains(document.elementFromPoint(x + width / 2, y + up));
   return !shows(2) || !shows(height - 2);
 }).map((node) => node.id || node.textContent)"""
-PLACES: Final = """() => [...document.querySelectorAll(".digits button, .entry > *")].map((node) => {
+PLACES: Final = """() => [
+  ...document.querySelectorAll(".digits button, .entry > *")
+].map((node) => {
   const { x, y } = node.getBoundingClientRect();
   return [node.id, x, y];
 })"""
