@@ -36,7 +36,8 @@ export const SoundButton = () => {
   const [, setState] = useState(state);
   draw = setState;
   return html`
-    <button type="button" class="sound" aria-pressed=${String(isOn)} data-state=${state()} onClick=${press}>
+    <button type="button" class="sound" aria-pressed=${String(isOn)} data-state=${state()}
+      data-widest=${LABELS.waits} onClick=${press}>
       ${LABELS[state()]}</button>`;
 };
 
