@@ -28,11 +28,12 @@ _FACILITY_KEYS: Final = frozenset({
     "require_all_hands",
 })  # fmt: skip
 _IN_CENTS: Final = frozenset({
-    "validate_from", "tax_documents_above", "two_people_reject_above", "wager", "limit",
-    "contribution_max", "payout_limit",
+    "validate_from", "tax_documents_above", "wager", "limit", "contribution_max", "payout_limit",
 })  # fmt: skip
 _IN_WORDS: Final = {
     "validate_from": "a floorperson validates wins from",
+    "tax_documents_above": "tax documents for wins above",
+    "two_people_reject_above": "two people must reject",
     "confirm_corrections": "a floorperson confirms each correction",
     "require_all_hands": "the dealer enters all hands",
     "limit": "payout limit",
@@ -171,7 +172,7 @@ def _changes(of: str, old: _Settings, new: _Settings) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if before != after:
-            yield f"{of}{_words(name)} {_shown(name, before)} → {_shown(name, after)}"
+            yield f"{of}{_words(name)}: {_shown(name, before)} → {_shown(name, after)}"
 
 
 def _words(name: str) -> str:
@@ -187,6 +188,8 @@ def _shown(name: str, value: object) -> str:
         return ", ".join(map(str, value)) or _NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if name == "two_people_reject_above":
+        return f"wins above {money(value)}" if isinstance(value, int) else "each hand pay"
     if isinstance(value, int) and name in _IN_CENTS:
         return money(value)
     return _NONE if value is None else str(value)

@@ -21,7 +21,7 @@ async def _approve(
     *,
     first: bool = False,
 ) -> None:
-    approval = Approval(filed.digest, filed.text, by, ("table T-1 positions 7 → 6",))
+    approval = Approval(filed.digest, filed.text, by, ("table T-1 positions: 7 → 6",))
     await ApprovalBook(books.store).approve(approval, replaces, first=first)
 
 
@@ -44,7 +44,7 @@ async def test_the_ledger_has_the_whole_approved_configuration(books: Books) -> 
     assert (approved.by, approved.at, approved.entry) == ("amy", entry["at"], int(entry["id"]))
     assert (entry["kind"], entry["by"], entry["transfers"]) == ("approve", "amy", "[]")
     event = msgspec.json.decode(entry["event"], type=Approval)
-    assert (event.text, event.changed) == (FILED.text, ("table T-1 positions 7 → 6",))
+    assert (event.text, event.changed) == (FILED.text, ("table T-1 positions: 7 → 6",))
 
 
 async def test_only_what_was_shown_is_replaced(books: Books) -> None:

@@ -82,7 +82,7 @@ async def test_names_need_no_approval(keeping_redis: Redis, tmp_path: Path) -> N
 @pytest.mark.duty("D10")
 @pytest.mark.parametrize(
     ("text", "change"),
-    [(SIX, "table T-1 positions 7 → 6"), (THIRD, "table T-3 added")],
+    [(SIX, "table T-1 positions: 7 → 6"), (THIRD, "table T-3 added")],
     ids=["positions", "table"],
 )
 async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
@@ -180,7 +180,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         assert link.service.store.link.meter[0].paytable == "B"
     caught_up = FLOOR.replace('paytable = "A"', 'paytable = "B"')
     async with running(Pit(keeping_redis, caught_up), tmp_path) as link:
-        await link.goes_down("meter progressive paytable A → B")
+        await link.goes_down("meter progressive paytable: A → B")
         await approve(link)
         await link.comes_up()
 

@@ -40,33 +40,38 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
         (
             "validate_from = 0",
             "validate_from = 500",
-            "a floorperson validates wins from $0.00 → $5.00",
+            "a floorperson validates wins from: $0.00 → $5.00",
         ),
         (
             "validate_from = 0",
             "confirm_corrections = true",
-            "a floorperson confirms each correction no → yes",
+            "a floorperson confirms each correction: no → yes",
         ),
         (
             "validate_from = 0",
             "tax_documents_above = 120000",
-            "tax documents above none → $1,200.00",
+            "tax documents for wins above: none → $1,200.00",
         ),
-        ("wager = 250", "wager = 300", "meter bonus wager $2.50 → $3.00"),
-        ("lucky_every = 12\n", "", "meter bonus Lucky Bonus, one round in 12 → none"),
-        ('paytable = "B"', 'paytable = "A"', "meter high paytable B → A"),
-        ("positions = 7", "positions = 6", "table T-1 positions 7 → 6"),
-        ('asset = "1001"', 'asset = "1009"', "table T-1 asset 1001 → 1009"),
-        ('"progressive", "bonus"]', '"bonus"]', "table T-1 meters bonus, progressive → bonus"),
+        (
+            "validate_from = 0",
+            "two_people_reject_above = 200000",
+            "two people must reject: each hand pay → wins above $2,000.00",
+        ),
+        ("wager = 250", "wager = 300", "meter bonus wager: $2.50 → $3.00"),
+        ("lucky_every = 12\n", "", "meter bonus Lucky Bonus, one round in: 12 → none"),
+        ('paytable = "B"', 'paytable = "A"', "meter high paytable: B → A"),
+        ("positions = 7", "positions = 6", "table T-1 positions: 7 → 6"),
+        ('asset = "1001"', 'asset = "1009"', "table T-1 asset: 1001 → 1009"),
+        ('"progressive", "bonus"]', '"bonus"]', "table T-1 meters: bonus, progressive → bonus"),
         (
             'pair_plus = "C"', 'pair_plus = "D"',
-            ("table T-1 paytables ante bonus b-A, pair plus C, version 2"
+            ("table T-1 paytables: ante bonus b-A, pair plus C, version 2"
             " → ante bonus b-A, pair plus D, version 2"),
         ),
         (
             'game = "four_card_prime"\npositions = 6',
             'game = "four_card_prime"\npositions = 5',
-            "table T-2 positions 6 → 5",
+            "table T-2 positions: 6 → 5",
         ),
     ],
 )  # fmt: skip

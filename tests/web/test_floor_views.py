@@ -269,18 +269,20 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
 @pytest.mark.duty("D12")
 async def test_a_change_of_the_facility_is_shown_and_approved_once(room: FloorRoom) -> None:
     """Both links wait for it, and one of them for its own change too."""
-    tax = "tax documents above $600.00 → $2,000.00"
-    wager = "meter progressive wager $1.00 → $5.00"
+    tax = "tax documents for wins above: $600.00 → $2,000.00"
+    wager = "meter progressive wager: $1.00 → $5.00"
     for link_id, own in (("tcp-main", ()), ("pit-2", (wager,))):
         row = msgspec.structs.replace(UNAPPROVED, changed=(tax, *own), facility=(tax,))
         room.stand.links.put_unapproved(link_id, row)
     page = await room.signed_in("Sue", "links", "phone")
     shown = page.locator(".unapproved.all")
-    await expect(page.get_by_text("Tax documents above $600.00 → $2,000.00")).to_have_count(1)
+    await expect(
+        page.get_by_text("Tax documents for wins above: $600.00 → $2,000.00")
+    ).to_have_count(1)
     await expect(shown).to_contain_text("For the whole facility, 2 links:")
-    await expect(shown).to_contain_text("Meter progressive wager $1.00 → $5.00")
+    await expect(shown).to_contain_text("Meter progressive wager: $1.00 → $5.00")
     await press(shown, "Approve for 2 links")
-    await expect(dialog(page).get_by_text("Tax documents above")).to_have_count(1)
+    await expect(dialog(page).get_by_text("Tax documents for wins above")).to_have_count(1)
     await answer(page, "Approve for 2 links")
     await expect(page.locator(".unapproved")).to_have_count(0)
     done = [(what, link_id, by) for what, link_id, by, *_ in room.stand.links.done]
@@ -379,7 +381,7 @@ async def test_voids_after_cards_and_hands_entered_again_are_shown(room: FloorRo
 
 
 UNAPPROVED = UnapprovedRow(
-    digest="5" * 64, changed=("table TCP-03 added", "table TCP-01 positions 7 → 6"),
+    digest="5" * 64, changed=("table TCP-03 added", "table TCP-01 positions: 7 → 6"),
     approved_by="Ada", approved_at=AT, barred=None,
 )  # fmt: skip
 
@@ -390,12 +392,12 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
     page = await room.signed_in("Sue", "links", "phone", bypass_csp=True)
     shown = link(page, "tcp-main").locator(".unapproved")
     await expect(shown.locator("li")).to_have_text(
-        ["Table TCP-03 added", "Table TCP-01 positions 7 → 6"]
+        ["Table TCP-03 added", "Table TCP-01 positions: 7 → 6"]
     )
     await expect(shown).to_contain_text("Approved last by Ada, Nov 19, 2026")
     await check_accessible(page)
     await press(shown, "Approve the floor file")
-    await expect(dialog(page)).to_contain_text("Table TCP-01 positions 7 → 6")
+    await expect(dialog(page)).to_contain_text("Table TCP-01 positions: 7 → 6")
     await expect(dialog(page)).to_contain_text(UNAPPROVED.digest)
     other = msgspec.structs.replace(UNAPPROVED, digest="6" * 64)
     room.stand.links.put_unapproved("tcp-main", other)

@@ -49,7 +49,7 @@ const Unapproved = ({ link, shared, canAct, done }) => {
     <section class="unapproved">
       <h3>The floor file is not as approved</h3>
       <ul>${own.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
-      ${own.length < changed.length && html`<p>The change for the whole facility is above.</p>`}
+      ${own.length < changed.length && html`<p>What changes for the whole facility is above.</p>`}
       ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
       ${canAct && html`
         <div class="acts">
