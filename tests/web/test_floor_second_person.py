@@ -1,5 +1,7 @@
 """Rejections by two people, reopened wins and corrected slip numbers, in a real browser."""
 
+from typing import Final
+
 import msgspec
 import pytest
 from playwright.async_api import expect
@@ -7,6 +9,10 @@ from playwright.async_api import expect
 from tests.web.floor_hand import FloorRoom, answer, claim_card, dialog, go, press
 from tests.web.stand import CLAIM
 
+OVERFLOWS: Final = """(selector) => [...document.querySelectorAll(selector)].flatMap((row) =>
+  [...row.querySelectorAll("*")].filter((part) =>
+    part.getBoundingClientRect().right > row.getBoundingClientRect().right)
+    .map((part) => part.textContent))"""
 LARGE = msgspec.structs.replace(CLAIM, two_people_reject=True, envy=(), envy_state=None)
 
 
@@ -189,3 +195,21 @@ async def test_a_rejection_names_both_people(room: FloorRoom) -> None:
     await finn.locator(".wins .row").filter(has_text="$1,510.00").click()
     await expect(dialog(finn)).to_contain_text("Rejected byFred")
     await expect(dialog(finn)).to_contain_text("Rejection requested byFlo")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (800, 1280), (1366, 768)])
+async def test_a_row_with_a_request_fits_and_says_why_its_button_is_disabled(
+    room: FloorRoom, width: int, height: int
+) -> None:
+    rows = [msgspec.structs.replace(LARGE, claim=f"c{n}", round=f"R{n}") for n in range(6)]
+    room.stand.claims.claims = {row.claim: row for row in rows}
+    await room.stand.claims.reject("c3", "Flo", reason="Card fouled")
+    flo = await room.signed_in("Flo")
+    await flo.set_viewport_size({"width": width, "height": height})
+    short = flo.locator('.claim[data-claim="c3"]')
+    await expect(short.get_by_role("button", name="Confirm rejection")).to_be_disabled()
+    await expect(short).to_contain_text("You requested it: another person must confirm it.")
+    assert await flo.evaluate(OVERFLOWS, '.claim[data-claim="c3"]') == []
+    await go(flo, "Wins")
+    await expect(flo.locator(".wins .chip", has_text="Rejection to confirm")).to_be_visible()
+    assert await flo.evaluate(OVERFLOWS, ".wins .row") == []

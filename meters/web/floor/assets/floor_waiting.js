@@ -89,7 +89,8 @@ const ClosedClaim = ({ claim, me, now, isNew, done, open }) => {
       <span class="what-won">${`${claims.handName(claim)} · ${format.item(claim.item)}`}
         ${envy && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</span>
       <span class="facts-line"><${claims.Chip} claim=${claim} /><span class="new" hidden=${!isNew}>New</span>
-        <${Waited} at=${claims.since(claim)} now=${now} /></span>
+        <${Waited} at=${claims.since(claim)} now=${now} />
+        ${off && html`<span class="of">${off}</span>`}</span>
     </button></h2>
     ${act && html`<${Action} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`} off=${off}
       onClick=${() => act(claim, done)} />`}`;
