@@ -47,7 +47,7 @@ async def test_it_can_be_withdrawn_on_any_tablet(
     other = Hand(await browser.new_page(), panel.url)
     await other.open()
     await other.says("Waiting for a floorperson")
-    await other.touch("Withdraw")
+    await other.touch("Withdraw the request")
     await expect(hand.button("Void the round…")).to_be_enabled()
     await expect(page.locator("#refusal")).to_have_count(0)
     assert service.applied[-1]["type"] == "withdrawal"

@@ -58,7 +58,7 @@ const ACTIONS = {
     button("next-round", "Next round", next(view.settled),
       { class: "go big", disabled: !view.can.includes("next"), "data-next": true }),
   ],
-  asking: ({ view }) => button("withdraw-correction", "Withdraw", () => press({ event: "withdraw_correction" }),
+  asking: ({ view }) => button("withdraw-correction", "Withdraw the request", () => press({ event: "withdraw_correction" }),
     { disabled: !view.can.includes("withdraw") }),
 };
 
