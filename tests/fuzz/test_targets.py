@@ -7,8 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import meters.books.store
-from meters.books.script_loader import load_script
 from tests.fuzz.junk import mutated
 from tests.fuzz.run import TARGETS, FoundError, fuzz, input_of, shares
 from tests.fuzz.service_targets import EVENTS, check_event, check_status, check_topic
@@ -64,8 +62,7 @@ def test_any_bytes_are_survived(data: bytes) -> None:
 async def test_a_copy_that_is_refused_in_its_batch_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(meters.books.store, "load_script", load_script)
-    break_code("a copy in the same batch is refused")
+    break_code("a copy in the same batch is refused", monkeypatch.setattr)
     with pytest.raises(FoundError, match=r"a copy of .* got .*seq_passed"):
         await fuzz(TARGETS["intake"], 200, 0)
 

@@ -335,12 +335,12 @@ class Floor(HeldFloor):
         table=st.sampled_from(TABLES[:2]),
         meanwhile=st.sampled_from(("nothing", "all", "a part", "a round", "a day", "a lapse")),
         envy_too=st.booleans(),
-        again=st.booleans(),
+        again=st.sampled_from(("no", "yes", "with Envy")),
     )
     def reject_and_reopen(
-        self, data: DataObject, table: str, meanwhile: str, *, envy_too: bool, again: bool
+        self, data: DataObject, table: str, meanwhile: str, again: str, *, envy_too: bool
     ) -> None:
-        """Reject wins, reopen and reject them again, by two people, as other tables play."""
+        """Reject wins, reopen them, and reject some again, by two people, as other tables play."""
         before = set(self.books.claims)
         self.win_it_all(data, table, 0)
         claims = [claim for claim in self.books.claims if claim not in before]
@@ -354,6 +354,8 @@ class Floor(HeldFloor):
         other = TABLES[1 - TABLES.index(table)]
         if meanwhile == "all":
             self.win_it_all(data, other, 1)
+            self._pay_what_holds(other)
+            self.play_on(data, other, 1)
         elif meanwhile == "a part":
             self.win_on_the_dealer(data, other, 1, BELOW)
         elif meanwhile == "a round":
@@ -365,8 +367,9 @@ class Floor(HeldFloor):
             for by in ("fp-1", "fp-2"):
                 if request := self.books.claims[claim].request:
                     self._confirm(claim, by, request.entry)
-                if by == "fp-1" and self.books.claims[claim].state == "pending":
-                    self._reject(claim, "fp-1", envy_too=again)
+                pending = self.books.claims[claim].state == "pending"
+                if by == "fp-1" and pending and again != "no":
+                    self._reject(claim, "fp-1", envy_too=again == "with Envy")
 
     @rule(data=st.data(), slips=st.permutations(SLIPS[1:]))
     def pay_and_correct_slips(self, data: DataObject, slips: list[str]) -> None:

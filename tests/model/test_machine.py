@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from meters.books.script_loader import load_script
 from tests.model.machine import Floor
 from tests.servers import RedisServer
-from tests.sim.breaking import SCRIPT_LOADERS, break_code
+from tests.sim.breaking import break_code
 
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
@@ -57,9 +56,7 @@ def test_two_sets_of_books_agree_to_the_micro(memory_server: RedisServer) -> Non
 def test_a_defect_of_a_script_is_found(
     memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch, defect: str, found: str
 ) -> None:
-    for module in SCRIPT_LOADERS:
-        monkeypatch.setattr(module, "load_script", load_script)
-    break_code(defect)
+    break_code(defect, monkeypatch.setattr)
     machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
     profile = settings.get_profile("pitlink-model-default")
     with pytest.raises(AssertionError, match=found):

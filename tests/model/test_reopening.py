@@ -13,7 +13,7 @@ from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
 from meters.selfcheck.approval_checks import Configuration
 from tests.model.kept import Kept
-from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, STRICT, Pit
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, STRICT, Pit
 from tests.model.tampering import rewrite
 
 pytestmark = pytest.mark.duty("D4")
@@ -190,10 +190,14 @@ async def test_one_person_does_not_reopen(strict: Pit) -> None:
 
 
 async def test_a_reopened_win_takes_no_more_than_the_meter_has(strict: Pit) -> None:
-    """The meter was won since by another table: the house pays the win, the meter stays."""
+    """The meter was won since by another table: the house pays the win, the meter stays.
+
+    What wagers added since the other win is not taken either.
+    """
     row = await _hand_pay(strict)
     await _reject(strict)
     await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    await strict.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
     held, house = await strict.meter(PROGRESSIVE), (await strict.accounts())["house"]
     await _reopen(strict)
     accounts = await strict.accounts()

@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -183,17 +183,20 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
 }
 
 
-def break_code(name: str) -> None:
-    """Put a defect into the running code."""
+def break_code(name: str, put: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Put a defect into the running code.
+
+    `put` sets an attribute. With a `put` that can undo this, the code can be restored.
+    """
     broken = broken_code(name)
     for place, text in broken.items():
         if ":" in place:
             module, owner, method = _find_method(place)
             made: dict[str, Any] = {}
             exec(compile(text, place, "exec"), vars(module), made)  # noqa: S102
-            setattr(owner, method, made[method])
+            put(owner, method, made[method])
     for module in SCRIPT_LOADERS:
-        vars(module)["load_script"] = lambda script: broken.get(script, load_script(script))
+        put(module, "load_script", lambda script: broken.get(script, load_script(script)))
 
 
 def broken_code(name: str) -> dict[str, str]:

@@ -1,0 +1,90 @@
+"""Deliberate defects of what people decide: each is found by the test that exists for it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.model import test_no_win as declared
+from tests.model import test_reopened_again as again
+from tests.model import test_reopening as reopening
+from tests.model.pit import STRICT, Pit
+from tests.rules import test_no_win as rules
+from tests.sim.breaking import break_code
+
+Test = Callable[..., Any]
+
+
+def _refused(name: str) -> Test:
+    """Return the test that a declaration is refused, with the case of a name."""
+    (case,) = [case[1:] for case in rules.REFUSED if case[0] == name]
+    return partial(rules.test_what_the_other_cards_decide_is_not_declared, *case)
+
+
+FOUND_BY: Final[Mapping[str, Test]] = {
+    "one person rejects a large win": reopening.test_no_single_decision_rejects_a_hand_pay,
+    "one person confirms the request that they made": (
+        reopening.test_a_hand_pay_is_rejected_only_by_two_people
+    ),
+    "a request does not lapse": (
+        reopening.test_nothing_is_confirmed_or_reopened_after_the_day_is_closed
+    ),
+    "a win is reopened after its day was closed": (
+        reopening.test_nothing_is_confirmed_or_reopened_after_the_day_is_closed
+    ),
+    "a reopened win is taken from a meter that was won since": (
+        reopening.test_a_reopened_win_takes_no_more_than_the_meter_has
+    ),
+    "a reopened win takes the reseed of the meter": (
+        reopening.test_the_meter_keeps_its_reseed_when_a_win_is_reopened
+    ),
+    "a reopened hand pay does not hold its table": partial(
+        reopening.test_a_reopened_win_is_as_it_was, not_due=True
+    ),
+    "Envy Bonuses of a reopened win are taken back although they are decided": (
+        again.test_envy_bonuses_that_were_paid_stay_paid
+    ),
+    "a corrected slip number is not kept": (
+        reopening.test_a_slip_number_is_corrected_and_the_old_one_stays_used
+    ),
+    "another number is corrected than the person saw": partial(
+        reopening.test_what_no_correction_does, slip="A-9", replaces="A-1", code="slip_changed"
+    ),
+    "a hand is declared although all hands are required": (
+        declared.test_a_house_that_requires_all_hands_refuses_it
+    ),
+    "a hand that wins with any cards is declared to win nothing": _refused("the Lucky position"),
+    "a declared hand decides about the Magic Card": _refused("the Magic Card can be in the hand"),
+}
+
+
+async def _run(test: Test, redis: Redis, home: Path) -> None:
+    """Run a test on a link of its own, and audit the link after it."""
+    pit = Pit(redis, STRICT)
+    await pit.open()
+    given = {"strict": pit, "pit": pit, "redis": redis, "tmp_path": home}
+    named = inspect.signature(test).parameters
+    result = test(**{name: value for name, value in given.items() if name in named})
+    if inspect.isawaitable(result):
+        await result
+    assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.parametrize("test", FOUND_BY.values(), ids=FOUND_BY)
+async def test_it_finds_nothing_in_the_code_as_it_is(
+    redis: Redis, tmp_path: Path, test: Test
+) -> None:
+    await _run(test, redis, tmp_path)
+
+
+@pytest.mark.parametrize(("defect", "test"), FOUND_BY.items(), ids=FOUND_BY)
+async def test_a_defect_is_found(
+    redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, defect: str, test: Test
+) -> None:
+    break_code(defect, monkeypatch.setattr)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        await _run(test, redis, tmp_path)
