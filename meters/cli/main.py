@@ -7,6 +7,7 @@ code of the broker and the web server. A package of the rules never imports a pa
 on it.
 """
 
+import gc
 import os
 import resource
 import sys
@@ -40,8 +41,13 @@ def run() -> None:
     # contains secret keys, so it must not be written to a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What is imported lives as long as the process, so no collection needs to look at it.
+    gc.disable()
     try:
-        command_line(sys.argv[1:])()
+        command = command_line(sys.argv[1:])
+        gc.freeze()
+        gc.enable()
+        command()
     except UserError as error:
         print_error(f"pitlink: {error}")
         sys.exit(error.exit_status)
