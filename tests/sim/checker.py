@@ -278,6 +278,8 @@ class Checker:
         elif kind in {"close", "open"}:
             assert books.closed is (kind == "open"), f"the link was {kind} already"
             books.switch()
+        elif kind == "reading":
+            books.close_day()
         elif kind == "adjust":
             books.adjust(event["meter"], event["amount"])
         elif kind == "parameter":
