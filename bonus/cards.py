@@ -1,5 +1,6 @@
 """The 52 cards of 649a.3: small integers, and two-character names for people."""
 
+from collections.abc import Iterable
 from typing import Final, NewType
 
 Card = NewType("Card", int)
@@ -36,10 +37,23 @@ def parse_card(text: str) -> Card:
         ...
     ValueError: '10d' is not a card: write a rank of 23456789TJQKA, then a suit of cdhs
     """
-    card = _CARDS.get(text)
-    if card is None:
-        raise ValueError(f"{text!r} is not a card: write a rank of {RANKS}, then a suit of {SUITS}")
+    (card,) = parse_cards([text])
     return card
+
+
+def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
+    """Return the cards that two-character names mean.
+
+    Raises:
+        ValueError: a text is not the name of a card.
+    """
+    try:
+        return tuple([_CARDS[text] for text in texts])
+    except KeyError as error:
+        text = error.args[0]
+        raise ValueError(
+            f"{text!r} is not a card: write a rank of {RANKS}, then a suit of {SUITS}"
+        ) from None
 
 
 def card_name(card: Card) -> str:

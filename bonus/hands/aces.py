@@ -89,7 +89,7 @@ def _by_ranks(counts: int, length: int) -> AcesHand:
         return AcesHand.FOUR_ACES if first == ACE else AcesHand.FOUR_OF_A_KIND
     if most == 3:
         return AcesHand.THREE_ACES if first == ACE else AcesHand.THREE_OF_A_KIND
-    if straight_top(ranks_mask(ranks), length) is not None:
+    if straight_top(ranks_mask(counts), length) is not None:
         return AcesHand.STRAIGHT
     if most == 2 and ranks.count(ranks[2]) == 2:
         return AcesHand.TWO_PAIR

@@ -6,7 +6,7 @@ hand's cards are added. Each field of the sum is then the count of one rank or o
 sum of the rank fields, the hand is computed once and cached.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bonus.cards import ACE, RANKS, SUITS, Card, rank_of, suit_of
@@ -17,6 +17,12 @@ RANK_BITS: Final = 3
 SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)
 RANKS_ONLY: Final = (1 << SUITS_FROM) - 1
+LOWS: Final = sum(1 << RANK_BITS * rank for rank in range(len(RANKS)))
+"""The mask of all ranks.
+
+A *mask* of ranks has the lowest bit of each rank's field set if the rank is in the mask. So packed
+numbers give masks without a loop over the ranks.
+"""
 COUNTS: Final = tuple(
     (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
     for rank in range(len(RANKS))
@@ -33,18 +39,35 @@ def counts_of(cards: Iterable[Card]) -> int:
     return total
 
 
+def masks_by_count(counts: int) -> tuple[int, int, int, int]:
+    """Return the masks of the ranks that occur four times, three times, twice, and once."""
+    ones, twos, fours = counts & LOWS, counts >> 1 & LOWS, counts >> 2 & LOWS
+    return fours, ones & twos, twos & ~ones, ones & ~twos
+
+
+def ranks_mask(counts: int) -> int:
+    """Return the mask of the ranks that occur."""
+    return (counts | counts >> 1 | counts >> 2) & LOWS
+
+
 def ranks_most_first(counts: int) -> list[int]:
     """Return the ranks of a hand, each as often as it occurs.
 
     The most frequent rank comes first. Of two equally frequent ranks, the higher rank comes first.
     """
-    found = [(counts >> RANK_BITS * rank & 7, rank) for rank in range(len(RANKS))]
-    return [rank for count, rank in sorted(found, reverse=True) for _ in range(count)]
+    ranks: list[int] = []
+    for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
+        for rank in ranks_of(mask):
+            ranks += [rank] * count
+    return ranks
 
 
-def ranks_mask(ranks: Iterable[int]) -> int:
-    """Return a bit mask with one bit for each rank that occurs; bit 0 is the deuce."""
-    return sum(1 << rank for rank in set(ranks))
+def ranks_of(mask: int) -> Iterator[int]:
+    """Yield the ranks of a mask, the highest first."""
+    while mask:
+        rank = mask.bit_length() // RANK_BITS
+        yield rank
+        mask ^= 1 << RANK_BITS * rank
 
 
 def suit_with(counts: int, least: int) -> int | None:
@@ -52,16 +75,14 @@ def suit_with(counts: int, least: int) -> int | None:
 
     ``least`` must be so high that at most one suit can occur so often.
     """
-    suits = counts >> SUITS_FROM
-    for suit in range(len(SUITS)):
-        if suits >> SUIT_BITS * suit & 15 >= least:
-            return suit
-    return None
+    # The added number sets the top bit of the field of a suit that occurs ``least`` times or more.
+    carried = (counts >> SUITS_FROM) + (8 - least) * 0x1111 & 0x8888
+    return (carried.bit_length() - 1) // SUIT_BITS if carried else None
 
 
 def suited_mask(cards: Sequence[Card], suit: int) -> int:
-    """Return a bit mask of the ranks that occur in one suit."""
-    return sum(1 << rank_of(card) for card in cards if suit_of(card) == suit)
+    """Return the mask of the ranks that occur in one suit."""
+    return sum(1 << RANK_BITS * rank_of(card) for card in cards if suit_of(card) == suit)
 
 
 def straight_top(mask: int, length: int) -> int | None:
@@ -70,9 +91,8 @@ def straight_top(mask: int, length: int) -> int | None:
     The straight is a run of ``length`` ranks. An ace also counts as the rank below the 2. An ace
     can only begin or end a run.
     """
-    aces_low = mask << 1 | mask >> ACE
-    run = (1 << length) - 1
-    for top in range(ACE, length - 3, -1):
-        if aces_low >> top + 2 - length & run == run:
-            return top
-    return None
+    # The low ace gets the lowest field, and each rank the field above its own.
+    starts = mask << RANK_BITS | mask >> RANK_BITS * ACE
+    for _ in range(length - 1):
+        starts &= starts >> RANK_BITS  # keep the ranks that begin a run longer by one
+    return starts.bit_length() // RANK_BITS + length - 2 if starts else None

@@ -11,8 +11,8 @@ from bonus.hands.counts import (
     RANKS_ONLY,
     SUIT_BITS,
     SUITS_FROM,
+    masks_by_count,
     ranks_mask,
-    ranks_most_first,
     straight_top,
     suited_mask,
 )
@@ -104,17 +104,15 @@ def _by_ranks(counts: int) -> FiveCardHand:
     ``counts`` are the packed counts of the ranks, without suits. The function is used if no suit
     has five cards.
     """
-    ranks = ranks_most_first(counts)
-    most, *others = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
-    second = others[0]
-    if most == 4:
+    fours, threes, pairs, _ = masks_by_count(counts)
+    if fours:
         return FiveCardHand.FOUR_OF_A_KIND
-    if most == 3 and second >= 2:
+    if threes and (pairs or threes.bit_count() == 2):
         return FiveCardHand.FULL_HOUSE
-    if straight_top(ranks_mask(ranks), 5) is not None:
+    if straight_top(ranks_mask(counts), 5) is not None:
         return FiveCardHand.STRAIGHT
-    if most == 3:
+    if threes:
         return FiveCardHand.THREE_OF_A_KIND
-    if most == 2:
-        return FiveCardHand.TWO_PAIR if second == 2 else FiveCardHand.PAIR
+    if pairs:
+        return FiveCardHand.TWO_PAIR if pairs.bit_count() >= 2 else FiveCardHand.PAIR
     return FiveCardHand.HIGH_CARD

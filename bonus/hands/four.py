@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum, auto
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from bonus.cards import Card
@@ -11,6 +12,7 @@ from bonus.hands.counts import (
     RANKS_ONLY,
     ranks_mask,
     ranks_most_first,
+    ranks_of,
     straight_top,
     suit_with,
     suited_mask,
@@ -73,7 +75,7 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
     ranks = ranks_most_first(counts)
     found = {rank: ranks.count(rank) for rank in ranks}
     most = found[ranks[0]]
-    top = straight_top(ranks_mask(ranks), 4)
+    top = straight_top(ranks_mask(counts), 4)
     pairs = sorted((rank for rank, count in found.items() if count >= 2), reverse=True)
     high = sorted(found, reverse=True)
     if most == 4:
@@ -95,13 +97,13 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
 def _by_suited(mask: int) -> tuple[FourCardHand, int]:
     """Return the best four-card hand within one suit, and its strength.
 
-    ``mask`` is the bit mask of the ranks that occur in the suit.
+    ``mask`` is the mask of the ranks that occur in the suit.
     """
     top = straight_top(mask, 4)
     if top is not None:
         return _strength(FourCardHand.STRAIGHT_FLUSH, top)
-    high = [rank for rank in range(mask.bit_length() - 1, -1, -1) if mask >> rank & 1]
-    return _strength(FourCardHand.FLUSH, *high[:4])
+    high = islice(ranks_of(mask), 4)
+    return _strength(FourCardHand.FLUSH, *high)
 
 
 def _strength(hand: FourCardHand, *ranks: int) -> tuple[FourCardHand, int]:

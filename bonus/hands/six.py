@@ -9,11 +9,11 @@ from enum import StrEnum, auto
 from typing import Final
 
 from bonus.cards import ACE, Card, suit_of
-from bonus.hands.counts import suited_mask
+from bonus.hands.counts import RANK_BITS, suited_mask
 from bonus.hands.five import FiveCardHand, best_five_of
 
 _DIAMONDS: Final = 1
-_NINE_TO_ACE: Final = 0b111111 << ACE - 5
+_NINE_TO_ACE: Final = sum(1 << RANK_BITS * rank for rank in range(ACE - 5, ACE + 1))
 
 
 class SixCardHand(StrEnum):
@@ -61,9 +61,9 @@ _SIX: Final[Mapping[FiveCardHand, SixCardHand]] = {
     hand: SixCardHand.ROYAL_FLUSH if hand in _ROYALS else SixCardHand(hand.value)
     for hand in FiveCardHand
 }
-_SUPER: Final[Mapping[SixCardHand, SuperRoyalHand]] = dict(
-    zip(SixCardHand, SuperRoyalHand, strict=True)
-)
+_SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
+    hand: SuperRoyalHand(six.value) for hand, six in _SIX.items()
+}
 
 
 def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
@@ -88,7 +88,11 @@ def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
     Raises:
         ValueError: there are not six cards.
     """
-    return _SUPER[six_card_hand(cards)]
+    hand = best_five_of(cards)
+    if hand in _ROYALS and _nine_to_ace(cards):
+        diamonds = suit_of(cards[0]) == _DIAMONDS
+        return SuperRoyalHand.SUPER_ROYAL_DIAMONDS if diamonds else SuperRoyalHand.SUPER_ROYAL
+    return _SUPER[hand]
 
 
 def _nine_to_ace(cards: Sequence[Card]) -> bool:

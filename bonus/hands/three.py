@@ -101,7 +101,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 def _three(total: int) -> tuple[ThreeCardHand, int]:
     """Return the hand and the strength of three cards, from the sum of their packed numbers."""
     ranks = ranks_most_first(total)
-    top = straight_top(ranks_mask(ranks), 3)
+    top = straight_top(ranks_mask(total), 3)
     suits = total >> SUITS_FROM
     flush = suits in {3 << SUIT_BITS * suit for suit in range(len(SUITS))}
     if top == ACE and flush:

@@ -77,6 +77,10 @@ class MeterTerms:
     lucky_bonus_for_1: int
     rows: Mapping[str, Row] = field(repr=False, compare=False)
 
+    def __hash__(self) -> int:
+        """Return a hash of the fields that differ most often; all fields would take longer."""
+        return hash((self.kind, self.wager_cents, self.paytable))
+
 
 @lru_cache(maxsize=1_024)
 def meter_terms(

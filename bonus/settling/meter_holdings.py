@@ -11,7 +11,7 @@ import msgspec
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon, Settlement
+from bonus.settling.settlement_lines import Due, MeterHolding, PercentWon, Settlement
 from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
 
 
@@ -68,7 +68,7 @@ def resolve(
     settlement: Settlement,
     holdings: Mapping[MeterKind, MeterHolding],
     terms: Mapping[MeterKind, MeterTerms],
-) -> tuple[tuple[Line, ...], dict[MeterKind, MeterHolding]]:
+) -> tuple[Sequence[Due], dict[MeterKind, MeterHolding]]:
     """Return the settlement lines with their final amounts, and the meter balances after the round.
 
     The percentages are subtracted one by one, each from the balance that the meter has at that
@@ -76,14 +76,16 @@ def resolve(
     T16).
     """
     after = dict(holdings)
+    if not settlement.takes:
+        return settlement.dues, after
     share_cents: list[int] = []
     for take in settlement.takes:
         share, after[take.meter] = take_off(after[take.meter], take, terms[take.meter])
         share_cents.append(share)
-    lines = tuple(
-        due.line
+    final = [
+        due
         if due.take is None
-        else msgspec.structs.replace(due.line, paid=share_cents[due.take])
+        else Due(msgspec.structs.replace(due.line, paid=share_cents[due.take]))
         for due in settlement.dues
-    )
-    return lines, after
+    ]
+    return final, after

@@ -17,10 +17,11 @@ equal hands, a hand that equals the dealer's hand must not be declared to win no
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations, islice
 from math import comb
 from typing import Final
+
+from msgspec.structs import replace
 
 from bonus.cards import DECK, Card, card_name
 from bonus.law.meter_terms import MeterTerms

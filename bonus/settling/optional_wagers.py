@@ -5,69 +5,66 @@ Each has a posted paytable. They are settled under 649a.11(c)(4) and (6), 679a.1
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from bonus.cards import rank_of
-from bonus.law.chapter_file import CardsOf
-from bonus.settling.payouts import Judge, PayRow, Turns
+from bonus.law.meter_terms import MeterTerms
+from bonus.settling.payouts import Decision, JudgedCards, PlainLines, Turns, decided
 from bonus.settling.rounds import RoundPosition
-from bonus.wagers import PaidFrom
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import MeterKind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OptionalWager:
     """The step of settlement for an optional wager that feeds no meter.
 
     Attributes:
         wager: the name of the wager.
-        judge: function that returns the hand that cards form.
-        cards: the cards that form the hand.
-        names: the name of each hand in the paytable.
-        rows: the payout of each hand that the paytable pays.
-        paid_from: the source of the payouts.
-        collected: the subsection under which a losing wager is collected.
-        forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
-            forfeit it.
+        judged: the cards that decide the wager.
+        by_hand: the decision about the wager for each hand of its ranking.
+        lost: the decision about a hand that was declared to win nothing.
+        folded: the decision about a folded hand; None if a fold does not forfeit the wager.
         fourth_rank: the rank of a fourth card that changes the payouts; None if the payouts do not
             depend on a fourth card.
-        fourth_rows: the payouts if the fourth card has the rank ``fourth_rank``; None if
-            ``fourth_rank`` is None.
+        by_hand_fourth: the decisions if the fourth card has the rank ``fourth_rank``.
     """
 
     wager: str
-    judge: Judge
-    cards: CardsOf
-    names: Mapping[str, str]
-    rows: Mapping[str, PayRow]
-    paid_from: PaidFrom
-    collected: str
-    forfeited: str
-    fourth_rank: int | None = None
-    fourth_rows: Mapping[str, PayRow] | None = None
+    judged: JudgedCards
+    by_hand: Mapping[str, Decision]
+    lost: Decision
+    folded: Decision | None
+    fourth_rank: int | None
+    by_hand_fourth: Mapping[str, Decision]
+
+    def plain(
+        self, position: int, wagers: Mapping[str, int], _: Mapping[MeterKind, MeterTerms]
+    ) -> PlainLines | None:
+        """Return the lines, if no fourth card matters."""
+        if self.wager not in wagers or self.fourth_rank is not None:
+            return None
+        cents = wagers[self.wager]
+        return self.judged, cents, partial(self._plain_line, position, cents)
+
+    def _plain_line(self, position: int, wagered_cents: int, hand: str) -> Line | None:
+        decision = self.by_hand[hand]
+        return None if decision.limited else decided(decision, position, wagered_cents)
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager at a position, whatever the result of the Ante is."""
-        cents = box.wagers.get(self.wager)
-        if cents is None:
+        if self.wager not in box.wagers:
             return
-        if box.folded and self.forfeited:
-            turns.collect(box, self.wager, self.forfeited)
-            return
-        if box.no_win:
-            turns.collect(box, self.wager, self.collected)
-            return
-        hand = turns.hand(self.judge, self.cards, box)
-        row = self._rows(turns, box).get(hand)
-        if row is None:
-            turns.collect(box, self.wager, self.collected, self.names[hand])
+        if box.folded and self.folded:
+            turns.settle(self.folded)
+        elif box.no_win:
+            turns.settle(self.lost)
         else:
-            turns.pay(box, self.wager, row, self.paid_from, cents, is_wager=True)
-
-    def _rows(self, turns: Turns, box: RoundPosition) -> Mapping[str, PayRow]:
-        """Return the payouts that apply at a position.
-
-        The fourth card only selects the payouts, and is not part of the hand (679a.11(d)(2)(ii),
-        reading P5).
-        """
-        if self.fourth_rows is None or rank_of(turns.fourth_card(box)) != self.fourth_rank:
-            return self.rows
-        return self.fourth_rows
+            hand = turns.hand(self.judged)
+            # The fourth card only selects the payouts, and is not part of the hand
+            # (679a.11(d)(2)(ii), reading P5).
+            fourth = self.fourth_rank
+            if fourth is None or rank_of(turns.fourth_card()) != fourth:
+                turns.settle(self.by_hand[hand])
+            else:
+                turns.settle(self.by_hand_fourth[hand])

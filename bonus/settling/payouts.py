@@ -4,39 +4,82 @@ The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressi
 ``hand_bonus``. At each position, all steps are done before the next position is settled.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Final, Protocol
 
+import msgspec
+
 from bonus.cards import Card
+from bonus.hands.rankings import Compare
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import Round, RoundError, RoundPosition
-from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
+from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, encode_line
 from bonus.wagers import MeterKind, PaidFrom
 
 Judge = Callable[[Sequence[Card]], str]
 
 
-@dataclass(frozen=True, slots=True)
-class PayRow:
-    """Payout of a hand for a wager that feeds no meter.
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedCards:
+    """The cards that decide a wager, and the function that returns the hand that they form.
+
+    ``Turns`` finds a hand by this object's identity. So only ``judged_cards`` makes these objects.
+    """
+
+    judge: Judge
+    cards: CardsOf
+
+
+@cache
+def judged_cards(judge: Judge, cards: CardsOf) -> JudgedCards:
+    """Return the same object for the same function and cards."""
+    return JudgedCards(judge, cards)
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Decision of a rule about a wager, or about a bonus paid with it, for one hand.
+
+    The decisions of a casino table are made once, when its rules are built. A settlement line needs
+    in addition only the position and the amount of the wager. Decisions are compared by identity.
 
     Attributes:
-        hand: the name of the hand in the paytable.
+        wager: the name of the wager on whose amount the decision is based.
+        item: the name of the wager or bonus in settlement lines.
+        outcome: paid, returned or collected.
+        hand: the name of the hand in the paytable; None if no hand was turned up.
+        rule: the subsection that decides.
         times: the multiple of the wager that is paid.
-        stake_back: true if the wager is returned in addition to the payout (reading G2).
+        stake_back: true if the wager is returned (reading G2).
         sum_cents: a fixed sum that is paid instead of a multiple, in cents; 0 if there is none.
-        rule: the subsection of the payout.
+        paid_from: the source of the payout; None if nothing is paid.
         limited: true if the aggregate payout limit covers the payout.
     """
 
-    hand: str
-    times: int
-    stake_back: bool
-    sum_cents: int
+    wager: str
+    item: str
+    outcome: Outcome
+    hand: str | None
     rule: str
+    times: int = 0
+    stake_back: bool = False
+    sum_cents: int = 0
+    paid_from: PaidFrom | None = None
     limited: bool = False
+
+
+def collected(wager: str, rule: str, hand: str | None = None) -> Decision:
+    """Return the decision that a wager is collected."""
+    return Decision(wager=wager, item=wager, outcome=Outcome.COLLECTED, hand=hand, rule=rule)
+
+
+def returned(wager: str, rule: str, hand: str | None = None) -> Decision:
+    """Return the decision that a wager is returned to the player."""
+    return Decision(
+        wager=wager, item=wager, outcome=Outcome.RETURNED, hand=hand, rule=rule, stake_back=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +94,28 @@ class PayoutLimit:
     limit_cents: int
 
 
+PlainLines = tuple[JudgedCards, int, Callable[[str], Line | None]]
+"""The cards that decide a wager, its amount in cents, and a function from the hand to its line.
+
+The function returns None if the line also depends on other facts of the round.
+"""
+
+
 class SettlingStep(Protocol):
     """A step of settlement: one kind of wager, which the dealer settles at each position."""
 
+    def plain(
+        self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
+    ) -> PlainLines | None:
+        """Return the lines that ``settle`` adds, if the position's hand is turned up.
+
+        The result is None if the hand alone never decides the line.
+        """
+
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
-        """Settle this kind of wager at one position."""
+        """Settle this kind of wager at the position ``box``, whose turn it is."""
+
+    def __hash__(self) -> int: ...
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
@@ -69,10 +129,19 @@ def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
 class Turns:
     """State of a round while it is settled.
 
-    ``takes`` are the percentages that the round wins from meters. ``divided_take`` is None until a
-    jackpot on the dealer's hand is won. Then it is the index of this jackpot in ``takes``.
-    ``had_share`` are the players who have received their share of that jackpot (reading T17).
+    ``made`` are the names of all wagers of the round. ``box`` is the position whose turn it is.
+    ``hands`` are the hands that were named at this position. ``shown`` is true if its hand stays on
+    the table and is turned up (reading T8). ``takes`` are
+    the percentages that the round wins from meters. ``divided_take`` is None until a jackpot on the
+    dealer's hand is won. Then it is the index of this jackpot in ``takes``. ``had_share`` are the
+    players who have received their share of that jackpot (reading T17).
     """
+
+    __slots__ = (
+        *("box", "divided_take", "dues", "had_share", "hands", "made", "played", "shown", "takes"),
+        *("terms", "_boxes", "_dealer_hands", "_dealer_piles", "_dealer_strength", "_limit"),
+        *("_limited_cents", "_others", "_piles", "_survivors"),
+    )
 
     def __init__(
         self,
@@ -82,162 +151,158 @@ class Turns:
         limit: PayoutLimit | None = None,
     ) -> None:
         self.played: Final = played
-        self.boxes: Final = paying_order(played.positions)
         self.terms: Final = terms
         self.dues: Final[list[Due]] = []
         self.takes: Final[list[PercentWon]] = []
         self.divided_take: int | None = None
         self.had_share: Final[set[str | int]] = set()
+        self._boxes = paying_order(played.positions)
+        self.made: Final = frozenset().union(*[box.wagers for box in self._boxes])
         self._survivors = survivors
         self._limit = limit
         self._limited_cents: dict[str | int, int] = {}
-        self._hands: dict[tuple[Judge, CardsOf, int], str] = {}
-        self._bettors: dict[str, list[RoundPosition]] = {}
+        self.hands: dict[JudgedCards, str] = {}
+        self._dealer_hands: dict[JudgedCards, str] = {}
+        self._dealer_strength: int | None = None
+        self._piles: dict[CardsOf, tuple[Card, ...]] = {}
+        self._dealer_piles: dict[CardsOf, tuple[Card, ...]] = {}
+        self._others: dict[CardsOf, tuple[Card, ...]] = {}
+        if played.dealer is not None:
+            self._others["hand_and_dealer"] = played.dealer
+        if played.community is not None:
+            self._others["hand_and_community"] = played.community
+        if played.all_six_card is not None:
+            self._others["hand_and_all_six"] = (played.all_six_card,)
+        if played.dealer is not None and played.community is not None:
+            self._dealer_piles["dealer_and_community"] = played.dealer + played.community
 
-    def shows_cards(self, box: RoundPosition) -> bool:
-        """Return whether a position's hand stays on the table and is turned up (reading T8)."""
-        return box.shows_cards(self._survivors)
+    def boxes(self) -> Iterator[RoundPosition]:
+        """Begin the turn of each position, in paying order."""
+        for box in self._boxes:
+            self.box = box
+            self.shown = box.shows_cards(self._survivors)
+            self.hands = self._dealer_hands.copy()
+            self._piles = self._dealer_piles.copy()
+            own = box.cards
+            if own is not None:
+                self._piles["hand"] = own
+                for cards, others in self._others.items():
+                    self._piles[cards] = own + others
+            yield box
 
     def bettors(self, wager: str) -> list[RoundPosition]:
         """Return the positions that made a wager, in paying order."""
-        found = self._bettors.get(wager)
-        if found is None:
-            found = self._bettors[wager] = [box for box in self.boxes if wager in box.wagers]
-        return found
+        return [box for box in self._boxes if wager in box.wagers]
 
-    def hand(self, judge: Judge, cards: CardsOf, box: RoundPosition) -> str:
-        """Return the name, in its ranking, of the hand that decides a wager at a position.
+    def hand(self, judged: JudgedCards) -> str:
+        """Return the name, in its ranking, of the hand that decides a wager at the position.
 
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        key = (judge, cards, 0 if cards == "dealer_and_community" else box.position)
-        hand = self._hands.get(key)
+        hand = self.hands.get(judged)
         if hand is None:
-            hand = self._hands[key] = judge(self.cards(cards, box))
+            hand = self.hands[judged] = judged.judge(self.cards(judged.cards))
+            if judged.cards in self._dealer_piles:
+                self._dealer_hands[judged] = hand
         return hand
 
-    def cards(self, cards: CardsOf, box: RoundPosition) -> tuple[Card, ...]:
-        """Return the cards that decide a wager at a position.
+    def cards(self, cards: CardsOf) -> tuple[Card, ...]:
+        """Return the cards that decide a wager at the position.
 
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        played = self.played
-        match cards:
-            case "hand":
-                return turned_up(box)
-            case "hand_and_dealer":
-                return (*turned_up(box), *self.dealer())
-            case "hand_and_community":
-                return (*turned_up(box), *self.community())
-            case "dealer_and_community":
-                return (*self.dealer(), *self.community())
-            case "hand_and_all_six":
-                if played.all_six_card is None:
-                    message = "the All-Six Bonus card is missing"
-                    raise RoundError("cards_missing", message, "all_six_card")
-                return (*turned_up(box), played.all_six_card)
+        found = self._piles.get(cards)
+        if found is None:
+            raise self._missing(cards)
+        return found
 
-    def dealer(self) -> tuple[Card, ...]:
-        """Return the dealer's hand."""
-        if self.played.dealer is None:
-            raise RoundError("cards_missing", "the dealer's hand is missing", "dealer")
-        return self.played.dealer
+    def dealer_strength(self, compare: Compare) -> int:
+        """Return the strength of the dealer's hand; a chapter has only one ``compare``."""
+        if self._dealer_strength is None:
+            if self.played.dealer is None:
+                raise self._missing("hand_and_dealer")
+            self._dealer_strength = compare(self.played.dealer)[1]
+        return self._dealer_strength
 
-    def community(self) -> tuple[Card, ...]:
-        """Return the two community cards."""
-        if self.played.community is None:
-            raise RoundError("community_missing", "the community cards are missing", "community")
-        return self.played.community
+    def _missing(self, cards: CardsOf) -> RoundError:
+        """Return the error for cards that were not dealt."""
+        if cards != "dealer_and_community" and self.box.cards is None:
+            at = self.box.position
+            message = f"the hand of position {at} must be turned up, but has no cards"
+            return RoundError("cards_missing", message)
+        if cards == "hand_and_all_six":
+            return RoundError("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
+        if self.played.dealer is None and cards != "hand_and_community":
+            return RoundError("cards_missing", "the dealer's hand is missing", "dealer")
+        return RoundError("community_missing", "the community cards are missing", "community")
 
-    def fourth_card(self, box: RoundPosition) -> Card:
-        """Return the fourth card that a position has for the Pair Bonus (reading P5).
+    def fourth_card(self) -> Card:
+        """Return the fourth card that the position has for the Pair Bonus (reading P5).
 
         If the table has dealt one community card for all Pair Bonuses, return that card. If not,
         return the position's own card.
         """
         card = self.played.pair_bonus_community_card
         if card is None:
-            card = box.fourth_card
+            card = self.box.fourth_card
         if card is None:
-            raise RoundError("cards_missing", f"position {box.position} has no fourth card")
+            raise RoundError("cards_missing", f"position {self.box.position} has no fourth card")
         return card
 
-    def pay(
-        self,
-        box: RoundPosition,
-        item: str,
-        row: PayRow,
-        paid_from: PaidFrom,
-        wagered_cents: int,
-        *,
-        is_wager: bool,
-    ) -> None:
-        """Pay a wager or a bonus of a position, according to a row of its paytable.
+    def settle(self, decision: Decision) -> None:
+        """Add the settlement line of a decision about the position's wager.
 
-        If the payout limit covers the row, the payout is limited to what remains of the player's
-        limit. If the item is a wager, the row can also return this wager. A bonus that is not a
-        wager has no stake to return (reading G2).
+        If the payout limit covers the payout, it is limited to what remains of the player's limit.
         """
-        paid_cents = row.sum_cents or row.times * wagered_cents
-        rule = row.rule
-        if row.limited and self._limit is not None:
-            left_cents = self._limit.limit_cents - self._limited_cents.get(box.player, 0)
-            if paid_cents > left_cents:
-                paid_cents, rule = left_cents, self._limit.rule
-            self._limited_cents[box.player] = self._limit.limit_cents - left_cents + paid_cents
-        self.dues.append(
-            Due(
-                Line(
-                    position=box.position,
-                    item=item,
-                    outcome=Outcome.PAID,
-                    hand=row.hand,
-                    wagered=wagered_cents,
-                    paid=paid_cents,
-                    returned=wagered_cents if is_wager and row.stake_back else 0,
-                    paid_from=paid_from if paid_cents else None,
-                    rule=rule,
-                )
-            )
-        )
+        box = self.box
+        due = _due(decision, box.position, box.wagers[decision.wager])
+        if decision.limited and self._limit is not None:
+            due = self._limited(due, box.player, self._limit)
+        self.dues.append(due)
 
-    def give_back(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
-        """Return a wager of a position to the player."""
-        self._settle(box, wager, Outcome.RETURNED, rule, hand)
+    def collect(self, wager: str, rule: str, hand: str | None = None) -> None:
+        """Collect a wager of the position."""
+        self._settle_once(collected(wager, rule, hand))
 
-    def collect(self, box: RoundPosition, wager: str, rule: str, hand: str | None = None) -> None:
-        """Collect a wager of a position."""
-        self._settle(box, wager, Outcome.COLLECTED, rule, hand)
+    def give_back(self, wager: str, rule: str) -> None:
+        """Return a wager of the position to the player."""
+        self._settle_once(returned(wager, rule))
 
-    def _settle(
-        self, box: RoundPosition, wager: str, outcome: Outcome, rule: str, hand: str | None
-    ) -> None:
-        wagered_cents = box.wagers[wager]
-        self.dues.append(
-            Due(
-                Line(
-                    position=box.position,
-                    item=wager,
-                    outcome=outcome,
-                    hand=hand,
-                    wagered=wagered_cents,
-                    paid=0,
-                    returned=wagered_cents if outcome is Outcome.RETURNED else 0,
-                    rule=rule,
-                )
-            )
-        )
+    def _settle_once(self, decision: Decision) -> None:
+        """Add the line of a decision that is not kept, so its line is not kept either."""
+        cents = self.box.wagers[decision.wager]
+        self.dues.append(Due(decided(decision, self.box.position, cents)))
+
+    def _limited(self, due: Due, player: str | int, limit: PayoutLimit) -> Due:
+        left_cents = limit.limit_cents - self._limited_cents.get(player, 0)
+        if due.line.paid > left_cents:
+            source = due.line.paid_from if left_cents else None
+            limited = {"paid": left_cents, "paid_from": source, "rule": limit.rule}
+            due = Due(msgspec.structs.replace(due.line, **limited))
+        self._limited_cents[player] = limit.limit_cents - left_cents + due.line.paid
+        return due
 
 
-def turned_up(box: RoundPosition) -> tuple[Card, ...]:
-    """Return the cards of a hand that stays on the table.
+def decided(decision: Decision, position: int, wagered_cents: int) -> Line:
+    """Return the settlement line of a decision, without the payout limit."""
+    paid_cents = decision.sum_cents or decision.times * wagered_cents
+    return Line(
+        position=position,
+        item=decision.item,
+        outcome=decision.outcome,
+        hand=decision.hand,
+        wagered=wagered_cents,
+        paid=paid_cents,
+        returned=wagered_cents if decision.stake_back else 0,
+        paid_from=decision.paid_from if paid_cents else None,
+        rule=decision.rule,
+    )
 
-    Raises:
-        RoundError: the position has no cards.
-    """
-    if box.cards is None:
-        message = f"the hand of position {box.position} must be turned up, but has no cards"
-        raise RoundError("cards_missing", message)
-    return box.cards
+
+# Players often repeat their wagers, so the same lines occur again. Their text is about 2 MB.
+@lru_cache(maxsize=4_096)
+def _due(decision: Decision, position: int, wagered_cents: int) -> Due:
+    line = decided(decision, position, wagered_cents)
+    return Due(line, text=encode_line(line))

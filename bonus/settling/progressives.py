@@ -1,27 +1,31 @@
-"""The three progressive wagers with Envy Bonuses: 649a.11(c)(5), (7) and (9)."""
+"""The wagers that feed a meter: 649a.11(c)(5), (7), (8) and (9).
 
+The player's hand decides them.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.settling.payouts import Judge, Turns
+from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
 from bonus.wagers import MeterKind, PaidFrom
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProgressiveWager:
-    """The step of settlement for a progressive wager and its Envy Bonuses.
+    """The step of settlement for a wager that feeds a meter, and its Envy Bonuses.
 
-    A player's hand can bring an Envy Bonus to every other player who made the wager.
+    A player's hand can bring an Envy Bonus to every other player who made the wager. The Five Card
+    Hand Bonus on the player's own hand brings none.
 
     Attributes:
         wager: the name of the wager.
         meter: the kind of meter that the wager feeds.
         envy: the name of the Envy Bonuses in settlement lines.
-        judge: function that returns the hand that cards form.
-        cards: the cards that form the hand.
+        judged: the cards that decide the wager.
         forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
             forfeit it.
     """
@@ -29,9 +33,18 @@ class ProgressiveWager:
     wager: str
     meter: MeterKind
     envy: str
-    judge: Judge
-    cards: CardsOf
+    judged: JudgedCards
     forfeited: str
+
+    def plain(
+        self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
+    ) -> PlainLines | None:
+        """Return the lines of hands that win no jackpot and bring no Envy Bonus."""
+        if self.wager not in wagers:
+            return None
+        cents = wagers[self.wager]
+        line_of = partial(plain_line, self.wager, terms[self.meter], position, cents)
+        return self.judged, cents, line_of
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
@@ -41,22 +54,19 @@ class ProgressiveWager:
         win nothing brings no Envy Bonus. The dealer's hand brings no Envy Bonus, because only the
         hands of positions are settled here (reading T12).
         """
-        bettors = turns.bettors(self.wager)
-        if not bettors:
+        if self.wager not in turns.made:
             return
         terms = turns.terms[self.meter]
-        row = None
-        if turns.shows_cards(box):
-            row = terms.rows[turns.hand(self.judge, self.cards, box)]
+        row = terms.rows[turns.hand(self.judged)] if turns.shown else None
         if self.wager in box.wagers:
             if box.no_win:
-                turns.collect(box, self.wager, terms.rule)
+                turns.collect(self.wager, terms.rule)
             elif row is None or (box.folded and self.forfeited):
-                turns.collect(box, self.wager, self.forfeited)
+                turns.collect(self.wager, self.forfeited)
             else:
-                pay_row(turns, box, self.wager, row, terms)
+                settle_row(turns, self.wager, row, terms)
         if row is not None and row.envy_cents:
-            for other in bettors:
+            for other in turns.bettors(self.wager):
                 if other.player != box.player:
                     self._pay_envy(turns, other, row, terms, box.position)
 
@@ -78,31 +88,42 @@ class ProgressiveWager:
         turns.dues.append(Due(line))
 
 
-def pay_row(
-    turns: Turns,
-    box: RoundPosition,
-    wager: str,
-    row: Row,
-    terms: MeterTerms,
-    *,
-    take: int | None = None,
+def settle_row(
+    turns: Turns, wager: str, row: Row, terms: MeterTerms, *, take: int | None = None
 ) -> None:
-    """Pay a wager that feeds a meter, according to the paytable row of its hand.
+    """Settle a wager that feeds a meter, according to the paytable row of its hand.
 
-    If the row pays nothing, the wager is collected. If the row pays a percentage of the meter, the
-    payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)). If the percentage was
-    recorded earlier, ``take`` is its index in the recorded percentages, and the payout is one share
-    of it. If ``take`` is None, the percentage is recorded now.
+    If the row pays a percentage of the meter, the percentage was recorded earlier, and ``take`` is
+    its index in the recorded percentages. The payout is then one share of it. If ``take`` is None,
+    the percentage is recorded now.
     """
-    if not row.for_1 and not row.percent:
-        turns.collect(box, wager, terms.rule, row.hand)
-        return
     if row.percent and take is None:
         turns.takes.append(PercentWon(terms.kind, row.percent))
         take = len(turns.takes) - 1
-    wagered_cents = box.wagers[wager]
-    line = Line(
-        position=box.position,
+    box = turns.box
+    turns.dues.append(Due(_row_line(wager, row, terms, box.position, box.wagers[wager]), take))
+
+
+def plain_line(
+    wager: str, terms: MeterTerms, position: int, wagered_cents: int, hand: str
+) -> Line | None:
+    """Return the line of a hand that wins no jackpot and brings no Envy Bonus, or None."""
+    row = terms.rows[hand]
+    if row.percent or row.envy_cents:
+        return None
+    return _row_line(wager, row, terms, position, wagered_cents)
+
+
+def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
+    """Return the line of a wager that feeds a meter.
+
+    If the row of its hand pays nothing, the wager is collected. If the row pays a percentage of the
+    meter, the payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    """
+    if not row.for_1 and not row.percent:
+        return decided(collected(wager, terms.rule, row.hand), position, wagered_cents)
+    return Line(
+        position=position,
         item=wager,
         outcome=Outcome.PAID,
         hand=row.hand,
@@ -113,4 +134,3 @@ def pay_row(
         percent=row.percent or None,
         rule=terms.rule,
     )
-    turns.dues.append(Due(line, take))

@@ -5,15 +5,16 @@ the subsection that forbids it. Settlement relies on these checks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from bonus.cards import Card, card_name
 from bonus.errors import nearest
-from bonus.law.chapter_file import Main
+from bonus.law.chapter_file import CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.no_win import check_no_win
 from bonus.settling.rounds import Round, RoundError, RoundPosition, refuse
-from bonus.settling.table_rules import Placing, TableRules
+from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
@@ -23,6 +24,8 @@ A payout of this wager, at any odds of a chapter, stays below 2**53 cents.
 """
 
 Terms = Mapping[MeterKind, MeterTerms]
+
+_KINDS: Final = tuple(MeterKind)
 
 
 def check_wagers(
@@ -47,6 +50,7 @@ def check_wagers(
     """
     errors: list[RoundError] = []
     seen: set[int] = set()
+    prices_cents = tuple([terms[kind].wager_cents if kind in terms else None for kind in _KINDS])
     positions_max = rules.chapter.deal.positions
     for index, box in enumerate(positions):
         if not 1 <= box.position <= positions_max:
@@ -57,79 +61,99 @@ def check_wagers(
             message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
             errors.append(RoundError("position_twice", message, f"positions[{index}].position"))
         seen.add(box.position)
-        for wager in box.wagers:
-            try:
-                _check_wager(box, wager, rules, terms, index)
-            except RoundError as error:
-                errors.append(error)
-        if rules.whole:
-            try:
-                _check_main(box, rules, index, decided=decided)
-                _check_bounds(box, rules, index)
-            except RoundError as error:
-                errors.append(error)
+        try:
+            _check_position(rules, prices_cents, tuple(box.wagers.items()), box.folded, decided)
+        except RoundError as error:
+            errors += [
+                RoundError(each.code, each.message, f"positions[{index}].{each.field}")
+                for each in error.all
+            ]
     refuse(errors)
 
 
-def _check_wager(
-    box: RoundPosition, wager: str, rules: TableRules, terms: Terms, index: int
+# Players often repeat their wagers. So the wagers that were accepted are kept, and are accepted
+# again without a check. Refused wagers are not kept.
+@lru_cache(maxsize=8_192)
+def _check_position(
+    rules: TableRules,
+    prices_cents: tuple[int | None, ...],
+    placed: tuple[tuple[str, int], ...],
+    folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
+    decided: bool,  # noqa: FBT001
 ) -> None:
-    cents = box.wagers[wager]
-    placing = rules.placings.get(wager)
-    if placing is None:
-        meant = nearest(wager, rules.placings)
-        message = f"{wager!r} is not a wager of {rules.chapter.game}{meant}"
-        raise RoundError("unknown_wager", message, _field(index, wager))
-    if placing.choice:
-        message = (
-            f"{wager} is not offered: the table has chosen no {placing.choice} of "
-            f"{placing.choice_rule}"
-        )
-        raise RoundError("not_offered", message, _field(index, wager))
-    if placing.meter is not None:
-        _check_amount(wager, cents, placing, terms, index)
-    elif not 1 <= cents <= WAGER_CENTS_MAX:
-        message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
-        raise RoundError("bad_amount", message, _field(index, wager))
-    if rules.whole and placing.needs and not any(need in box.wagers for need in placing.needs):
-        needs = " or ".join(placing.needs)
-        message = f"{wager} without {needs}: it is an additional wager ({placing.rule})"
-        raise RoundError("wager_missing", message, _field(index, wager))
+    """Check the wagers of one position; ``prices_cents`` are the wagers of the meters ``_KINDS``.
 
-
-def _check_amount(wager: str, cents: int, placing: Placing, terms: Terms, index: int) -> None:
-    kind = placing.meter
-    if kind is None or kind not in terms:
-        message = f"{wager}: there is no {kind} meter here ({placing.rule})"
-        raise RoundError("unknown_meter", message, _field(index, wager))
-    wager_cents = terms[kind].wager_cents
-    if cents != wager_cents:
-        message = f"{wager} of {cents} cents: the meter is for {wager_cents} ({placing.rule})"
-        raise RoundError("wrong_amount", message, _field(index, wager))
-
-
-def _check_main(box: RoundPosition, rules: TableRules, index: int, *, decided: bool) -> None:
-    """Check the player's decision after the deal: a fold, or a wager of an allowed amount.
-
-    649a.11(b), 679a.11(b), 682a.11(b).
+    Raises:
+        RoundError: as ``check_wagers``; the fields are relative to the position.
     """
-    main = rules.chapter.main
-    stake, follow = box.wagers.get(main.stake), box.wagers.get(main.follow)
-    if box.folded:
+    wagers = dict(placed)
+    errors = list(_wager_errors(wagers, rules, dict(zip(_KINDS, prices_cents, strict=True))))
+    if rules.whole:
+        main = _main_error(wagers, rules.chapter.main, folded=folded, decided=decided)
+        if error := main or _bound_error(wagers, rules):
+            errors.append(error)
+    refuse(errors)
+
+
+def _wager_errors(
+    wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[MeterKind, int | None]
+) -> Iterator[RoundError]:
+    """Yield the first error of each wager of a position."""
+    for wager, cents in wagers.items():
+        placing = rules.placings.get(wager)
+        if placing is None:
+            meant = nearest(wager, rules.placings)
+            code = "unknown_wager"
+            message = f"{wager!r} is not a wager of {rules.chapter.game}{meant}"
+        elif placing.choice:
+            code = "not_offered"
+            message = (
+                f"{wager} is not offered: the table has chosen no {placing.choice} of "
+                f"{placing.choice_rule}"
+            )
+        elif placing.meter is not None and prices_cents[placing.meter] is None:
+            code = "unknown_meter"
+            message = f"{wager}: there is no {placing.meter} meter here ({placing.rule})"
+        elif placing.meter is not None and cents != prices_cents[placing.meter]:
+            price = f"the meter is for {prices_cents[placing.meter]} ({placing.rule})"
+            code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
+        elif placing.meter is None and not 1 <= cents <= WAGER_CENTS_MAX:
+            code = "bad_amount"
+            message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
+        elif rules.whole and placing.needs and wagers.keys().isdisjoint(placing.needs):
+            needs = " or ".join(placing.needs)
+            code = "wager_missing"
+            message = f"{wager} without {needs}: it is an additional wager ({placing.rule})"
+        else:
+            continue
+        yield RoundError(code, message, f"wagers.{wager}")
+
+
+def _main_error(
+    wagers: Mapping[str, int], main: Main, *, folded: bool, decided: bool
+) -> RoundError | None:
+    """Return the error of the player's decision after the deal, or None.
+
+    The player must fold, or make a wager of an allowed amount: 649a.11(b), 679a.11(b), 682a.11(b).
+    """
+    stake, follow = wagers.get(main.stake), wagers.get(main.follow)
+    field = f"wagers.{main.follow}"
+    if folded:
         if follow is not None:
             message = f"a {main.follow} after a fold: a fold ends participation ({main.asking})"
-            raise RoundError("after_fold", message, _field(index, main.follow))
-        if box.wagers and stake is None:
+            return RoundError("after_fold", message, field)
+        if wagers and stake is None:
             message = f"a fold without an {main.stake}: nothing to fold ({main.asking})"
-            raise RoundError("nothing_folded", message, f"positions[{index}].folded")
+            return RoundError("nothing_folded", message, "folded")
     if stake is None:
-        return
+        return None
     if follow is None:
-        if decided and not box.folded:
+        if decided and not folded:
             message = f"an {main.stake} needs a {main.follow} or a fold ({main.asking})"
-            raise RoundError("undecided", message, _field(index, main.follow))
+            return RoundError("undecided", message, field)
     elif follow not in [times * stake for times in main.times]:
-        raise RoundError("wrong_amount", _wrong_follow(main, follow), _field(index, main.follow))
+        return RoundError("wrong_amount", _wrong_follow(main, follow), field)
+    return None
 
 
 def _wrong_follow(main: Main, cents: int) -> str:
@@ -142,18 +166,19 @@ def _wrong_follow(main: Main, cents: int) -> str:
     return f"{main.follow} of {cents} cents: it {be} ({main.placing})"
 
 
-def _check_bounds(box: RoundPosition, rules: TableRules, index: int) -> None:
-    """Check the limits that a table's version of the game sets for wagers (649a.7(e)).
+def _bound_error(wagers: Mapping[str, int], rules: TableRules) -> RoundError | None:
+    """Return the error of a wager above a limit of the table's version (649a.7(e)), or None.
 
     Each of these limits allows a wager only up to a multiple of another wager.
     """
     for bound in rules.bounds:
-        cents, of_cents = box.wagers.get(bound.wager, 0), box.wagers.get(bound.of, 0)
+        cents, of_cents = wagers.get(bound.wager, 0), wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
             rule = rules.version.rule if rules.version else ""
             least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "at least as high"
             message = f"{bound.wager} of {cents} cents: its {bound.of} must be {least} ({rule})"
-            raise RoundError("wrong_amount", message, _field(index, bound.wager))
+            return RoundError("wrong_amount", message, f"wagers.{bound.wager}")
+    return None
 
 
 def check_cards(played: Round, rules: TableRules) -> None:
@@ -169,21 +194,12 @@ def check_cards(played: Round, rules: TableRules) -> None:
     errors: list[RoundError] = []
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
-        try:
-            _check_hand(played, rules, box, index, seen)
-        except RoundError as error:
+        if error := _hand_error(played, rules, box, index, seen):
             errors.append(error)
     for field, cards in _table_cards(played):
-        try:
-            _check_unseen(cards, seen, rules, field)
-        except RoundError as error:
+        if error := _twice_error(cards, seen, rules, field):
             errors.append(error)
-    for index, box in enumerate(played.positions):
-        for wager in box.wagers:
-            try:
-                _check_dealt(played, rules, box, wager, index)
-            except RoundError as error:
-                errors.append(error)
+    errors += _undealt_errors(played, rules)
     lucky = played.draw.lucky_position
     if isinstance(lucky, int) and not 1 <= lucky <= rules.chapter.deal.positions:
         message = f"no table has a position {lucky}"
@@ -191,30 +207,33 @@ def check_cards(played: Round, rules: TableRules) -> None:
     refuse(errors)
 
 
-def _check_hand(
+def _hand_error(
     played: Round, rules: TableRules, box: RoundPosition, index: int, seen: set[Card]
-) -> None:
-    """Check the cards of one position."""
-    if box.no_win:
-        _check_declared(box, index)
+) -> RoundError | None:
+    """Return the first error of the cards of one position, or None."""
+    if box.no_win and (error := _declared_error(box, index)):
+        return error
     if box.cards is not None:
-        _check_unseen(box.cards, seen, rules, f"positions[{index}].cards")
+        if error := _twice_error(box.cards, seen, rules, f"positions[{index}].cards"):
+            return error
     elif _needs_hand(box, played, rules):
         rule = rules.chapter.main.asking
         message = f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
-        raise RoundError("cards_missing", message, f"positions[{index}].cards")
-    if box.fourth_card is not None:
-        _check_unseen([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
+        return RoundError("cards_missing", message, f"positions[{index}].cards")
+    if box.fourth_card is None:
+        return None
+    return _twice_error([box.fourth_card], seen, rules, f"positions[{index}].fourth_card")
 
 
-def _check_declared(box: RoundPosition, index: int) -> None:
-    """Check that a hand that was declared to win nothing has no cards and is not folded."""
+def _declared_error(box: RoundPosition, index: int) -> RoundError | None:
+    """Return the error of a declared hand that has cards or is folded, or None."""
     if box.cards is not None:
         message = f"position {box.position} is declared to win nothing, so its cards are left out"
-        raise RoundError("no_win_with_cards", message, f"positions[{index}].no_win")
+        return RoundError("no_win_with_cards", message, f"positions[{index}].no_win")
     if box.folded:
         message = f"position {box.position} folded, so it is not declared to win nothing"
-        raise RoundError("no_win_folded", message, f"positions[{index}].no_win")
+        return RoundError("no_win_folded", message, f"positions[{index}].no_win")
+    return None
 
 
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
@@ -236,29 +255,49 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
     return box.shows_cards(rules.survivors)
 
 
-def _check_dealt(
-    played: Round, rules: TableRules, box: RoundPosition, wager: str, index: int
-) -> None:
-    """Check that the cards that decide a wager, other than the player's hand, were dealt."""
-    placing = rules.placings.get(wager)
-    deal = rules.chapter.deal
-    if placing is None:
-        return  # `check_wagers` refuses the wager
-    if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
+def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
+    """Yield an error for each wager whose cards, other than the player's hand, were not dealt."""
+    missing = _missing(played)
+    no_common = played.pair_bonus_community_card is None
+    settled = rules.chapter.irregular.settled if played.dealer_exposed else rules.placings
+    undealt = {
+        wager: placing
+        for wager, placing in rules.placings.items()
+        if placing.cards in missing or (placing.fourth_card and no_common)
+        if wager in settled
+    }
+    if not undealt:
         return
-    if placing.cards in {"hand_and_community", "dealer_and_community"} and not played.community:
-        message = f"{wager}: the two community cards are missing ({deal.rule})"
-        raise RoundError("community_missing", message, "community")
-    if placing.cards == "hand_and_all_six" and played.all_six_card is None:
-        message = f"{wager}: the All-Six Bonus card is missing ({deal.rule})"
-        raise RoundError("cards_missing", message, "all_six_card")
-    if placing.cards == "hand_and_dealer" and played.dealer is None:
-        message = f"{wager}: the dealer's hand is missing ({deal.rule})"
-        raise RoundError("cards_missing", message, "dealer")
-    common = played.pair_bonus_community_card
-    if placing.fourth_card and not box.no_win and box.fourth_card is None and common is None:
-        message = f"{wager}: the fourth card is missing, its own or the table's ({deal.rule})"
-        raise RoundError("cards_missing", message, f"positions[{index}].fourth_card")
+    for index, box in enumerate(played.positions):
+        for wager in box.wagers:
+            placing = undealt.get(wager)
+            if placing is None:
+                continue
+            if placing.cards in missing:
+                code, problem, field = missing[placing.cards]
+            elif box.no_win or box.fourth_card is not None:
+                continue
+            else:
+                code, field = "cards_missing", f"positions[{index}].fourth_card"
+                problem = "the fourth card is missing, its own or the table's"
+            yield RoundError(code, f"{wager}: {problem} ({rules.chapter.deal.rule})", field)
+
+
+def _missing(played: Round) -> Mapping[CardsOf | None, tuple[str, str, str]]:
+    """Return the error code, the problem and the field of the cards that were not dealt.
+
+    The keys are the cards of wagers that need the cards that were not dealt.
+    """
+    missing: dict[CardsOf | None, tuple[str, str, str]] = {}
+    if not played.community:
+        community = ("community_missing", "the two community cards are missing", "community")
+        missing["hand_and_community"] = missing["dealer_and_community"] = community
+    if played.all_six_card is None:
+        all_six = ("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
+        missing["hand_and_all_six"] = all_six
+    if played.dealer is None:
+        missing["hand_and_dealer"] = ("cards_missing", "the dealer's hand is missing", "dealer")
+    return missing
 
 
 def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
@@ -283,17 +322,16 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
     check_no_win(played, rules, terms)
 
 
-def _check_unseen(cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str) -> None:
-    """Check that no card occurs twice.
+def _twice_error(
+    cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str
+) -> RoundError | None:
+    """Return the error of the first card that was seen before, or None.
 
     A table plays with one deck (649a.3(a), 679a.3(a), 682a.3(a)).
     """
     for card in cards:
         if card in seen:
             rule = rules.chapter.deal.deck_rule
-            raise RoundError("card_twice", f"{card_name(card)} occurs twice ({rule})", field)
+            return RoundError("card_twice", f"{card_name(card)} occurs twice ({rule})", field)
         seen.add(card)
-
-
-def _field(index: int, wager: str) -> str:
-    return f"positions[{index}].wagers.{wager}"
+    return None

@@ -144,9 +144,9 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
     terms: dict[MeterKind, MeterTerms] = {}
     for name, meter in text.meters.items():
         field = f"meters.{name}"
-        if name not in _METERS:
+        kind = _METERS.get(name)
+        if kind is None:
             raise RoundError("unknown_meter", f"{name!r} is not a meter of {text.game}", field)
-        kind = MeterKind(name)
         choice = None
         if kind is MeterKind.PROGRESSIVE:
             chosen = rules.choices.get(name)
@@ -191,21 +191,26 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
         RoundError: the code is ``wrong_cards`` or ``bad_card``.
     """
     deal = rules.chapter.deal
-    return Round(
-        positions=tuple(
+    positions: list[RoundPosition] = []
+    for index, box in enumerate(text.positions):
+        cards, fourth = None, None
+        if box.cards is not None:
+            cards = read_cards(box.cards, deal.hand, f"positions[{index}].cards", deal.rule)
+        if box.fourth_card is not None:
+            fourth = one_card(box.fourth_card, f"positions[{index}].fourth_card")
+        positions.append(
             RoundPosition(
                 box.position,
                 box.patron,
-                None
-                if box.cards is None
-                else read_cards(box.cards, deal.hand, f"positions[{index}].cards", deal.rule),
+                cards,
                 box.folded,
                 box.wagers,
-                fourth_card=_card(box.fourth_card, f"positions[{index}].fourth_card"),
+                fourth_card=fourth,
                 no_win=box.no_win,
             )
-            for index, box in enumerate(text.positions)
-        ),
+        )
+    return Round(
+        positions=tuple(positions),
         dealer=None
         if text.dealer is None
         else read_cards(text.dealer, deal.dealer, "dealer", deal.rule),
@@ -221,7 +226,7 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
     )
 
 
-_METERS: Final = frozenset(kind.value for kind in MeterKind)
+_METERS: Final = {kind.value: kind for kind in MeterKind}
 
 
 def _malformed(error: msgspec.ValidationError, within: str = "") -> RoundError:

@@ -1,10 +1,11 @@
 """A round with its wagers and cards, and the parsers of card names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from bonus.cards import Card, parse_card
+import msgspec
+
+from bonus.cards import Card, parse_cards
 
 LuckyPosition = int | Literal["dealer"]
 
@@ -39,8 +40,7 @@ def refuse(errors: Sequence[RoundError]) -> None:
         raise errors[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(msgspec.Struct, frozen=True):
     """The draws of the table game system for a round: Magic Card and Lucky position (649a.1).
 
     The Lucky position decides the Lucky Bonus.
@@ -50,8 +50,7 @@ class Draw:
     lucky_position: LuckyPosition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RoundPosition:
+class RoundPosition(msgspec.Struct, frozen=True):
     """A betting position that was dealt a hand.
 
     Attributes:
@@ -100,8 +99,7 @@ class RoundPosition:
         return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(msgspec.Struct, frozen=True):
     """A round after the deal, ready to be settled.
 
     Attributes:
@@ -138,7 +136,7 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
     if len(names) != count:
         by = f" ({rule})" if rule else ""
         raise RoundError("wrong_cards", f"{len(names)} cards, but {count} are dealt{by}", field)
-    return tuple(one_card(name, field) for name in names)
+    return _parse(names, field)
 
 
 def one_card(name: str, field: str) -> Card:
@@ -149,7 +147,12 @@ def one_card(name: str, field: str) -> Card:
     Raises:
         RoundError: the code is ``bad_card`` if the name is not a card.
     """
+    (card,) = _parse([name], field)
+    return card
+
+
+def _parse(names: Sequence[str], field: str) -> tuple[Card, ...]:
     try:
-        return parse_card(name)
+        return parse_cards(names)
     except ValueError as error:
         raise RoundError("bad_card", str(error), field) from None

@@ -4,7 +4,7 @@ Each input line is one round, and each output line is one answer. If a round can
 answer is an error, and the next round is read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final
 
 import msgspec
@@ -25,7 +25,7 @@ from bonus.settling.round_text import (
 )
 from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import settle_round, void_lines
-from bonus.settling.settlement_lines import Line, MeterHolding
+from bonus.settling.settlement_lines import Due, Line, MeterHolding, encode_line
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT, MeterKind
 
@@ -41,6 +41,13 @@ class SettlementText(msgspec.Struct, frozen=True):
     """The settlement of a round, as it is written in JSON."""
 
     lines: tuple[Line, ...]
+    meters: dict[MeterKind, MeterAfter]
+
+
+class _Settled(msgspec.Struct, frozen=True):
+    """A ``SettlementText`` whose lines are already written in JSON."""
+
+    lines: list[msgspec.Raw]
     meters: dict[MeterKind, MeterAfter]
 
 
@@ -66,7 +73,9 @@ def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
     all_settled = True
     for line in _lines(source):
         try:
-            answer = _ENCODER.encode(settle_line(line))
+            dues, meters = _settle(line)
+            texts = [due.text or encode_line(due.line) for due in dues]
+            answer = _ENCODER.encode(_Settled(texts, meters))
         except RoundError as error:
             answer = _refused(error)
             all_settled = False
@@ -91,6 +100,11 @@ def settle_line(line: bytes) -> SettlementText:
         RoundError: the round cannot be read (``round_text``), or its wagers or cards are not
             possible (``round_checks``).
     """
+    dues, meters = _settle(line)
+    return SettlementText(tuple([due.line for due in dues]), meters)
+
+
+def _settle(line: bytes) -> tuple[Sequence[Due], dict[MeterKind, MeterAfter]]:
     text = decode_round(line)
     rules = rules_of(text)
     terms = terms_of(text, rules)
@@ -101,11 +115,11 @@ def settle_line(line: bytes) -> SettlementText:
         irregular = rules.chapter.irregular
         rule = irregular.void if text.irregularity == "void" else irregular.dealer_exposed
         after = _without_contributions(text, positions, holdings, terms)
-        return SettlementText(void_lines(positions, rules, rule), _meters(after, terms))
+        return [Due(each) for each in void_lines(positions, rules, rule)], _meters(after, terms)
     played = dealt_of(text, rules)
     check_round(played, rules, terms)
-    lines, after = resolve(settle_round(played, rules, terms), holdings, terms)
-    return SettlementText(lines, _meters(after, terms))
+    dues, after = resolve(settle_round(played, rules, terms), holdings, terms)
+    return dues, _meters(after, terms)
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:

@@ -8,11 +8,14 @@ does not use ``resolve``: it subtracts the percentages itself.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.payouts import Turns, paying_order
+from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
 from bonus.settling.rounds import Round, RoundPosition
-from bonus.settling.settlement_lines import Line, Outcome, Settlement
+from bonus.settling.settlement_lines import Due, Line, Outcome, Settlement, encode_line
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
 
@@ -35,14 +38,91 @@ def settle_round(
     turns = Turns(played, rules.survivors, terms, rules.limit)
     irregular = rules.chapter.irregular
     steps = rules.exposed_steps if played.dealer_exposed else rules.steps
-    for box in turns.boxes:
+    plans = _plans(steps, tuple(terms.items()))
+    for box in turns.boxes():
         if played.dealer_exposed:
             for wager in rules.placings:
                 if wager in box.wagers and wager not in irregular.settled:
-                    turns.give_back(box, wager, irregular.dealer_exposed)
-        for step in steps:
-            step.settle(turns, box)
+                    turns.give_back(wager, irregular.dealer_exposed)
+        if box.folded or box.no_win:
+            for step in steps:
+                step.settle(turns, box)
+            continue
+        hands, dues = turns.hands, turns.dues
+        for each in _plan(plans, box.position, tuple(box.wagers.items())):
+            if each.judged is None:
+                each.step.settle(turns, box)
+                continue
+            # A call for each wager would take a third of the time.
+            hand = hands.get(each.judged) or turns.hand(each.judged)
+            due = each.known.get(hand)
+            if due is None:
+                each.settle_first(turns, hand)
+            else:
+                dues.append(due)
     return Settlement(tuple(turns.dues), tuple(turns.takes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plans:
+    """The steps and the terms of meters from which plans are made; compared by identity."""
+
+    steps: tuple[SettlingStep, ...]
+    terms: Mapping[MeterKind, MeterTerms]
+
+
+@lru_cache(maxsize=256)
+def _plans(
+    steps: tuple[SettlingStep, ...], terms: tuple[tuple[MeterKind, MeterTerms], ...]
+) -> _Plans:
+    """Return the same object for the same steps and terms."""
+    return _Plans(steps, dict(terms))
+
+
+class _PlannedStep:
+    """A step for a position with certain wagers, and the lines that it has added.
+
+    ``judged`` is None if the hand alone never decides the line. ``known`` are the lines by hand.
+    """
+
+    __slots__ = ("_line_of", "judged", "known", "step")
+
+    def __init__(self, step: SettlingStep, plain: PlainLines | None, known: dict[str, Due]) -> None:
+        self.step: Final = step
+        self.judged: Final = plain[0] if plain else None
+        self._line_of: Final = plain[2] if plain else None
+        self.known: Final = known
+
+    def settle_first(self, turns: Turns, hand: str) -> None:
+        """Settle the step for a hand without a known line. Keep the line if the hand decides it."""
+        line = self._line_of(hand) if self._line_of else None
+        if line is None:
+            self.step.settle(turns, turns.box)
+        else:
+            self.known[hand] = due = Due(line, text=encode_line(line))
+            turns.dues.append(due)
+
+
+# Players often repeat their wagers, so the plans and lines of the same wagers are kept. Plans share
+# the lines of wagers of the same amount: fewer lines stay in the processor's cache.
+@lru_cache(maxsize=2_048)
+def _plan(
+    plans: _Plans, position: int, placed: tuple[tuple[str, int], ...]
+) -> tuple[_PlannedStep, ...]:
+    """Return the steps for a position with the wagers ``placed``."""
+    wagers = dict(placed)
+    plan: list[_PlannedStep] = []
+    for step in plans.steps:
+        plain = step.plain(position, wagers, plans.terms)
+        known = _known(plans, step, position, plain[1]) if plain else {}
+        plan.append(_PlannedStep(step, plain, known))
+    return tuple(plan)
+
+
+@lru_cache(maxsize=4_096)
+def _known(plans: _Plans, step: SettlingStep, position: int, cents: int) -> dict[str, Due]:
+    """Return the same dictionary of lines for the same arguments; at first, it is empty."""
+    return {}
 
 
 def void_lines(

@@ -51,7 +51,12 @@ class Outcome(StrEnum):
 
 
 class Line(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,  # no field can be part of a reference cycle
 ):
     """One line of a settlement, in the format of the public contract; sums are in cents.
 
@@ -85,6 +90,14 @@ class Line(
     on: Literal["player", "dealer"] | None = None
 
 
+def encode_line(line: Line) -> msgspec.Raw:
+    """Return a line in JSON, for use as a part of other JSON."""
+    return msgspec.Raw(_ENCODER.encode(line))
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
 @dataclass(frozen=True, slots=True)
 class PercentWon:
     """A percentage that a round wins from a meter.
@@ -106,21 +119,22 @@ class PercentWon:
             raise ValueError(f"cannot take {self.percent}% in {self.shares} shares off a meter")
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
     If ``take`` is None, the amount is final. If ``take`` is a number, it is the index of a
     percentage in ``Settlement.takes``. The final amount is then one share of this percentage; until
     it is known, ``paid`` of the line is 0.
+
+    ``text`` is the line in JSON, for a line that is kept for other rounds; None for other lines.
     """
 
     line: Line
     take: int | None = None
+    text: msgspec.Raw | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(msgspec.Struct, frozen=True):
     """Settlement of a round, without the amounts that depend on meter balances.
 
     ``dues`` are the lines in paying order. ``takes`` are the percentages that the round wins from
@@ -131,8 +145,7 @@ class Settlement:
     takes: tuple[PercentWon, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MeterHolding:
+class MeterHolding(msgspec.Struct, frozen=True):
     """Balances of a meter and its reserve, in micros (ten-thousandths of a cent)."""
 
     amount_micros: int

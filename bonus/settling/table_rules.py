@@ -23,12 +23,19 @@ from bonus.law.chapter_file import (
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
 from bonus.law.meter_terms import METER_GAME
 from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
-from bonus.settling.hand_bonus import HandBonus
-from bonus.settling.main_wagers import BonusTerms, MainWagers
+from bonus.settling.hand_bonus import BonusDraws, DealerBonus
+from bonus.settling.main_wagers import BonusTerms, MainTerms, MainWagers
 from bonus.settling.optional_wagers import OptionalWager
-from bonus.settling.payouts import PayoutLimit, PayRow, SettlingStep
+from bonus.settling.payouts import (
+    Decision,
+    PayoutLimit,
+    SettlingStep,
+    collected,
+    judged_cards,
+)
 from bonus.settling.progressives import ProgressiveWager
-from bonus.wagers import MeterKind
+from bonus.settling.settlement_lines import Outcome
+from bonus.wagers import MeterKind, PaidFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +62,9 @@ class Placing:
     choice_rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TableRules:
-    """Rules of one casino table.
+    """Rules of one casino table. They are compared by identity.
 
     Attributes:
         chapter: the chapter of the table's game.
@@ -104,7 +111,9 @@ def meter_rules() -> TableRules:
         if wager.meter
         for name in wager.names
     }
-    steps = tuple(_meter_step(wager, wager.meter) for wager in chapter.wager if wager.meter)
+    steps = tuple(
+        step for wager in chapter.wager if wager.meter for step in _meter_steps(wager, wager.meter)
+    )
     survivors = _survivors(chapter)
     return TableRules(chapter, placings, steps, (), survivors, None, None, {}, whole=False)
 
@@ -156,14 +165,21 @@ def _survivors(chapter: Chapter) -> frozenset[str]:
     return frozenset(name for wager in chapter.wager if not wager.forfeited for name in wager.names)
 
 
-def _meter_step(wager: WagerTables, meter: MeterKind) -> SettlingStep:
+def _meter_steps(wager: WagerTables, meter: MeterKind) -> list[SettlingStep]:
     judge = RANKINGS[wager.ranking].of
-    if wager.draws:
-        own, dealers = wager.names
-        return HandBonus(own, dealers, meter, judge, wager.divided)
-    (name,) = wager.names
+    name = wager.names[0]
+    judged = judged_cards(judge, wager.cards[0])
     envy = f"{name.removesuffix('_progressive')}_envy"
-    return ProgressiveWager(name, meter, envy, judge, wager.cards[0], wager.forfeited)
+    step = ProgressiveWager(name, meter, envy, judged, wager.forfeited)
+    if not wager.draws:
+        return [step]
+    own, dealers = wager.names
+    on_dealers = judged_cards(judge, wager.cards[1])
+    return [
+        step,
+        DealerBonus(dealers, meter, on_dealers, wager.divided),
+        BonusDraws(own, dealers, meter),
+    ]
 
 
 class _Builder:
@@ -208,37 +224,47 @@ class _Builder:
         above = hands[: hands.index(main.highest)]
         names = {hand: main.highest if hand in above else hand for hand in hands}
         times = read_times(main.odds, "to")
-        pays = {
-            hand: self._row(hand, name, times, main.odds_rule, stake_back=True)
-            for hand, name in names.items()
-        }
-        follow_pays = pays
+
+        def at_odds(wager: str) -> dict[str, Decision]:
+            return {
+                hand: self._paid(wager, wager, name, times, main.odds_rule, stake_back=True)
+                for hand, name in names.items()
+            }
+
+        follow_pays = at_odds(main.follow)
         if main.follow_pays:
             (paytable,) = paytables_of(main.follow_pays, hands)
-            follow_pays = self._rows(paytable, hands)
+            follow_pays = self._by_hand(main.follow, main.follow, paytable, hands)
         bonuses = {
             when: tuple(self._bonus(bonus) for bonus in main.bonus if bonus.when == when)
             for when in ("played", "not_lower", "lower")
         }
-        compare = COMPARES[main.ranking]
         below = main.not_qualified
-        return MainWagers(
+        terms = MainTerms(
             stake=main.stake,
             follow=main.follow,
-            compare=compare,
             names=names,
-            qualifies=QUEEN_HIGH if below else 0,
-            pays=pays,
+            pays=(at_odds(main.stake), at_odds(main.follow)),
             follow_pays=follow_pays,
             not_qualified_returns=below.returns if below else "",
             not_qualified_rule=below.rule if below else "",
-            tie_pays=main.tie.pays,
             tie_rule=main.tie.rule,
             lower=main.lower,
-            forfeited=main.asking,
             played=bonuses["played"],
             not_lower=bonuses["not_lower"],
             beaten=bonuses["lower"],
+        )
+        return MainWagers(
+            stake=main.stake,
+            compare=COMPARES[main.ranking],
+            qualifies=QUEEN_HIGH if below else 0,
+            tie_pays=main.tie.pays,
+            folded=collected(main.stake, main.asking),
+            lost=tuple(collected(wager, main.lower) for wager in (main.stake, main.follow)),
+            not_qualified={hand: terms.not_qualified(hand) for hand in hands},
+            higher={hand: terms.higher(hand) for hand in hands},
+            equal={hand: terms.equal(hand) for hand in hands},
+            lower={hand: terms.lower_than_dealers(hand) for hand in hands},
         )
 
     def _bonus(self, bonus: Bonus) -> BonusTerms:
@@ -246,8 +272,15 @@ class _Builder:
         paytable = self._chosen(bonus.table, bonus.choice, bonus.ranking)
         if paytable is None:
             raise ValueError(f"{bonus.item}: no paytable is chosen")
-        rows = self._rows(paytable, hands, self._mini_royal.get(bonus.item), bonus.mini_royal)
-        return BonusTerms(bonus.item, bonus.on, rows, bonus.procedure, bonus.returns)
+        by_hand = self._by_hand(
+            bonus.item,
+            bonus.on,
+            paytable,
+            hands,
+            royal=bonus.mini_royal,
+            royal_times=self._mini_royal.get(bonus.item),
+        )
+        return BonusTerms(bonus.item, by_hand, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
         """Return the steps for optional wagers that share paytables.
@@ -255,12 +288,12 @@ class _Builder:
         The list is empty if the table has chosen no paytable for the wagers.
         """
         if wager.meter:
-            return [_meter_step(wager, wager.meter)]
+            return _meter_steps(wager, wager.meter)
         made = [self._optional(wager, at) for at in range(len(wager.names))]
         return [step for step in made if step]
 
     def _optional(self, wager: WagerTables, at: int) -> OptionalWager | None:
-        name = wager.names[0]
+        name, item = wager.names[0], wager.names[at]
         ranking_name = wager.ranking
         if wager.readings:
             reading = str(self._choices.get(wager.readings.choice, ""))
@@ -272,17 +305,29 @@ class _Builder:
         on_fourth = self._chosen(fourth.table, name, ranking_name) if fourth else None
         if chosen is None or (fourth and on_fourth is None):
             return None
-        return OptionalWager(
-            wager=wager.names[at],
-            judge=ranking.of,
-            cards=wager.cards[at],
-            names={hand: shown for hand, (shown, _) in rows_of(chosen, hands).items()},
-            rows=self._rows(chosen, hands, self._mini_royal.get(name), wager.mini_royal),
+        shown = rows_of(chosen, hands)
+        lost_rule = wager.collected or chosen.rule
+        lost = {hand: collected(item, lost_rule, row[0]) for hand, row in shown.items()}
+        paid = self._by_hand(
+            item,
+            item,
+            chosen,
+            hands,
+            royal=wager.mini_royal,
+            royal_times=self._mini_royal.get(name),
             paid_from=wager.paid_from,
-            collected=wager.collected or chosen.rule,
-            forfeited=wager.forfeited,
+        )
+        fourth_paid: Mapping[str, Decision] = {}
+        if on_fourth:
+            fourth_paid = self._by_hand(item, item, on_fourth, hands, paid_from=wager.paid_from)
+        return OptionalWager(
+            wager=item,
+            judged=judged_cards(ranking.of, wager.cards[at]),
+            by_hand={**lost, **paid},
+            lost=collected(item, lost_rule),
+            folded=collected(item, wager.forfeited) if wager.forfeited else None,
             fourth_rank=RANKS.index(fourth.rank) if fourth else None,
-            fourth_rows=self._rows(on_fourth, hands) if on_fourth else None,
+            by_hand_fourth={**lost, **fourth_paid},
         )
 
     def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
@@ -293,14 +338,18 @@ class _Builder:
         letter = self._choices.get(choice)
         return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
 
-    def _rows(
+    def _by_hand(
         self,
+        item: str,
+        on: str,
         paytable: Paytable,
         hands: Sequence[str],
-        royal_times: int | None = None,
+        *,
         royal: MiniRoyal | None = None,
-    ) -> dict[str, PayRow]:
-        """Return the payout of each hand that a paytable pays.
+        royal_times: int | None = None,
+        paid_from: PaidFrom = PaidFrom.TABLE_INVENTORY,
+    ) -> dict[str, Decision]:
+        """Return the decision to pay, for each hand that a paytable pays.
 
         If odds for a mini-royal are added, the payout of the mini-royal names the subsection of
         these odds.
@@ -309,28 +358,46 @@ class _Builder:
         if royal_times and added:
             paytable = with_mini_royal(paytable, royal_times)
         return {
-            hand: self._row(
-                hand,
+            hand: self._paid(
+                item,
+                on,
                 shown,
                 payout.times,
                 added.rule if added and shown == "mini_royal" else paytable.rule,
                 stake_back=payout.stake_back,
                 sum_cents=payout.sum_cents,
+                paid_from=paid_from,
             )
             for hand, (shown, payout) in rows_of(paytable, hands).items()
             if payout.wins
         }
 
-    def _row(
+    def _paid(
         self,
-        hand: str,
+        item: str,
+        on: str,
         shown: str,
         times: int,
         rule: str,
         *,
         stake_back: bool,
         sum_cents: int = 0,
-    ) -> PayRow:
+        paid_from: PaidFrom = PaidFrom.TABLE_INVENTORY,
+    ) -> Decision:
+        """Return the decision to pay a wager, or a bonus on a wager, for a hand.
+
+        A bonus that is not a wager has no stake to return (reading G2).
+        """
         limit = self._chapter.limit
-        limited = limit is not None and rule in limit.covers and shown not in limit.excluded
-        return PayRow(shown, times, stake_back, sum_cents, rule, limited)
+        return Decision(
+            wager=on,
+            item=item,
+            outcome=Outcome.PAID,
+            hand=shown,
+            rule=rule,
+            times=times,
+            stake_back=stake_back and item == on,
+            sum_cents=sum_cents,
+            paid_from=paid_from,
+            limited=limit is not None and rule in limit.covers and shown not in limit.excluded,
+        )

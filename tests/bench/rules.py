@@ -1,12 +1,13 @@
 """Speed of the rules: rounds settled a second on one core, and the odds of every wager."""
 
-import io
 import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from statistics import median
 from typing import Final
 
@@ -17,14 +18,17 @@ from bonus.errors import UserError
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import offered
-from bonus.settling.settle import settle_lines
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import meter_fed_by
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json
 
 _SEED: Final = 649
-_ROUNDS: Final = 1_000
+_ROUNDS_MIN: Final = 1_000
+_ROUNDS_MAX: Final = 20_000
+_ROUNDS_A_SECOND: Final = 10_000
+_ANTE_CENTS: Final = (500, 1_000, 1_500, 2_500, 5_000, 10_000)
+_SIDE_CENTS: Final = (500, 1_000, 2_500)
 _ODDS_WITHIN_S: Final = 900.0
 _PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; run()")
 _KIB_PER_MIB: Final = 1024
@@ -32,10 +36,11 @@ _METER_CENTS: Final = {"wager": 100, "amount": 1_234_567}
 
 
 class SettleFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Rounds a second of CPU time, from a line of JSON to a line of JSON."""
+    """Rounds a second of CPU time of `pitlink settle`, from file to file, without its start."""
 
     rounds_per_s: int
     rounds_per_s_by_pass: list[int]
+    rounds: int
     positions: int
     wagers_a_round: int
     lines_a_round: float
@@ -62,7 +67,7 @@ def measure_rules(*, seconds: float, passes: int) -> None:
     """Measure, and print one JSON object.
 
     Args:
-        seconds: shortest time for which a game's rounds are settled in each pass.
+        seconds: about the time for which a game's rounds are settled in each pass, at most two.
         passes: number of passes over the games. The figures are medians.
 
     Raises:
@@ -83,42 +88,57 @@ def measure_rules(*, seconds: float, passes: int) -> None:
 
 
 def _settle_figures(chapter: Chapter, seconds: float, passes: int) -> SettleFigures:
-    rng = random.Random(_SEED)
-    rounds = list(_rounds(chapter, rng))
-    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in rounds)
-    rates = [_rate(lines, seconds) for _ in range(passes)]
-    sink = io.BytesIO()
-    settle_lines(io.BytesIO(lines), sink)
-    return SettleFigures(
-        rounds_per_s=round(median(rates)),
-        rounds_per_s_by_pass=rates,
-        positions=chapter.deal.positions,
-        wagers_a_round=chapter.deal.positions * len(_wagers(chapter)),
-        lines_a_round=round(sink.getvalue().count(b'"item"') / _ROUNDS, 1),
-    )
-
-
-def _rate(lines: bytes, seconds: float) -> int:
-    """Return rounds per second of this process's CPU time.
+    """Measure `pitlink settle` from file to file, without the time of its start.
 
     Raises:
         UserError: a round was refused.
     """
-    settled, began = 0, time.process_time()
-    while (spent := time.process_time() - began) < seconds or not settled:
-        if not settle_lines(io.BytesIO(lines), io.BytesIO()):
-            raise UserError("a round of the benchmark was refused")
-        settled += _ROUNDS
-    return round(settled / spent) if spent else settled
+    count = max(_ROUNDS_MIN, min(_ROUNDS_MAX, round(seconds * _ROUNDS_A_SECOND)))
+    rounds = _rounds(chapter, count, random.Random(_SEED))
+    rates: list[int] = []
+    with tempfile.TemporaryDirectory() as directory:
+        source, sink = Path(directory, "rounds"), Path(directory, "settlements")
+        source.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in rounds))
+        for _ in range(passes):
+            start_s = _settle_cpu_s(Path(os.devnull), sink)
+            rates.append(round(count / (_settle_cpu_s(source, sink) - start_s)))
+        lines = sink.read_bytes().count(b'"item"')
+    return SettleFigures(
+        rounds_per_s=round(median(rates)),
+        rounds_per_s_by_pass=rates,
+        rounds=count,
+        positions=chapter.deal.positions,
+        wagers_a_round=chapter.deal.positions * len(table_rules(chapter, {}).placings),
+        lines_a_round=round(lines / count, 1),
+    )
 
 
-def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, object]]:
-    """Yield rounds with every position occupied and every wager placed."""
+def _settle_cpu_s(source: Path, sink: Path) -> float:
+    """Return the CPU seconds in which a process settles the rounds of a file.
+
+    Raises:
+        UserError: a round was refused.
+    """
+    began_s = _children_cpu_s()
+    with source.open("rb") as rounds, sink.open("wb") as settlements:
+        command = [*_PITLINK, "settle"]
+        done = subprocess.run(command, stdin=rounds, stdout=settlements, check=False)
+    if done.returncode:
+        raise UserError("a round of the benchmark was refused")
+    return _children_cpu_s() - began_s
+
+
+def _children_cpu_s() -> float:
+    used = os.times()
+    return used.children_user + used.children_system
+
+
+def _rounds(chapter: Chapter, count: int, rng: random.Random) -> Iterator[Mapping[str, object]]:
+    """Yield rounds with every position occupied and every wager placed, in usual amounts."""
     deal = chapter.deal
-    wagers = _wagers(chapter)
     paytables = _paytables(chapter)
     cards_of = {of for wager in chapter.wager for of in wager.cards}
-    for _ in range(_ROUNDS):
+    for _ in range(count):
         deck = iter([card_name(card) for card in rng.sample(DECK, len(DECK))])
 
         def dealt(count: int, deck: Iterator[str] = deck) -> list[str]:
@@ -128,7 +148,12 @@ def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, objec
             "game": chapter.game,
             "paytables": paytables,
             "positions": [
-                {"position": at, "patron": f"p{at}", "cards": dealt(deal.hand), "wagers": wagers}
+                {
+                    "position": at,
+                    "patron": f"p{at}",
+                    "cards": dealt(deal.hand),
+                    "wagers": _wagers(chapter, rng),
+                }
                 for at in range(1, deal.positions + 1)
             ],
             "dealer": dealt(deal.dealer),
@@ -145,11 +170,14 @@ def _rounds(chapter: Chapter, rng: random.Random) -> Iterator[Mapping[str, objec
         yield {**fields, "meters": meters} if meters else fields
 
 
-def _wagers(chapter: Chapter) -> dict[str, int]:
+def _wagers(chapter: Chapter, rng: random.Random) -> dict[str, int]:
     main = chapter.main
-    placings = table_rules(chapter, {}).placings
-    wagers = {name: 100 if meter_fed_by(name) else 1_000 for name in placings}
-    return {**wagers, main.follow: main.times[-1] * wagers[main.stake]}
+    wagers = {
+        name: _METER_CENTS["wager"] if meter_fed_by(name) else rng.choice(_SIDE_CENTS)
+        for name in table_rules(chapter, {}).placings
+    }
+    ante_cents = rng.choice(_ANTE_CENTS)
+    return {**wagers, main.stake: ante_cents, main.follow: main.times[-1] * ante_cents}
 
 
 def _paytables(chapter: Chapter) -> dict[str, object]:

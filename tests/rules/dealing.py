@@ -100,8 +100,8 @@ def play(
     )
     check_round(played, meter_rules(), terms)
     settlement = settle_round(played, meter_rules(), terms)
-    lines, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)
-    return Played(lines, after)
+    dues, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)
+    return Played(tuple(due.line for due in dues), after)
 
 
 def items(lines: Sequence[Line]) -> list[tuple[int, str]]:

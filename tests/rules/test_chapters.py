@@ -100,7 +100,8 @@ def test_a_further_chapter_is_a_file() -> None:
         dealer=cards("Qc Qd Qh 3c 5d"),
     )
     check_round(played, rules, {})
-    lines, _ = resolve(settle_round(played, rules, {}), {}, {})
+    dues, _ = resolve(settle_round(played, rules, {}), {}, {})
+    lines = [due.line for due in dues]
     assert [(line.position, line.item, line.paid, line.returned, line.rule) for line in lines] == [
         (4, "blind", 0, 0, "690a.11(c)(2)"),
         (4, "call", 0, 0, "690a.11(c)(2)"),
@@ -121,7 +122,8 @@ def test_a_further_chapter_pays_its_meters_by_its_own_tables() -> None:
     )
     played = Round((box,), cards("2c 3d 9h"))
     check_round(played, rules, terms)
-    lines, _ = resolve(settle_round(played, rules, terms), {}, terms)
+    dues, _ = resolve(settle_round(played, rules, terms), {}, terms)
+    lines = [due.line for due in dues]
     assert [(line.item, line.paid, line.rule) for line in lines] == [
         ("pair_plus", 5 * 35, "650a.12(d)"),
         ("progressive", 9_900, "650a.12(e)(1)"),
@@ -136,7 +138,8 @@ def test_each_of_several_wagers_with_one_table_is_settled() -> None:
     box = RoundPosition(1, None, cards("As Ks 9s 4s 2s"), folded=False, wagers=wagers)
     played = Round((box,), cards("Qc Qd Qh 3c 5d"))
     check_round(played, rules, {})
-    lines, _ = resolve(settle_round(played, rules, {}), {}, {})
+    dues, _ = resolve(settle_round(played, rules, {}), {}, {})
+    lines = [due.line for due in dues]
     assert [(line.item, line.paid) for line in lines[2:]] == [
         ("river_bonus", 60),
         ("bonus_dealer", 120),

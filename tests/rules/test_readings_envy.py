@@ -1,8 +1,7 @@
 """The readings on folding and on Envy Bonuses, each shown by a round."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from bonus.settling.settlement_lines import Item, Outcome
 from bonus.wagers import Wager

@@ -121,8 +121,8 @@ def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTe
             held[kind].amount_micros + more.amount_micros,
             held[kind].reserve_micros + more.reserve_micros,
         )
-    lines, books.holdings[link] = resolve(settle_round(played, meter_rules(), terms), held, terms)
-    for line in lines:
+    dues, books.holdings[link] = resolve(settle_round(played, meter_rules(), terms), held, terms)
+    for line in [due.line for due in dues]:
         if line.outcome is Outcome.PAID:
             name = line.item + (f" {line.percent}%" if line.percent else "")
             books.awards[name][0] += 1

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from typing import Any
 
+import msgspec
 import pytest
 
 from bonus.settling.round_text import LINE_BYTES_MAX
-from bonus.settling.settle import settle_lines
+from bonus.settling.settle import settle_line, settle_lines
 
 ROYAL: dict[str, Any] = {
     "game": "three_card_poker",
@@ -319,6 +320,31 @@ def test_a_round_that_cannot_be_settled_yields_an_error_in_its_place(
     assert list(bad) == ["error"]
     assert (bad["error"]["code"], bad["error"].get("field")) == (code, field)
     assert bad["error"]["message"]
+
+
+def test_wagers_that_were_accepted_before_are_judged_by_the_terms_of_their_own_round() -> None:
+    """Accepted wagers and their lines are kept, but only for the same table and the same meters."""
+    first = {"wager": 100, "amount": 151_234}
+    lower = changed(meters={**ROYAL["meters"], "progressive": {"wager": 500, "amount": 151_234}})
+    other = changed(paytables={**ROYAL["paytables"], "ante_bonus": "b-C"})
+    plain = changed(positions=[{**ROYAL["positions"][0], "cards": ["9s", "9d", "5h"]}])
+    seen, _ = settle(
+        changed(), lower, other, plain, changed(), changed(meters={"progressive": first})
+    )
+    assert [answer.get("error", {}).get("code") for answer in seen] == [
+        *(None, "wrong_amount", None, None, None, "unknown_meter"),
+    ]
+    assert seen[4] == seen[0]
+    assert [seen[at]["lines"][4]["paid"] for at in (0, 2)] == [5_000, 4_000]
+    assert seen[3]["lines"][0]["hand"] == "pair"
+
+
+def test_the_written_settlement_is_the_one_that_pages_show() -> None:
+    lines = [changed(), changed(dealer=["Qc", "Qd", "4h"]), changed(irregularity="void")]
+    sink = io.BytesIO()
+    assert settle_lines(io.BytesIO(b"\n".join(lines)), sink)
+    shown = [msgspec.json.encode(settle_line(line)) for line in lines]
+    assert sink.getvalue().splitlines() == shown
 
 
 def test_the_last_line_need_not_end() -> None:

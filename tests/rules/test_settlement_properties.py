@@ -1,11 +1,11 @@
 """Properties of every settlement, over rounds drawn at random by Hypothesis."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bonus.cards import DECK, Card
 from bonus.settling.meter_holdings import resolve
@@ -82,7 +82,8 @@ def test_every_wager_gets_exactly_one_line(
     played: Round, held: dict[MeterKind, MeterHolding]
 ) -> None:
     check_round(played, meter_rules(), TERMS)
-    lines, _ = resolve(settle_round(played, meter_rules(), TERMS), held, TERMS)
+    dues, _ = resolve(settle_round(played, meter_rules(), TERMS), held, TERMS)
+    lines = [due.line for due in dues]
     made = Counter((box.position, wager) for box in played.positions for wager in box.wagers)
     assert Counter((line.position, line.item) for line in lines if line.item in WAGERS) == made
     for line in lines:
@@ -112,7 +113,8 @@ def test_what_percentages_pay_is_what_leaves_the_meters(
 ) -> None:
     """Meter and reserve together change by payments and reseeds, and by no more."""
     settlement = settle_round(played, meter_rules(), TERMS)
-    lines, after = resolve(settlement, held, TERMS)
+    dues, after = resolve(settlement, held, TERMS)
+    lines = [due.line for due in dues]
     for kind, terms in TERMS.items():
         paid_cents = sum(
             line.paid for line in lines if line.percent and METER_OF[Wager(line.item)] == kind
