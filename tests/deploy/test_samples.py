@@ -1,17 +1,28 @@
-"""The sample answers in the documents have the form of the real answers."""
+"""The sample messages in the documents have the form of the real messages."""
 
 import re
 from typing import Final
 
 import msgspec
 
-from meters.displays.display_state import LinkRow, MeterRow
+from meters.displays.display_state import JackpotRow, LinkRow, MeterRow
+from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
+from meters.wire.topics import ROOT, controller, jackpot, meter
 from tests.deploy.tree import DOCS
 
-_PAGE: Final = DOCS / "reference" / "http.md"
-_LIST: Final = re.compile(r"^```json\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_HTTP: Final = DOCS / "reference" / "http.md"
+_MQTT: Final = DOCS / "reference" / "mqtt.md"
+_BLOCK: Final = re.compile(r"^```json\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _EVENT: Final = re.compile(r"^event: (\w+)\ndata: (.+)$", re.MULTILINE)
-_ROWS: Final[dict[str, type[MeterRow | LinkRow]]] = {"meter": MeterRow, "controller": LinkRow}
+_MESSAGE: Final = re.compile(
+    rf"`({ROOT}/[^`{{]+)`:\n\n```json\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
+_ROWS: Final = {"meter": MeterRow, "controller": LinkRow, "jackpot": JackpotRow}
+_MESSAGES: Final = {
+    meter("tcp-five", "progressive"): MeterValue,
+    controller("tcp-five"): ControllerBeat,
+    jackpot("tcp-five"): Jackpot,
+}
 
 
 def again(sample: str, kind: object) -> object:
@@ -20,12 +31,19 @@ def again(sample: str, kind: object) -> object:
 
 
 def test_the_list_of_meters_has_the_fields_of_the_real_list() -> None:
-    (sample,) = _LIST.findall(_PAGE.read_text())
+    (sample,) = _BLOCK.findall(_HTTP.read_text())
     assert again(sample, list[MeterRow]) == msgspec.json.decode(sample)
 
 
 def test_the_events_of_the_stream_have_the_fields_of_the_real_events() -> None:
-    samples = _EVENT.findall(_PAGE.read_text())
+    samples = _EVENT.findall(_HTTP.read_text())
     assert [name for name, _ in samples] == [*_ROWS]
     for name, sample in samples:
         assert again(sample, _ROWS[name]) == msgspec.json.decode(sample)
+
+
+def test_the_messages_at_the_broker_have_the_fields_of_the_real_messages() -> None:
+    samples = _MESSAGE.findall(_MQTT.read_text())
+    assert [topic for topic, _ in samples] == [*_MESSAGES]
+    for topic, sample in samples:
+        assert again(sample, _MESSAGES[topic]) == msgspec.json.decode(sample)
