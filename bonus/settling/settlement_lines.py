@@ -12,7 +12,10 @@ from bonus.wagers import METER_OF, MeterKind, PaidFrom
 
 
 class Item(StrEnum):
-    """Name, in settlement lines, of a wager that feeds a meter, or of a bonus paid with it."""
+    """Item of a settlement line that belongs to a meter.
+
+    An item is a wager that feeds the meter, or a bonus that is paid with such a wager.
+    """
 
     PROGRESSIVE = auto()
     FIVE_CARD_PROGRESSIVE = auto()
@@ -36,10 +39,7 @@ METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
         Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
     }
 )
-"""The kind of meter to which each item belongs.
-
-An item is a wager that feeds the meter, or a bonus that is paid with such a wager.
-"""
+"""The kind of meter to which each item belongs."""
 
 
 class Outcome(StrEnum):

@@ -28,7 +28,10 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """Return the cards that a void or a result names as entered and taken back."""
+    """Return the cards that a table entered, but that are not in the result of the round.
+
+    Only a void or a result can name such cards.
+    """
     match event:
         case Void():
             return event.entered or ()

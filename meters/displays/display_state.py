@@ -205,9 +205,9 @@ class DisplayState:
         """Show a meter's value, unless a later one is shown. Return True if the value is now shown.
 
         A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs and its time is not earlier. For example, when a link loses Redis, the
-        state changes, but the version does not. If the old value has been shown for `LATE_S`
-        seconds, the times are not compared.
+        its state differs from the shown value, and its time is not before that of the shown value.
+        For example, when a link loses Redis, the state changes, but the version does not. If the
+        shown value was put `LATE_S` seconds ago or earlier, the times are not compared.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)

@@ -313,7 +313,7 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
-    """Check if the regulations have a meter of this kind and wager, with or without a paytable."""
+    """Check if the regulations allow a meter of this kind with this wager, under any paytable."""
     for paytable in (None, "A", "B"):
         try:
             meter_terms(kind, wager_cents, paytable)
