@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,9 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "ledger-mark.json"
+_SIZE_BYTES: Final = 512
+"""Size of the file: one sector of a disk, which is written whole or not at all. Spaces follow the
+content."""
 _TURN_WITHIN_S: Final = 0.05
 _TURN_AGAIN_S: Final = 0.001
 
@@ -132,52 +135,66 @@ class LedgerMark:
 
     def _keep(self, mark: Mark) -> None:
         try:
-            self._replace(mark)
+            self._write(mark)
         except MarkError:
             raise
         except OSError as error:
             raise MarkError(f"the ledger mark cannot be written: {error}") from None
 
-    def _replace(self, mark: Mark) -> None:
-        """Replace the file of the ledger mark in one step.
+    def _write(self, mark: Mark) -> None:
+        """Write the file of the ledger mark in one step.
 
-        If another process has written a later entry or a later seal, the new file has this entry or
+        If another process has written a later entry or a later seal, the file keeps this entry or
         this seal.
 
         Several services, and the heartbeat and the audit of one service, can write the file at the
         same time. A lock makes them write one after the other.
         """
         make_private_directory(self.path.parent)
-        temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
-        with self._in_turn():
-            mark = _joined(mark, self._read())
-            with write_private_file(temporary) as file:
-                file.write(msgspec.json.encode(mark))
-                if mark.sealed > self._seen.sealed:
-                    # Only a write with a new seal is synced to disk. After a power failure the mark
-                    # can be old or empty, but it never names an entry that Redis did not have.
-                    file.flush()
-                    os.fsync(file.fileno())
-            temporary.replace(self.path)
+        with self._turn_to_write():
+            mark = _joined(mark, self._content())
+            syncs = mark.sealed > self._seen.sealed
+            self._put(msgspec.json.encode(mark).ljust(_SIZE_BYTES))
             self._seen = mark
+        if syncs:
+            # Only a write with a new seal is synced to disk. After a power failure the mark can be
+            # old, but it never names an entry that Redis did not have. The lock is free again, so
+            # the next batch does not wait for the disk.
+            _sync(self.path)
 
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Lock the ledger mark during a `with` block.
+    def _put(self, content: bytes) -> None:
+        """Write the file in place, or make it if it does not have its full size yet.
 
-        The wait for the lock is bounded, because the process that holds the lock can be suspended.
-        If the wait ends without the lock, the block runs without it.
+        A rename for each batch would stop the service for milliseconds on a busy disk. A write that
+        keeps the size needs no space on the disk.
         """
-        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(FileNotFoundError), self.path.open("r+b", buffering=0) as file:
+            if os.fstat(file.fileno()).st_size == len(content):
+                file.write(content)
+                return
+        temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+        with write_private_file(temporary) as file:
+            file.write(content)
+        _sync(temporary)
+        temporary.replace(self.path)
+
+    def _turn_to_write(self) -> AbstractContextManager[None]:
+        lock = self.path.with_suffix(".lock")
+        return _turn(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), fcntl.LOCK_EX)
+
+    def _turn_to_read(self) -> AbstractContextManager[None]:
         try:
-            until = time.monotonic() + _TURN_WITHIN_S
-            while not _locked(lock) and time.monotonic() < until:
-                time.sleep(_TURN_AGAIN_S)
-            yield
-        finally:
-            os.close(lock)
+            lock = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            # Nobody has written this mark here, for example because it is a copy.
+            return nullcontext()
+        return _turn(lock, fcntl.LOCK_SH)
 
     def _read(self) -> Mark:
+        with self._turn_to_read():
+            return self._content()
+
+    def _content(self) -> Mark:
         try:
             mark = msgspec.json.decode(self.path.read_bytes(), type=Mark)
         except FileNotFoundError:
@@ -205,9 +222,33 @@ def _joined(one: Mark, other: Mark) -> Mark:
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)
 
 
-def _locked(lock: int) -> bool:
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.fdatasync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _turn(lock: int, kind: int) -> Iterator[None]:
+    """Lock an open lock file during a `with` block, and close it after the block.
+
+    The wait for the lock is bounded, because the process that holds the lock can be suspended. If
+    the wait ends without the lock, the block runs without it.
+    """
+    try:
+        until = time.monotonic() + _TURN_WITHIN_S
+        while not _locked(lock, kind) and time.monotonic() < until:
+            time.sleep(_TURN_AGAIN_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _locked(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -5,8 +5,11 @@ outside the store and the audit show what is missing. The outcomes are those in
 `deploy/docs/recover/faults.md`.
 """
 
+import fcntl
+import os
 import re
 import shutil
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
@@ -239,3 +242,40 @@ async def test_two_services_that_share_a_directory_never_turn_the_mark_back(
     other.note(11, "000000000000000000000000000000000000000b")
     one.note(10, "000000000000000000000000000000000000000a")
     assert LedgerMark(tmp_path, "pit").seen.entries == 11
+
+
+def test_the_mark_is_written_in_place_and_keeps_its_size(tmp_path: Path) -> None:
+    """A mark of an earlier version is shorter, and is replaced once."""
+    mark = LedgerMark(tmp_path, "pit")
+    mark.note(1, "1" * 40)
+    mark.path.write_bytes(mark.path.read_bytes().rstrip())
+    mark.note(2, "2" * 40)
+    made = mark.path.stat()
+    for entries, seal in ((9, ""), (10, "a" * 64), (10**15, "")):
+        mark.note(entries, f"{entries:040}")
+        if seal:
+            mark.note_seal(entries, seal)
+        assert LedgerMark(tmp_path, "pit").seen == mark.seen
+    now = mark.path.stat()
+    assert (now.st_ino, now.st_size) == (made.st_ino, made.st_size) == (made.st_ino, 512)
+    assert mark.seen.sealed == 10
+    assert [path.name for path in mark.path.parent.glob("*.new")] == []
+
+
+def test_a_mark_is_not_read_while_it_is_written(tmp_path: Path) -> None:
+    """Another process holds the lock for the moment in which it writes."""
+    mark = LedgerMark(tmp_path, "pit")
+    mark.note(1, "1" * 40)
+    whole = mark.path.read_bytes()
+    lock = os.open(mark.path.with_suffix(".lock"), os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    mark.path.write_bytes(b"half of it")
+
+    def finish() -> None:
+        mark.path.write_bytes(whole)
+        os.close(lock)
+
+    writer = threading.Timer(0.01, finish)
+    writer.start()
+    assert LedgerMark(tmp_path, "pit").seen.entries == 1
+    writer.join()
