@@ -17,7 +17,7 @@ from meters.floor.broker_address import BrokerAddress
 from meters.logs.throttled import ThrottledLog
 from meters.mqtt.buffered_socket import BufferedSocket
 from meters.mqtt.incoming import Arrivals
-from meters.mqtt.packets import PACKET_IDS, publish_packet, text
+from meters.mqtt.packets import PACKET_IDS, publish_packet, text, unacknowledged_packet
 from meters.wire.broker_client import BrokerClient
 
 log = structlog.get_logger()
@@ -105,11 +105,21 @@ class BrokerConnection(BrokerClient):
         pitlink does not use. To store the packet took more time than all other work of the service
         for a wager.
         """
-        if self._socket is None:
-            return
         self._packet_id = self._packet_id + 1 if self._packet_id < PACKET_IDS else _OWN_IDS_FROM
-        packet = publish_packet(text(topic), self._packet_id, payload, retain=retain)
-        if not self._socket.push(packet) and (more := self._unpublished.due("")) is not None:
+        self._push(topic, publish_packet(text(topic), self._packet_id, payload, retain=retain))
+
+    def reply(self, topic: str, payload: bytes) -> None:
+        """Publish the reply to an event with QoS 0, without waiting.
+
+        A table repeats its event until it has the reply, so acknowledgements of the broker would
+        only take time.
+        """
+        self._push(topic, unacknowledged_packet(text(topic), payload))
+
+    def _push(self, topic: str, packet: bytes) -> None:
+        if self._socket is None or self._socket.push(packet):
+            return
+        if (more := self._unpublished.due("")) is not None:
             log.warning(
                 "not published", topic=topic, reason="the broker takes nothing", kept_back=more
             )

@@ -454,13 +454,13 @@ class MeterService:
         if (more := self._strangers.due("")) is not None:
             logger = log.bind(link=address.link, table=address.table)
             logger.warning("event refused", seq=seq, code=code, kept_back=more)
-        self._post(topics.table_in(*address), refused(seq, code, message))
+        self._reply(address, refused(seq, code, message))
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.apply_batch(arrivals)
         link.log_answered(outcome.replies, sent=self._connection is not None)
         for address, reply in outcome.replies:
-            self._post(topics.table_in(*address), reply)
+            self._reply(address, reply)
         for opened, paid in outcome.hits:
             of_meter = opened.record.percent is not None
             link.announcer.publish_jackpot(hit_message(opened, paid), of_meter=of_meter)
@@ -472,6 +472,10 @@ class MeterService:
                 await self._claims.send_again(address.link, claims)
         except (RedisError, OSError) as error:
             log.warning("claims not retold", link=link.store.link.id, reason=str(error))
+
+    def _reply(self, address: TableAddress, payload: bytes) -> None:
+        if self._connection is not None:
+            self._connection.reply(topics.table_in(*address), payload)
 
     def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         connection = self._connection
