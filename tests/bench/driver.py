@@ -33,6 +33,7 @@ from tests.bench.orders import (
     MeasureBare,
     Measured,
     MeasureLatency,
+    MeasurePipe,
     MeasureRounds,
     MeasureWagers,
     Order,
@@ -40,6 +41,7 @@ from tests.bench.orders import (
     Start,
 )
 from tests.bench.packets import PacketError
+from tests.bench.pipe import PipeLoad
 from tests.bench.traffic import NoAnswerError, Table, Traffic
 
 _OPERABLE_WITHIN_S: Final = 60.0
@@ -55,6 +57,7 @@ class Load:
         self._pids = {"load": os.getpid(), **start.pids}
         self._traffic = Traffic(start.tables, EventWriter(start.seed), self._see)
         self._bare = BareLoad(EventWriter(start.seed))
+        self._pipe = PipeLoad(EventWriter(start.seed))
         self._watch: LatencyWatch | None = None
         self._operable: set[str] = set()
         self._interruptions: dict[str, int] = {}
@@ -62,7 +65,7 @@ class Load:
 
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Connect to both brokers, once all links operate and the bare subscriber listens.
+        """Connect to all brokers, once all links operate, and the others listen.
 
         Raises:
             PacketError: a broker refused.
@@ -82,7 +85,8 @@ class Load:
             except TimeoutError:
                 missing = ", ".join(sorted(set(LINKS) - self._operable))
                 raise NoAnswerError(f"not in operation in time: {missing}") from None
-            async with self._bare.connected(self._start.bare_port):
+            pipe = self._pipe.connected(self._start.pipe_port, self._start.pipe_redis)
+            async with self._bare.connected(self._start.bare_port), pipe:
                 yield
 
     def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
@@ -114,6 +118,9 @@ class Load:
             case MeasureBare():
                 tables = self._traffic.tables[: order.tables]
                 return await self._windows(order.seconds, lambda: self._bare.window(tables))
+            case MeasurePipe():
+                tables = self._traffic.tables[: order.tables]
+                return await self._windows(order.seconds, lambda: self._pipe.window(tables))
             case MeasureRounds():
                 return await self._rounds(order)
             case MeasureLatency():

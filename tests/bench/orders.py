@@ -15,6 +15,8 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
     Attributes:
         port: port of the service's broker.
         bare_port: port of the broker that only the bare subscriber uses.
+        pipe_port: port of the broker that only the pipe of C programs uses.
+        pipe_redis: socket of the Redis that only the pipe uses.
         tables: number of tables.
         seed: seed of the cards.
         pids: processes whose CPU time is measured, by name.
@@ -22,6 +24,8 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
 
     port: int
     bare_port: int
+    pipe_port: int
+    pipe_redis: str
     tables: int
     seed: int
     pids: dict[str, int]
@@ -36,6 +40,13 @@ class MeasureWagers(_Order, frozen=True, kw_only=True, tag="wagers"):
 
 class MeasureBare(_Order, frozen=True, kw_only=True, tag="bare"):
     """Measure the same windows, received by the bare subscriber."""
+
+    tables: int
+    seconds: float
+
+
+class MeasurePipe(_Order, frozen=True, kw_only=True, tag="pipe"):
+    """Measure the same windows, written to a Redis by a pipe of C programs."""
 
     tables: int
     seconds: float
@@ -136,7 +147,7 @@ class Failed(_Order, frozen=True, kw_only=True, tag="failed"):
     reason: str
 
 
-Order = Start | MeasureWagers | MeasureBare | MeasureRounds | MeasureLatency | Finish
+Order = Start | MeasureWagers | MeasureBare | MeasurePipe | MeasureRounds | MeasureLatency | Finish
 Finding = Ready | Measured | LatencyMeasured | Finished | Failed
 
 ORDER: Final = msgspec.json.Decoder(Order)

@@ -65,7 +65,13 @@ class Part:
 
 @asynccontextmanager
 async def part(
-    name: str, command: Sequence[str], home: Path, *, piped: bool = False
+    name: str,
+    command: Sequence[str],
+    home: Path,
+    *,
+    piped: bool = False,
+    reads: int = subprocess.DEVNULL,
+    writes: int | None = None,
 ) -> AsyncIterator[Part]:
     """Run a process in its own directory, and end it on exit.
 
@@ -73,14 +79,16 @@ async def part(
         name: its name in messages to the user.
         command: its command line.
         home: its directory, created if missing; the log is written there.
-        piped: whether its standard input and output are pipes.
+        piped: whether its standard input and output are pipes to this process.
+        reads: the file that is its standard input otherwise.
+        writes: the file that is its standard output otherwise; by default the log.
     """
     log = _log_in(home)
     with log.open("ab") as errors:
         process = await asyncio.create_subprocess_exec(
             *command,
-            stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if piped else errors,
+            stdin=subprocess.PIPE if piped else reads,
+            stdout=subprocess.PIPE if piped else errors if writes is None else writes,
             stderr=errors,
             cwd=home,
             # Ctrl-C is only for the benchmark, which ends its processes in order.

@@ -16,7 +16,9 @@ _US_PER_S: Final = 1e6
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
     " first publish to the last reply; the rounds are voided after it, untimed. The bare subscriber"
-    " gets the same windows on a broker of its own, timed until it has the last message. Whole"
+    " gets the same windows on a broker of its own, timed until it has the last message. The pipe"
+    " is two C programs (mosquitto_sub into redis-cli --pipe) that write the same windows to their"
+    " own Redis, one XADD an event, timed until Redis has the last: near the machine's limit. Whole"
     " rounds: every table plays wagers and result in turn, as fast as it is answered. Latency:"
     " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
     " seen when the first retained value that covers the wagers arrives (values are published every"
@@ -51,6 +53,14 @@ class WagersFigures(_Figures, frozen=True, kw_only=True):
 
 class BareFigures(_Figures, frozen=True, kw_only=True):
     """The same bytes, received by an aiomqtt subscriber that does nothing."""
+
+    events_per_s: int
+    events_per_s_by_pass: list[int]
+    cpu_us_per_event: dict[str, float]
+
+
+class PipeFigures(_Figures, frozen=True, kw_only=True):
+    """The same bytes, written to a Redis by C programs that promise nothing."""
 
     events_per_s: int
     events_per_s_by_pass: list[int]
@@ -118,8 +128,11 @@ class Report(_Figures, frozen=True, kw_only=True):
     wagers: WagersFigures
     bare_subscriber: BareFigures
     wagers_to_bare_ratio: float
+    c_pipe: PipeFigures
+    wagers_to_pipe_ratio: float
     rounds: RoundsFigures
     latency: LatencyFigures
+    busy_latency: LatencyFigures
     ten_times_tables: WagersFigures
     ten_times_to_wagers_ratio: float
     books: Books
@@ -133,9 +146,11 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
 
     wagers: Measured
     bare: Measured
+    pipe: Measured
     rounds: Measured
     ten_times: Measured
     latency: LatencyMeasured
+    busy_latency: LatencyMeasured
 
 
 def make_report(
@@ -152,6 +167,7 @@ def make_report(
     ten_times = _wagers(settings.tables * 10, [one.ten_times for one in passes])
     rounds = [one.rounds for one in passes]
     bare = [one.bare for one in passes]
+    pipe = [one.pipe for one in passes]
     books = compare_books(finished, audit)
     return Report(
         machine=machine,
@@ -163,6 +179,14 @@ def make_report(
             cpu_us_per_event=_cpu_us(bare, ("load", "bare_mosquitto", "bare_subscriber")),
         ),
         wagers_to_bare_ratio=_ratio([(one.wagers, one.bare) for one in passes]),
+        c_pipe=PipeFigures(
+            events_per_s=_median_rate(pipe),
+            events_per_s_by_pass=_rates(pipe),
+            cpu_us_per_event=_cpu_us(
+                pipe, ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
+            ),
+        ),
+        wagers_to_pipe_ratio=_ratio([(one.wagers, one.pipe) for one in passes]),
         rounds=RoundsFigures(
             rounds_per_s=_median_rate(rounds),
             rounds_per_s_by_pass=_rates(rounds),
@@ -170,6 +194,7 @@ def make_report(
             cpu_us_per_round=_cpu_us(rounds),
         ),
         latency=_latency([one.latency for one in passes]),
+        busy_latency=_latency([one.busy_latency for one in passes]),
         ten_times_tables=ten_times,
         ten_times_to_wagers_ratio=_ratio([(one.ten_times, one.wagers) for one in passes]),
         books=books,

@@ -20,6 +20,7 @@ from tests.bench.orders import (
     MeasureBare,
     Measured,
     MeasureLatency,
+    MeasurePipe,
     MeasureRounds,
     MeasureWagers,
     Order,
@@ -29,12 +30,13 @@ from tests.bench.stand import Stand, stand
 
 TEN_TIMES: Final = 10
 ROUNDS_PER_S: Final = 200
-"""Pace at which latency is measured, in rounds a second."""
+BUSY_ROUNDS_PER_S: Final = 1_000
+"""Paces at which latency is measured, in rounds a second."""
 
 _SEED: Final = 649
 _PHASE_MAX_S: Final = 600.0
 _AUDIT_WITHIN_S: Final = 1_200.0
-_STEPS_A_PASS: Final = 5
+_STEPS_A_PASS: Final = 7
 _STEPS_AROUND: Final = 4
 
 Found = TypeVar("Found", bound=Finding)
@@ -101,18 +103,33 @@ async def _measure(
     wagers = await _ask(parts, _wagers(tables, seconds), Measured)
     report_step(f"{of}: the bare subscriber")
     bare = await _ask(parts, MeasureBare(tables=tables, seconds=seconds), Measured)
+    report_step(f"{of}: the pipe of C programs")
+    pipe = await _ask(parts, MeasurePipe(tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: whole rounds")
     rounds = await _ask(parts, MeasureRounds(tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
     ten_times = await _ask(parts, _wagers(tables * TEN_TIMES, seconds), Measured)
-    report_step(f"{of}: latency at {ROUNDS_PER_S} rounds a second")
-    pace = MeasureLatency(tables=tables, rounds_per_s=ROUNDS_PER_S, seconds=seconds)
-    latency = await _ask(parts, pace, LatencyMeasured)
-    return Pass(wagers=wagers, bare=bare, rounds=rounds, ten_times=ten_times, latency=latency)
+    report_step(f"{of}: latency at {ROUNDS_PER_S:,} rounds a second")
+    latency = await _ask(parts, _latency(plan, ROUNDS_PER_S), LatencyMeasured)
+    report_step(f"{of}: latency at {BUSY_ROUNDS_PER_S:,} rounds a second")
+    busy_latency = await _ask(parts, _latency(plan, BUSY_ROUNDS_PER_S), LatencyMeasured)
+    return Pass(
+        wagers=wagers,
+        bare=bare,
+        pipe=pipe,
+        rounds=rounds,
+        ten_times=ten_times,
+        latency=latency,
+        busy_latency=busy_latency,
+    )
 
 
 def _wagers(tables: int, seconds: float) -> MeasureWagers:
     return MeasureWagers(tables=tables, seconds=seconds)
+
+
+def _latency(plan: Plan, pace: int) -> MeasureLatency:
+    return MeasureLatency(tables=plan.tables, rounds_per_s=pace, seconds=plan.seconds)
 
 
 async def _ask(parts: Stand, order: Order, expected: type[Found]) -> Found:

@@ -1,6 +1,7 @@
 """Private servers and processes of a benchmark: brokers, Redis, service and load."""
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from meters.wire.topics import EVERY_TABLE_OUT
 from tests.bench.floor import FloorParts, bench_floor_text
 from tests.bench.orders import FINDING, Failed, Finding, Order, Start
 from tests.bench.parts import Part, free_port, part
+from tests.bench.pipe import subscribe_command, write_command
 
 _PORT_TRIES: Final = 3
 _READY_WITHIN_S: Final = 240.0
@@ -131,8 +133,10 @@ async def stand(
     Raises:
         UserError: a part is missing or did not start; the message has the end of its log.
     """
-    if shutil.which("mosquitto") is None:
-        raise UserError("no mosquitto on PATH: the benchmark needs one (it is often in /usr/sbin)")
+    for name in ("mosquitto", "mosquitto_sub", "redis-cli"):
+        if shutil.which(name) is None:
+            found = "it is often in /usr/sbin" if name == "mosquitto" else "see the README"
+            raise UserError(f"no {name} on PATH: the benchmark needs one ({found})")
     async with AsyncExitStack() as stack:
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)
@@ -154,23 +158,59 @@ async def stand(
         load = await stack.enter_async_context(
             part("the load", _module("driver"), home / "load", piped=True)
         )
-        built = Stand(home, load, [service, redis, broker, bare, bare_broker])
+        pipe, pipe_port, pipe_socket = await _start_pipe(home, stack)
+        built = Stand(home, load, [service, redis, broker, bare, bare_broker, *pipe.values()])
         pids = {
             "service": service.pid,
             "redis": redis.pid,
             "mosquitto": broker.pid,
             "bare_subscriber": bare.pid,
             "bare_mosquitto": bare_broker.pid,
+            **{name: one.pid for name, one in pipe.items()},
         }
         start = Start(
             port=port,
             bare_port=bare_port,
+            pipe_port=pipe_port,
+            pipe_redis=pipe_socket,
             tables=tables,
             seed=seed,
             pids=pids,
         )
         await built.ask(start, within_s=_READY_WITHIN_S)
         yield built
+
+
+async def _start_pipe(home: Path, stack: AsyncExitStack) -> tuple[dict[str, Part], int, str]:
+    """Start the pipe of C programs, with a broker and a Redis of its own.
+
+    Returns:
+        The processes by the names of their CPU time, the broker's port, and the Redis's socket.
+
+    Raises:
+        UserError: one of them did not start.
+    """
+    broker, port = await start_broker(home / "pipe-broker", stack)
+    redis, url = await start_redis(home / "pipe-redis", stack)
+    socket = url.removeprefix("unix://")
+    reads, writes = os.pipe()
+    try:
+        subscriber = await stack.enter_async_context(
+            part("mosquitto_sub", subscribe_command(port), home / "pipe-sub", writes=writes)
+        )
+        writer = await stack.enter_async_context(
+            part("redis-cli", write_command(socket), home / "pipe-cli", reads=reads)
+        )
+    finally:
+        os.close(reads)
+        os.close(writes)
+    found = {
+        "pipe_mosquitto": broker,
+        "mosquitto_sub": subscriber,
+        "redis_cli": writer,
+        "pipe_redis": redis,
+    }
+    return found, port, socket
 
 
 def _module(name: str) -> list[str]:

@@ -25,8 +25,10 @@ FIGURES: Final = {
         "cpu_us_per_event",
     },
     "bare_subscriber": {"events_per_s", "events_per_s_by_pass", "cpu_us_per_event"},
+    "c_pipe": {"events_per_s", "events_per_s_by_pass", "cpu_us_per_event"},
     "rounds": {"rounds_per_s", "rounds_per_s_by_pass", "claims_opened", "cpu_us_per_round"},
     "latency": {"rounds_per_s", "wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"},
+    "busy_latency": {"rounds_per_s", "wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"},
     "ten_times_tables": {
         "tables",
         "events_per_s",
@@ -48,6 +50,7 @@ FIGURES: Final = {
 }
 SINGLE: Final = {
     "wagers_to_bare_ratio",
+    "wagers_to_pipe_ratio",
     "ten_times_to_wagers_ratio",
     "nothing_lost",
     "duration_s",
@@ -101,6 +104,7 @@ def test_quick_prints_every_figure_and_the_books_agree(
         assert wagers["events_per_s"] > 0
         assert abs(wagers["wagers_per_s"] - 14 * wagers["events_per_s"]) <= 14
     assert report["bare_subscriber"]["events_per_s"] > 0
+    assert report["c_pipe"]["events_per_s"] > 0
     assert report["rounds"]["rounds_per_s"] > 0
     for latency in ("wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"):
         figures = report["latency"][latency]
