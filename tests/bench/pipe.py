@@ -13,6 +13,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from meters.embedded.broker import LOOPBACK
+from meters.mqtt.packets import text
 from meters.wire.topics import EVERY_TABLE_OUT
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
@@ -23,7 +24,7 @@ _COMMAND: Final = (
     rf"*5\r\n$4\r\nXADD\r\n${len(_STREAM)}\r\n{_STREAM}\r\n$1\r\n*\r\n$1\r\ne\r\n$%l\r\n%p\r\n"
 )
 """One event in the protocol of Redis; mosquitto_sub puts in its length and its bytes."""
-_READY: Final = b"pitlink/v1/bench/table/ready/out"
+_READY: Final = text("pitlink/v1/bench/table/ready/out")
 """Topic of the message that shows that the pipe is connected."""
 _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.001

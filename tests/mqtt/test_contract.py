@@ -163,9 +163,9 @@ class TestReplies:
         assert stand.books()["main"]["entries"] == books["main"]["entries"]
 
     def test_flags(self, stand: Stand, table: Asker) -> None:
-        """Replies have QoS 1 and are not retained."""
+        """Replies have QoS 0 and are not retained."""
         for event in (wagers(1), wagers(2, tip=1), wagers(9), {"type": "hello"}):
-            assert table.hear(event).qos == 1
+            assert table.hear(event).qos == 0
         with Ear(stand.mosquitto.port, table.into, table.out) as late:
             assert [one for one in late.messages if one.topic in {table.into, table.out}] == []
 
