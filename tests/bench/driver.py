@@ -197,6 +197,7 @@ class Load:
             sent=traffic.sent,
             accepted=traffic.accepted,
             repeated=traffic.repeated,
+            held=traffic.held,
             refusals=traffic.refusals,
             interruptions=self._interruptions,
             links={link: tally.books() for link, tally in traffic.tallies.items()},

@@ -129,6 +129,7 @@ class Finished(_Order, frozen=True, kw_only=True, tag="finished"):
         sent: events sent, each counted once.
         accepted: events answered with `accepted`.
         repeated: events that were sent again because no answer came.
+        held: wagers refused because their table waits for a hand pay, which nobody pays here.
         refusals: number of other answers, by their content.
         interruptions: how often a link was reported as inoperable, by the reason.
     """
@@ -136,6 +137,7 @@ class Finished(_Order, frozen=True, kw_only=True, tag="finished"):
     sent: int
     accepted: int
     repeated: int
+    held: int
     refusals: dict[str, int]
     interruptions: dict[str, int]
     links: dict[str, LinkBooks]

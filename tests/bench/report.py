@@ -93,9 +93,11 @@ class Books(_Figures, frozen=True, kw_only=True):
         meters_equal: every meter holds, to the micro, what the replies say.
         counts_equal: the ledger has the wagers and rounds that were accepted.
         events_sent: events sent, each counted once.
-        events_accepted: events accepted; equal to `events_sent` if nothing was lost.
+        events_accepted: events accepted; with `events_held` equal to `events_sent` if nothing was
+            lost.
         events_repeated: events sent again because no answer came for some time.
-        refusals: number of refusals, by the content of the answer.
+        events_held: wagers refused because their table waits for a hand pay.
+        refusals: number of other refusals, by the content of the answer.
         interruptions: how often a link was inoperable meanwhile, by the reason.
     """
 
@@ -105,18 +107,19 @@ class Books(_Figures, frozen=True, kw_only=True):
     events_sent: int
     events_accepted: int
     events_repeated: int
+    events_held: int
     refusals: dict[str, int]
     interruptions: dict[str, int]
     ledger_entries: int
 
     @property
     def nothing_lost(self) -> bool:
-        """True if every event sent was accepted exactly once and the books agree."""
+        """True if every event was accepted exactly once, or held, and the books agree."""
         return (
             self.balanced
             and self.meters_equal
             and self.counts_equal
-            and self.events_sent == self.events_accepted
+            and self.events_sent == self.events_accepted + self.events_held
         )
 
 
@@ -218,6 +221,7 @@ def compare_books(finished: Finished, audit: AuditResult) -> Books:
         events_sent=finished.sent,
         events_accepted=finished.accepted,
         events_repeated=finished.repeated,
+        events_held=finished.held,
         refusals=finished.refusals,
         interruptions=finished.interruptions,
         ledger_entries=audit.entries,

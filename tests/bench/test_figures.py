@@ -162,6 +162,7 @@ def compared(
         sent=sent,
         accepted=9,
         repeated=0,
+        held=0,
         refusals={},
         interruptions={},
         links={"bench-a": LinkBooks(wagers=14, rounds=1, meters_micros={"progressive": 5})},

@@ -51,9 +51,10 @@ class Table:
         waits_for: kind of its unanswered event, or empty.
         payload: the last event, which is repeated unchanged.
         sent_s: when that event was first sent, by the monotonic clock.
+        held: whether it waits for a hand pay. It plays no more, because nobody pays it.
     """
 
-    __slots__ = ("payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
+    __slots__ = ("held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
 
     def __init__(self, tally: Tally, topic: bytes) -> None:
         self.tally = tally
@@ -63,6 +64,7 @@ class Table:
         self.waits_for = ""
         self.payload = b""
         self.sent_s = 0.0
+        self.held = False
 
 
 Answered = Callable[[Table, str, float], None]
@@ -87,6 +89,7 @@ class Traffic:
         sent: number of events sent, each counted once.
         accepted: number of them that were accepted.
         repeated: number of events that were sent again.
+        held: number of wagers that were refused because their table waits for a hand pay.
         refusals: number of events answered otherwise, by the answer's status and error.
         won: whether a percentage of a meter was won since this was last set to False.
     """
@@ -96,6 +99,7 @@ class Traffic:
         self.answered: Answered = _nothing
         self.other = other
         self.in_air = self.sent = self.accepted = self.repeated = 0
+        self.held = 0
         self.refusals: dict[str, int] = {}
         self.won = False
         self.tables: list[Table] = []
@@ -140,6 +144,8 @@ class Traffic:
         self._send(table, "void", self._writer.void(table.seq, table.round))
 
     def _send(self, table: Table, kind: str, payload: bytes) -> None:
+        if table.held:
+            return
         table.waits_for = kind
         table.payload = payload
         table.sent_s = time.monotonic()
@@ -243,6 +249,10 @@ class Traffic:
         kind, table.waits_for = table.waits_for, ""
         self.in_air -= 1
         if head.status != "accepted":
+            if kind == "wagers" and b'"held"' in bytes(head.error):
+                table.held = True
+                self.held += 1
+                return
             said = f"{kind} {head.status} {bytes(head.error).decode()}".strip()
             self.refusals[said] = self.refusals.get(said, 0) + 1
             return
