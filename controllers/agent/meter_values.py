@@ -7,21 +7,21 @@ from typing import Final
 from meters.wire.messages import MeterValue
 
 DOUBT_AFTER_S: Final = 5.0
-"""Seconds for which a meter's last value stays valid after a lower version number arrived.
+"""Seconds for which a meter's newest value stays valid after a lower version number arrived.
 
 Within this time, the value with the lower version number can simply be late. After this time, the
-last value is in doubt.
+newest value is in doubt.
 """
 
 
 class MeterValues:
-    """Last received value of each meter that a table feeds.
+    """Newest value of each meter that a table feeds.
 
-    Each change of a meter raises the version number of its value. A value whose version number is
-    lower than that of the last value is never shown. If only values with lower version numbers
-    arrive, the service's Redis has lost the last value. The meter's value is then unknown. It is
-    known again when a value arrives whose version number is at least that of the last value (duty
-    D1).
+    Each change of a meter raises the version number of its value. The newest value is the one with
+    the highest version number received so far. A value with a lower version number is never shown.
+    If only such values arrive, the service's Redis has lost the newest value. The meter's value is
+    then unknown. It is known again when a value arrives whose version number is at least the
+    highest received so far (duty D1).
 
     `clock_s` must be a monotonic clock.
 
@@ -40,7 +40,7 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """Last value of each meter, by meter id; a meter is left out while its value is unknown."""
+        """Newest value of each meter, by meter id. A meter whose value is unknown is left out."""
         now_s = self._clock_s()
         return {
             meter: value

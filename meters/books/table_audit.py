@@ -169,7 +169,11 @@ def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
 
 
 def _first_replayed(replay: Replay, table: str) -> int:
-    """Return a sequence number after which all accepted events of the table were replayed."""
+    """Return a sequence number: the replay has all accepted events of the table above this number.
+
+    If the replay began after the first entry and has no event of the table, the number is above all
+    sequence numbers.
+    """
     if replay.begins_after == 0:
         return 0
     return min(replay.tables.replies.get(table, {2**63: b""}))

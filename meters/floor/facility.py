@@ -123,7 +123,7 @@ def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
-    """Yield the errors in the service's addresses and files that no field type can detect."""
+    """Yield the errors in the service's settings that the types of the fields cannot detect."""
     # The error messages do not repeat the addresses, because an address can contain a password.
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'

@@ -31,10 +31,14 @@ from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
 
 @dataclass(frozen=True, slots=True)
 class ValidatedResult:
-    """A result that was settled according to the rules of the game.
+    """The settlement of a result, before the Lua script applies it.
 
-    When the Lua script later applies the result, it subtracts the awards that are a percentage of a
-    meter from this meter.
+    If a win pays a percentage of a meter, its amount is not known yet. The Lua script computes this
+    amount from the meter, and subtracts it from the meter.
+
+    Attributes:
+        work: the work for the Lua script.
+        claims: the claims that the result opens.
     """
 
     work: ResultWork

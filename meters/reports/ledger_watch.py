@@ -120,7 +120,11 @@ class DayCollector:
         return replace(link_day, faults=(*gathered.unreported, *faults_of(link_day)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Keep a gaming day, and the days without entries before it, if the report needs them."""
+        """Add a gaming day to `days`, if the report needs it.
+
+        If there are days without ledger entries between the last closed day and this day, first add
+        those that the report needs.
+        """
         if self._closed is None:
             self.first_day = day.first_day
         else:

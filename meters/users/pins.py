@@ -85,7 +85,7 @@ class PinHashing:
     async def matches(self, pin: str, stored: str | None) -> bool:
         """Check if a PIN matches a stored hash.
 
-        If `stored` is None, return False after the time of a real check. So nobody can measure
+        If `stored` is None, return False, but take as long as a real check. So nobody can measure
         whether a user exists.
 
         Raises:
