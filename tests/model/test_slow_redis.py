@@ -24,6 +24,7 @@ def tcp_redis() -> Iterator[RedisServer]:
         yield server
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D10")
 async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
     tcp_redis: RedisServer, tmp_path: Path

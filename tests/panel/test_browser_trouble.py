@@ -103,6 +103,7 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.touch("Next round")
 
 
+@pytest.mark.slow
 async def test_a_connection_that_died_without_a_word_is_said_so_and_opened_again(
     mosquitto: Mosquitto, service: ScriptedService, page: Page, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ async def check_at_every_size(page: Page, where: str) -> None:
             await check_accessible(page, f"{where}, {name}")
 
 
+@pytest.mark.slow
 async def test_every_step_fits_every_screen_and_is_accessible(
     browser: Browser, panel: PanelStand, service: ScriptedService
 ) -> None:

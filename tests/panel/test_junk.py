@@ -15,6 +15,7 @@ INPUTS: Final = 400
 PATHS: Final = ("/api/v1/events", "/api/v1/events/", "/api/v1/../events", "/%2e%2e/x", "/?key=%00")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand, seed: int) -> None:
     random, refused = Random(seed), 0
@@ -33,6 +34,7 @@ async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand,
     assert refused > INPUTS // 4
 
 
+@pytest.mark.slow
 async def test_any_path_and_header_is_answered_without_an_error_of_ours(panel: PanelStand) -> None:
     random = Random(3)
     async with panel.client() as client:

@@ -158,6 +158,7 @@ async def test_a_hit_of_before_the_service_began_is_not_celebrated(
     await expect(page.locator(".celebration")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     page: Page, stand: Stand
 ) -> None:
@@ -181,6 +182,7 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     await expect(page.locator(".celebration")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
     """Each table and its amount appear, on the band and in the celebration."""
     stand.put(100_000, 5)
@@ -197,6 +199,7 @@ async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
     await expect(what).to_have_text("Table TCP-01 wins $25.00")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D18")
 async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     page: Page, stand: Stand
