@@ -7,7 +7,7 @@ balance when the percentage is subtracted. So ``settle_round`` only records the 
 does not use ``resolve``: it subtracts the percentages itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -44,12 +44,13 @@ def settle_round(
             for wager in rules.placings:
                 if wager in box.wagers and wager not in irregular.settled:
                     turns.give_back(wager, irregular.dealer_exposed)
-        if box.folded or box.no_win:
+        plan = _planned_steps(plans, box)
+        if plan is None:
             for step in steps:
                 step.settle(turns, box)
             continue
         hands, dues = turns.hands, turns.dues
-        for each in _plan(plans, box.position, tuple(box.wagers.items())):
+        for each in plan:
             if each.judged is None:
                 each.step.settle(turns, box)
                 continue
@@ -61,6 +62,13 @@ def settle_round(
             else:
                 dues.append(due)
     return Settlement(tuple(turns.dues), tuple(turns.takes))
+
+
+def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, ...] | None":
+    """Return the planned steps of a position; None if each step must look at the wagers itself."""
+    if box.folded or box.no_win:
+        return None
+    return _plan_of(plans, box.position, tuple(box.wagers.items())).steps()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,20 +111,42 @@ class _PlannedStep:
             turns.dues.append(due)
 
 
+class _Plan:
+    """The planned steps for a position with certain wagers. They are made at the second use.
+
+    To make them takes longer than to settle the wagers, and many wagers are never repeated.
+    """
+
+    __slots__ = ("_plans", "_position", "_steps", "_used", "_wagers")
+
+    def __init__(self, plans: _Plans, position: int, wagers: Mapping[str, int]) -> None:
+        self._plans = plans
+        self._position = position
+        self._wagers = wagers
+        self._used = False
+        self._steps: tuple[_PlannedStep, ...] | None = None
+
+    def steps(self) -> tuple[_PlannedStep, ...] | None:
+        """Return the planned steps, or None at the first use."""
+        if self._steps is None:
+            if self._used:
+                self._steps = tuple(self._planned())
+            self._used = True
+        return self._steps
+
+    def _planned(self) -> Iterator[_PlannedStep]:
+        for step in self._plans.steps:
+            plain = step.plain(self._position, self._wagers, self._plans.terms)
+            known = _known(self._plans, step, self._position, plain[1]) if plain else {}
+            yield _PlannedStep(step, plain, known)
+
+
 # Players often repeat their wagers, so the plans and lines of the same wagers are kept. Plans share
 # the lines of wagers of the same amount: fewer lines stay in the processor's cache.
 @lru_cache(maxsize=2_048)
-def _plan(
-    plans: _Plans, position: int, placed: tuple[tuple[str, int], ...]
-) -> tuple[_PlannedStep, ...]:
-    """Return the steps for a position with the wagers ``placed``."""
-    wagers = dict(placed)
-    plan: list[_PlannedStep] = []
-    for step in plans.steps:
-        plain = step.plain(position, wagers, plans.terms)
-        known = _known(plans, step, position, plain[1]) if plain else {}
-        plan.append(_PlannedStep(step, plain, known))
-    return tuple(plan)
+def _plan_of(plans: _Plans, position: int, placed: tuple[tuple[str, int], ...]) -> _Plan:
+    """Return the same plan for the same arguments."""
+    return _Plan(plans, position, dict(placed))
 
 
 @lru_cache(maxsize=4_096)

@@ -12,6 +12,8 @@ from tests.naive.shapes import RefusedError, Round, Settlement
 
 GAMES: Final = ("three_card_poker", "three_card_prime", "four_card_prime")
 ROUNDS_IN_A_CHUNK: Final = 5_000
+REPEATED_EVERY: Final = 4
+"""One of so many rounds is settled by the real code three times."""
 
 
 def disagreement(game: str, chunk: int, rounds: int) -> str | None:
@@ -26,9 +28,11 @@ def disagreement(game: str, chunk: int, rounds: int) -> str | None:
     for number in range(rounds):
         played = random_round(game, rng)
         by_text = outcome(settle, played)
-        produced = outcome(settle_by_pitlink, played)
-        if by_text != produced:
-            return f"round {number} of chunk {chunk}:\n{difference(played, by_text, produced)}"
+        # pitlink plans wagers at their second use, and keeps their lines from then on.
+        for _ in range(3 if number % REPEATED_EVERY == 0 else 1):
+            produced = outcome(settle_by_pitlink, played)
+            if by_text != produced:
+                return f"round {number} of chunk {chunk}:\n{difference(played, by_text, produced)}"
     return None
 
 

@@ -339,6 +339,28 @@ def test_wagers_that_were_accepted_before_are_judged_by_the_terms_of_their_own_r
     assert seen[3]["lines"][0]["hand"] == "pair"
 
 
+def test_wagers_that_are_repeated_are_settled_as_at_first() -> None:
+    """Lines are kept by table, position, wager, amount and hand."""
+
+    def wagered(at: int, ante: int, *cards: str) -> list[dict[str, Any]]:
+        wagers = {"ante": ante, "play": ante, "pair_plus": ante // 2, "progressive": 100}
+        return [{"position": at, "cards": cards, "wagers": wagers}]
+
+    royal, flush = ("As", "Ks", "Qs"), ("9s", "6s", "5s")
+    lines = [
+        changed(positions=wagered(at, ante, *cards), paytables={**ROYAL["paytables"], **other})
+        for other in ({}, {"pair_plus": "C"})
+        for cards in (royal, flush)
+        for ante in (1_000, 2_000)
+        for at in (3, 4)
+    ]
+    seen, all_settled = settle(*lines * 4)
+    assert all_settled
+    first = seen[: len(lines)]
+    assert len({json.dumps(answer) for answer in first}) == len(lines)
+    assert seen == first * 4
+
+
 def test_the_written_settlement_is_the_one_that_pages_show() -> None:
     lines = [changed(), changed(dealer=["Qc", "Qd", "4h"]), changed(irregularity="void")]
     sink = io.BytesIO()

@@ -12,7 +12,7 @@ from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
-from bonus.settling.settlement_lines import MeterHolding, Outcome, Settlement
+from bonus.settling.settlement_lines import Line, MeterHolding, Outcome, PercentWon, Settlement
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind, PaidFrom, Wager
 from tests.rules.dealing import terms_at
@@ -103,7 +103,13 @@ def test_the_order_in_which_positions_are_named_does_not_matter(
 ) -> None:
     shuffled = tuple(data.draw(st.permutations(played.positions)))
     again = replace(played, positions=shuffled)
-    assert settle_round(again, meter_rules(), TERMS) == settle_round(played, meter_rules(), TERMS)
+    assert settled(again) == settled(played)
+
+
+def settled(played: Round) -> tuple[list[tuple[Line, int | None]], tuple[PercentWon, ...]]:
+    """Return a settlement without the JSON text of lines that are kept for other rounds."""
+    settlement = settle_round(played, meter_rules(), TERMS)
+    return [(due.line, due.take) for due in settlement.dues], settlement.takes
 
 
 @settings(max_examples=300, deadline=None)
@@ -134,8 +140,7 @@ def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
         box if box.shows_cards(rules.survivors) else replace(box, cards=None)
         for box in played.positions
     )
-    without = settle_round(replace(played, positions=collected), rules, TERMS)
-    assert without == settle_round(played, rules, TERMS)
+    assert settled(replace(played, positions=collected)) == settled(played)
 
 
 def envy_bonuses(played: Round) -> list[tuple[str | int, str | int]]:
