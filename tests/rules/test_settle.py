@@ -358,6 +358,7 @@ def test_wagers_that_are_repeated_are_settled_as_at_first() -> None:
     assert all_settled
     first = seen[: len(lines)]
     assert len({json.dumps(answer) for answer in first}) == len(lines)
+    assert [{line["position"] for line in answer["lines"]} for answer in first] == [{3}, {4}] * 8
     assert seen == first * 4
 
 
