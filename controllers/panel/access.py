@@ -63,10 +63,18 @@ def renew_panel_key(path: Path) -> None:
     sessions that began with the old key are no longer valid.
 
     Raises:
-        UserError: the file cannot be replaced.
+        UserError: the file cannot be replaced, or there is no such file. A new key would then be
+            one that no agent reads, and the old key would stay valid.
     """
     try:
-        path.unlink(missing_ok=True)
+        path.unlink()
+    except FileNotFoundError:
+        raise UserError(
+            f"there is no panel key {path}, so nothing was renewed. Use the floor file of the"
+            " table's agent. If systemd runs the agent, its files are in /var/lib/pitlink-table:"
+            f" stop the agent, remove /var/lib/pitlink-table/tables/{path.name}, and start the"
+            " agent. It makes a new key."
+        ) from None
     except OSError as error:
         raise UserError(f"the panel's key {path} cannot be replaced: {error}") from None
     panel_key(path)

@@ -308,6 +308,17 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
     assert "there is no table T-9" in nobody.stderr
 
 
+def test_a_key_that_no_agent_reads_is_not_made(tmp_path: Path) -> None:
+    """The agent of an installed floor has another data directory than its floor file says."""
+    floor = tmp_path / "floor.toml"
+    floor.write_text(FLOOR + section_text("[service]", data=tmp_path / "data"))
+    done = run_pitlink("table", "T-1", "--config", str(floor), "--renew-panel-key")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "nothing was renewed" in done.stderr
+    assert "/var/lib/pitlink-table/tables/T-1.panel-key" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
 def test_an_empty_key_would_let_everybody_in_and_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         PanelAccess("", "T-1")
