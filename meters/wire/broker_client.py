@@ -174,6 +174,12 @@ class BrokerClient(aiomqtt.Client):
             # waits for it, so it is read here.
             self._disconnected.exception()
 
+    def _on_subscribe(self, *args: Any) -> None:  # noqa: ANN401  (the library's own)
+        # The broker also answers a subscription for which nobody waits any more, for example at the
+        # end of a program. aiomqtt would log such an answer as an error, with a traceback.
+        if args[2] in self._pending_subscribes:
+            super()._on_subscribe(*args)
+
     async def _misc_loop(self) -> None:
         """Run paho's periodic duties and check that data arrives, while the connection lasts."""
         paho = self._client

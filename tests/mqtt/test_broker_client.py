@@ -9,6 +9,7 @@ import aiomqtt
 import pytest
 
 from meters.wire.broker_client import BrokerClient
+from tests.servers import Mosquitto
 from tests.waiting import LONG_S, eventually_async
 
 Trouble = list[dict[str, object]]
@@ -59,6 +60,22 @@ async def test_a_socket_that_the_loop_has_let_go_of_is_a_broken_connection(
     await asyncio.sleep(0.01)
     assert found == []
     assert isinstance(client._disconnected.exception(), aiomqtt.MqttError)
+
+
+async def test_the_answer_to_a_subscription_that_was_given_up_is_no_error(
+    shared_mosquitto: Mosquitto, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with BrokerClient("127.0.0.1", shared_mosquitto.port) as client:
+        given_up = asyncio.create_task(client.subscribe("given/up"))
+        # In one turn of the loop it is sent, and no answer is read yet.
+        await asyncio.sleep(0)
+        assert client._pending_subscribes
+        given_up.cancel()
+        await asyncio.wait([given_up])
+        # The broker answers in order.
+        await client.subscribe("kept")
+    assert given_up.cancelled()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 @pytest.fixture

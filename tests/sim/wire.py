@@ -296,6 +296,10 @@ class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
         """Publish without waiting."""
         self._broker.publish(self._session, topic, payload, retain=retain)
 
+    def reply(self, topic: str, payload: bytes) -> None:
+        """Publish without waiting; the broker can lose the message, as with QoS 0."""
+        self.post(topic, payload)
+
 
 def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
     """Return the factory of the clients of a table's event delivery."""
