@@ -212,7 +212,7 @@ class Stand:
         """Sign a user in over HTTP."""
         # A connection that is idle for as long as the server keeps one may end as it is used.
         limits = httpx.Limits(keepalive_expiry=2)
-        async with httpx.AsyncClient(base_url=self.url, timeout=10, limits=limits) as client:
+        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S, limits=limits) as client:
             answer = await client.post(SIGN_IN, json={"name": name, "pin": pin})
             assert answer.status_code == 200, answer.text
             # A browser sends a secure cookie to a loopback address. This client does not.
@@ -272,7 +272,7 @@ class Stand:
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
         """Get one page."""
-        async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
+        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
             return await client.get(path, headers=headers)
 
 
