@@ -9,6 +9,7 @@ import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
 from meters.books.approved_configuration import approved_two_people_amount
+from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.chain import CHAIN, link_entry, seal_entry
 from meters.books.checkpoint import (
     ARCHIVED,
@@ -119,8 +120,12 @@ class Replay:
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, checkpoint: Checkpoint) -> Self:
-        """Make a replay that continues from the checkpoint of a closed gaming day."""
+    def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
+        """Make a replay that continues from a checkpoint.
+
+        `closings` has the digests of the checkpoints at the close of gaming days. None if the given
+        checkpoint itself is that of the last closed gaming day.
+        """
         evidence, link = Evidence(), LinkEvidence()
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
@@ -141,7 +146,28 @@ class Replay:
             _contributed_micros=checkpoint.contributed_micros,
             _closed=checkpoint.closed,
             _approval=checkpoint.approval,
-            _closings={checkpoint.closed_day: checkpoint.digest},
+            _closings={checkpoint.closed_day: checkpoint.digest}
+            if closings is None
+            else dict(closings),
+        )
+
+    @classmethod
+    def resumed(cls, state: AuditCheckpoint) -> Self:
+        """Make a replay that continues from the last audit of a service."""
+        replay = cls.after(state.checkpoint, state.closings)
+        replay.books.requests.update(state.requests)
+        replay.books.rejected.update(state.rejected)
+        return replay
+
+    def audit_checkpoint(self, link: str) -> AuditCheckpoint:
+        """Return the present state of the replay, from which the next start can continue."""
+        archived = {one.day.isoformat() for one in self.archived}
+        return AuditCheckpoint(
+            link,
+            self.checkpoint,
+            requests=dict(self._books.requests),
+            rejected=dict(self._books.rejected),
+            closings={day: one for day, one in self._closings.items() if day not in archived},
         )
 
     @property
