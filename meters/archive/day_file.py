@@ -30,7 +30,7 @@ import zstandard
 from bonus.errors import UserError
 from meters.archive.day_database import DayDatabase
 from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
-from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
@@ -186,8 +186,8 @@ class DayFile:
             if at != number + 1:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
             content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
-            number, chain = at, link_entry(chain, f"{at}-0", content)
-            seal = seal_entry(seal, f"{at}-0", content)
+            number = at
+            chain, seal = link_and_seal(chain, seal, f"{at}-0", content)
             if chain.encode() != fields[CHAIN]:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)

@@ -10,7 +10,7 @@ import msgspec
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
 from meters.books.approved_configuration import approved_two_people_amount
 from meters.books.audit_checkpoint import AuditCheckpoint
-from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import (
     ARCHIVED,
     EXPIRED,
@@ -22,6 +22,7 @@ from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
+from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -40,14 +41,12 @@ from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
 from meters.books.money_terms import read_terms, terms_as_text
 from meters.books.table_evidence import TableEvidence
-from meters.wire.messages import UNREADABLE, Reply, Wagers
+from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 100
 """The greatest number of problems that are collected. More would not help to find the cause."""
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
-_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -72,6 +71,7 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
+_FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset(
     {b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore", *ASK_ACTS}
 )
@@ -208,7 +208,8 @@ class Replay:
         self._follow_chain(number, fields)
         if seen:
             self.hold_against(seen)
-        if lacking := [name for name in _FIELDS if name not in fields]:
+        if not fields.keys() >= _FIELD_NAMES:
+            lacking = [name for name in _FIELDS if name not in fields]
             self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
             return
         try:
@@ -324,9 +325,8 @@ class Replay:
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
-        due = link_entry(self.chain, entry, content)
+        due, self.seal = link_and_seal(self.chain, self.seal, entry, content)
         self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
-        self.seal = seal_entry(self.seal, entry, content)
         if not self.chain:
             self._problem(f"entry {number} has no digest")
         elif self.chain != due:
@@ -361,9 +361,9 @@ class Replay:
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
             case b"wagers":
-                return wagers_moved(books, table, _WAGERS.decode(event), fed_by(books, transfers))
+                return wagers_moved(books, table, wagers_in(event), fed_by(books, transfers))
             case b"result":
-                return result_moved(books, table, _REPLY.decode(fields["reply"]), transfers)
+                return result_moved(books, table, reply_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
             case kind:
