@@ -14,7 +14,7 @@ import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line
-from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT, WAGERS_OF
 from meters.books.accounts import (
     ENVY,
     HOUSE,
@@ -233,7 +233,7 @@ def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
     targets, fed = {one.target for one in moved}, dict[str, str]()
     for meter, terms in books.terms.items():
         if meter_account(meter) in targets or overflow_account(meter) in targets:
-            fed |= dict.fromkeys(_WAGERS_OF.get(terms.kind, ()), meter)
+            fed |= dict.fromkeys(WAGERS_OF.get(terms.kind, ()), meter)
     return fed
 
 
@@ -243,8 +243,7 @@ def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[s
     The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
     """
     draft, round_added = Draft(books), []
-    cents: Counter[str] = Counter()
-    count: Counter[str] = Counter()
+    cents, count = Counter[str](), Counter[str]()
     if table in books.rounds:
         draft.faults.append(f"table {table} has a round already")
     placed = Counter([wager for position in event.positions for wager in position.wagers.items()])
@@ -262,9 +261,8 @@ def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[s
         to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
-            draft.faults.append(
-                f"{to_meter + to_reserve} micros in one event are too many: {meter}"
-            )
+            micros = to_meter + to_reserve
+            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
         draft.fill(table_account(table), meter, to_meter, cycle)
         draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
         added = {one.target: one.micros for one in draft.transfers[before:]}
@@ -388,21 +386,16 @@ class _EnvyPayees:
         self.held: dict[str, HeldEnvy] = {}
         self._own = own
         self._claims = claims
-        self._books = books
-        self._transfers = moved
-
-    @cached_property
-    def _moved(self) -> Counter[tuple[str, int]]:
-        """The amounts that the ledger entry moves to each account."""
-        return Counter((one.target, one.micros) for one in self._transfers)
+        self._tallies = books.tallies
+        self._moved = Counter((one.target, one.micros) for one in moved)
 
     @cached_property
     def _holds(self) -> bool:
         """True if the ledger entry is of a release that books Envy Bonuses as owed."""
-        return any(target.startswith(ENVY) for target, _ in self._moved) or any(
-            name.startswith("envy_owed_cents:") and cents
-            for name, cents in self._books.tallies.items()
+        owed = (
+            cents for name, cents in self._tallies.items() if name.startswith("envy_owed_cents:")
         )
+        return any(target.startswith(ENVY) for target, _ in self._moved) or any(owed)
 
     def payee(self, line: Line, meter: str) -> str:
         """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""
@@ -552,10 +545,6 @@ def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
     return draft
 
 
-_WAGERS_OF: Final = {
-    kind.value: [wager.value for wager, fed in METER_OF.items() if fed is kind]
-    for kind in MeterKind
-}
 _KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
