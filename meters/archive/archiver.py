@@ -16,6 +16,7 @@ from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
 from meters.books.store import LinkStore, texts
+from meters.books.stored_entries import first_end
 from meters.books.win_history import WinIndex
 from meters.wire.clock import now_text
 
@@ -357,8 +358,8 @@ class Archiver:
         If an earlier run was interrupted, this call also deletes the entries that it left.
         """
         redis, ledger = self._store.redis, self._store.keys.ledger
-        while (page := await self._store.entries(0, 1)) and page[0][0] <= last:
-            onward = min(page[0][0] + _CUT, last + 1)
+        while (end := await first_end(redis, ledger)) and end <= last:
+            onward = min(end + _CUT, last + 1)
             await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
 
 

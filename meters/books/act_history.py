@@ -35,13 +35,7 @@ class ActIndex:
             "list[bytes]",
             await redis.zrevrangebyscore(keys.acts, most, "-inf", start=0, num=count),
         )
-        async with redis.pipeline(transaction=False) as pipe:
-            for row in rows:
-                entry = f"{row.decode()}-0"
-                pipe.xrange(keys.ledger, min=entry, max=entry)
-            found: list[list[tuple[bytes, dict[bytes, bytes]]]] = await pipe.execute()
         return [
-            (int(row), {name.decode(): value.decode() for name, value in entry[0][1].items()})
-            for row, entry in zip(rows, found, strict=True)
-            if entry
+            (number, {name: value.decode() for name, value in fields.items()})
+            for number, fields in await self._store.entries_at([int(row) for row in rows])
         ]

@@ -14,7 +14,7 @@ from meters.books.link_audit import LinkStateAudit
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
-_PAGE: Final = 100
+_PAGE: Final = 250
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
 
 _CLAIMS_AGAIN: Final = 500

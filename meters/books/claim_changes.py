@@ -134,7 +134,12 @@ class ClaimChanges:
         """
         store = self._store
         rows = await self._reopen(
-            keys=[*store.fixed_keys, store.keys.claim(claim), store.keys.table(table)],
+            keys=[
+                *store.fixed_keys,
+                store.keys.claim(claim),
+                store.keys.tables,
+                store.keys.repeated_claims,
+            ],
             args=[
                 now_text(),
                 store.terms.digest,

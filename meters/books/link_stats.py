@@ -116,9 +116,9 @@ class LinkStatsReader:
             pipe.hmget(keys.accounts, accounts)
             pipe.zcard(keys.waiting)
             pipe.zcard(keys.proposals)
-            pipe.xlen(keys.ledger)
-            pipe.hmget(keys.meters, ["archived", "archived_at", "reading_at"])
-            micros, waiting, proposals, entries, days = await pipe.execute()
+            pipe.hget(keys.checkpoint, "entries")
+            pipe.hmget(keys.meters, ["entries", "archived", "archived_at", "reading_at"])
+            micros, waiting, proposals, trimmed, (last, *days) = await pipe.execute()
         held = [int(each or 0) for each in micros]
         now_s = asyncio.get_running_loop().time()
         changed = floor_changes != self._claims_as_of or waiting != self._listed
@@ -138,7 +138,7 @@ class LinkStatsReader:
             self._claims,
             self._hand_pays,
             proposals,
-            entries,
+            int(last or 0) - int(trimmed or 0),
             int(days[0] or 0),
             archived_s,
             read_s,

@@ -8,7 +8,7 @@ log. Data from a release without schema versions has the schema version 1.
 from collections.abc import Mapping
 from typing import Final
 
-SCHEMA: Final = 3
+SCHEMA: Final = 4
 """The schema version with which this release works."""
 
 FIELD: Final = "schema"
@@ -20,6 +20,7 @@ This field is in a link's Redis hash of meters, and in the head of the operators
 STEPS: Final[Mapping[int, str]] = {
     1: "its schema version is noted",
     2: "each table notes the hand pays that hold it, and Envy Bonuses are owed until they are paid",
+    3: "the ledger and the tables need less memory",
 }
 """The changes that an upgrade makes to data of each earlier schema version, as texts."""
 

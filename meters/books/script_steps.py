@@ -142,7 +142,6 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     a decision of a person. `ask` is set if a floorperson must confirm the event.
     """
 
-    table_key: int
     table: str
     seq: int
     digest: str
@@ -177,15 +176,44 @@ class EnvyCents(NamedTuple):
     cents: int
 
 
-class HeldTable(NamedTuple):
-    """A held table, and the wins that hold it, for the script `upgrade_link`.
+class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The state of a table in Redis, packed into one field of the Redis hash of tables.
 
-    `table_key` is the place of the table's Redis key among the keys of the script call. `wins` has
-    one win on each line.
+    `last` is the sequence number of the table's last event. `round` is the open round, and `basis`
+    is the sequence number of its wagers event; without an open round, they are empty and 0. `over`
+    is the round that ended last. `held` has the wins that hold the table, one on each line.
+    """
+
+    last: int
+    round: str
+    over: str
+    basis: int
+    held: str
+
+
+class PackedRound(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The open round of a table in Redis, packed into one field of the Redis hash of rounds.
+
+    `wagers` is the text of the wagers event. `draw` is the draw as JSON. `contributed` has the
+    contribution to each meter, so a void can undo it.
+    """
+
+    wagers: str
+    draw: str
+    contributed: tuple[RoundContribution, ...]
+
+
+class EarlierTable(NamedTuple):
+    """A table in the data of an earlier schema version, for the script `upgrade_link`.
+
+    `table_key` is the place of the table's earlier Redis key among the keys of the script call.
+    `wins` has the wins that hold the table, one on each line. The upgrade to schema version 3
+    writes them.
     """
 
     table_key: int
-    wins: str
+    table: str
+    wins: str = ""
 
 
 PACKED_ARRAYS: Final[Mapping[str, type]] = {
@@ -200,7 +228,9 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "ASK": AskStep,
     "CONTRIBUTED": RoundContribution,
     "OWED": EnvyCents,
-    "HELD_TABLE": HeldTable,
+    "TABLE": PackedTable,
+    "ROUND": PackedRound,
+    "EARLIER": EarlierTable,
 }
 """The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
 

@@ -7,6 +7,7 @@ import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
+from meters.books.chain import CHAIN
 from meters.books.checkpoint import (
     EMPTY,
     Checkpoint,
@@ -29,14 +30,16 @@ from meters.books.link_state import (
 from meters.books.money_terms import LinkTerms, adopted, terms_text
 from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
-from meters.books.script_steps import (
-    EnvyCents,
-    RoundContribution,
-    ScriptAnswer,
-    ScriptStep,
-    read_answer,
-)
+from meters.books.script_steps import EnvyCents, ScriptAnswer, ScriptStep, read_answer
 from meters.books.slip_numbers import SlipRegister, fold_in_link
+from meters.books.stored_entries import (
+    Entry,
+    StreamEntry,
+    read_entries,
+    read_entries_at,
+    unpack_entry,
+)
+from meters.books.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
 from meters.redis_client.health import run_synced
@@ -44,14 +47,11 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
-REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
-
 FIXED_KEYS: Final = 7
 """Count of the Redis keys that every Lua script of a link receives first."""
 
-CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
-"""Decoder of a round's contributions to each meter, in the form that `apply_events` stores."""
+APPLY_KEYS: Final = FIXED_KEYS + 6
+"""Count of the Redis keys that the script `apply_events` receives before the keys of claims."""
 
 _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
@@ -201,17 +201,21 @@ class LinkStore:
     def _other_schema(self, version: int | None) -> str | None:
         return schema_problem(f"the data of link {self.link.id} is", version)
 
-    async def apply(self, steps: Sequence[ScriptStep], keys: Sequence[str]) -> list[ScriptAnswer]:
+    async def apply(
+        self, steps: Sequence[ScriptStep], claim_keys: Sequence[str] = ()
+    ) -> list[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `steps` are the events. `keys` are the Redis keys of tables and claims. An event refers to a
-        key by its place in `keys`.
+        `steps` are the events. `claim_keys` are the Redis keys of the claims that they open. An
+        event refers to such a key by its place after the first `APPLY_KEYS` keys of the call.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
             NotSyncedError: Redis can still lose the changes, so the replies must not be sent.
         """
-        every = [*self.fixed_keys, *keys, self.keys.asks, self.keys.dealt]
+        keys = self.keys
+        tables = (keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
+        every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT]
         if self.must_keep:
@@ -263,8 +267,8 @@ class LinkStore:
         """
         rows = await self._decide(
             keys=[
-                *self.fixed_keys, self.keys.claim(claim), self.keys.slips, self.keys.table(table),
-                self.keys.approved,
+                *self.fixed_keys, self.keys.claim(claim), self.keys.slips, self.keys.tables,
+                self.keys.repeated_claims, self.keys.approved,
             ],
             args=[
                 now_text(), self.terms.digest, claim, act, by, table, round_id, meter,
@@ -359,26 +363,13 @@ class LinkStore:
         return entries, _decoded(row)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
-        """Return the state of some tables, read in one round trip to Redis."""
-        async with self.redis.pipeline(transaction=False) as pipe:
-            for table in tables:
-                pipe.hmget(
-                    self.keys.table(table),
-                    ["last", "round", "basis", "wagers", "draw", "contributed", "claims"],
-                )
-            rows: list[list[bytes | None]] = await pipe.execute()
-        return [
-            TableRecord(
-                last_seq=int(last or 0),
-                open_round=round_id.decode() if round_id else None,
-                basis=int(basis or 0),
-                wagers=wagers or b"",
-                draw=draw or b"null",
-                fed=tuple(one.meter for one in CONTRIBUTED.decode(contributed or b"\x90")),
-                claims=tuple((claims or b"").decode().split()),
-            )
-            for last, round_id, basis, wagers, draw, contributed, claims in rows
-        ]
+        """Return the state of some tables, read in one round trip to Redis.
+
+        Raises:
+            ValueError: the data of a table in Redis is damaged.
+        """
+        _, rows = await self.tables_at(tables)
+        return [row.record() for row in rows]
 
     async def state(self) -> LinkState:
         """Return the state of the link and of all its meters at one moment.
@@ -476,36 +467,51 @@ class LinkStore:
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
-        self, tables: Sequence[str], fields: Sequence[str]
-    ) -> tuple[int, list[list[bytes | None]]]:
-        """Return the last ledger entry's number and `fields` of some tables, at one moment."""
+        self, tables: Sequence[str], *, replies: bool = False
+    ) -> tuple[int, list[StoredTable]]:
+        """Return the last ledger entry's number and the data of some tables, at one moment.
+
+        The kept replies are read only if `replies` is true.
+        """
+        if not tables:
+            return 0, []
+        keys, ids = self.keys, list(tables)
         async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self.keys.meters, "entries")
-            for table in tables:
-                pipe.hmget(self.keys.table(table), list(fields))
-            entries, *rows = await pipe.execute()
-        return int(entries or 0), rows
-
-    async def whole_tables_at(self, tables: Sequence[str]) -> tuple[int, list[dict[str, bytes]]]:
-        """Return the last ledger entry's number and all fields of some tables, at one moment."""
-        entries, rows = await self._hashes_at(map(self.keys.table, tables))
-        return entries, [
-            {name.decode("utf-8", "replace"): value for name, value in row.items()} for row in rows
+            pipe.hget(keys.meters, "entries")
+            for key in (keys.tables, keys.rounds, keys.repeated_claims):
+                pipe.hmget(key, ids)
+            if replies:
+                pipe.hmget(keys.replies, [field for table in ids for field in reply_fields(table)])
+            entries, states, rounds, claims, *texts = await pipe.execute()
+        kept = texts[0] if texts else [None] * (len(ids) * REPLIES_KEPT)
+        return int(entries or 0), [
+            StoredTable(state, opened, repeated, kept[at * REPLIES_KEPT : (at + 1) * REPLIES_KEPT])
+            for at, (state, opened, repeated) in enumerate(zip(states, rounds, claims, strict=True))
         ]
 
-    async def entries(self, after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
-        """Return up to `count` ledger entries after entry `after`, each with its number."""
-        rows = cast(
-            "list[tuple[bytes, dict[bytes, bytes]]]",
-            await self.redis.xrange(self.keys.ledger, min=f"({after}-0", count=count),
-        )
-        return [
-            (
-                int(entry.split(b"-")[0]),
-                {name.decode("utf-8", "replace"): value for name, value in fields.items()},
-            )
-            for entry, fields in rows
-        ]
+    async def table_fields(self, *, replies: bool) -> dict[str, frozenset[str]]:
+        """Return the names of all fields in the Redis hashes of tables, by key.
+
+        The fields of the kept replies are read only if `replies` is true.
+        """
+        keys = self.keys
+        every = [keys.tables, keys.rounds, keys.repeated_claims, *([keys.replies] * replies)]
+        _, rows = await self._hashes_at(every)
+        return {
+            key: frozenset(name.decode("utf-8", "replace") for name in row)
+            for key, row in zip(every, rows, strict=True)
+        }
+
+    async def entries(self, after: int, count: int) -> list[Entry]:
+        """Return up to `count` ledger entries after entry `after`, each with its number.
+
+        If Redis has an entry after `after`, at least one is returned, and none is left out.
+        """
+        return await read_entries(self.redis, self.keys.ledger, after, count)
+
+    async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
+        """Return the ledger entries with some numbers. Those that Redis lacks are left out."""
+        return await read_entries_at(self.redis, self.keys.ledger, numbers)
 
     async def last_entry(self) -> int:
         """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""
@@ -578,9 +584,7 @@ def texts(row: Sequence[bytes]) -> list[str]:
     return [text.decode() for text in row]
 
 
-def _head(
-    entry: int, chain: str, last: Sequence[tuple[bytes, Mapping[bytes, bytes]]]
-) -> LedgerHead:
-    """Make a `LedgerHead`, and compare it with `last`, the last entry of the ledger itself."""
-    had = [(id_.decode(), fields.get(b"chain", b"").decode()) for id_, fields in last]
+def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:
+    """Make a `LedgerHead`, and compare it with `last`, the last entry of the stream."""
+    had = [(row[0].decode(), unpack_entry(row)[-1][1].get(CHAIN, b"").decode()) for row in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

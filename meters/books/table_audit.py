@@ -1,6 +1,6 @@
 """Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -12,8 +12,9 @@ from meters.books.expected_transfers import Added
 from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
-from meters.books.script_steps import RoundContribution
-from meters.books.store import CONTRIBUTED, REPLIES_KEPT, LinkStore
+from meters.books.script_steps import PackedRound, PackedTable, RoundContribution
+from meters.books.store import LinkStore
+from meters.books.stored_tables import REPLIES_KEPT, StoredTable, read_kept
 from meters.books.table_evidence import DecidedAsk, stored_reply_digest
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
@@ -21,19 +22,21 @@ _AT_ONCE: Final = 100
 """Count of tables that one call reads. Such a call delays Redis by less than a millisecond."""
 _WHOLE_AT_ONCE: Final = 10
 """Count of tables that one call reads with all fields. A table has dozens of kilobytes."""
-_FIELDS: Final = ("last", "round", "basis", "wagers", "draw", "contributed", "held", "over")
-_ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
+_REPLIES_OF: Final = 500
+"""Greatest count of tables for which one call reads all kept replies.
 
-_KEPT: Final = "reply:"
+The call delays Redis by about ten milliseconds. With more tables, the audit reads only the replies
+of known tables.
+"""
+_SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
+"""The ends of the fields of the kept replies."""
+
 _DIGEST: Final = 32
 """Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _HELD: Final = msgspec.json.Decoder(ClaimOpened)
-
-_Row = Mapping[str, bytes]
-"""The fields of a table's Redis hash."""
 
 
 class TableAudit:
@@ -61,34 +64,49 @@ class TableAudit:
         Raises:
             RedisError: Redis failed.
         """
+        asks = await self._other_asks(replay)
+        if snapshot.meters.get(FIELD) != str(SCHEMA):
+            return asks  # in earlier schema versions, tables have another layout
         holding = _holding(replay)
         known = {table.id for table in self._store.link.table}
-        tables = sorted({*known, *replay.books.rounds, *replay.tables.last, *holding})
-        # Before schema version 3, the data of a table did not name the wins that hold it.
-        holds = snapshot.meters.get(FIELD) == str(SCHEMA)
+        known |= {*replay.books.rounds, *replay.tables.last, *holding}
         found: list[str] = []
+        tables = known
+        if whole:
+            named, found = await self._named(len(known))
+            tables = known | named
         at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
-        for begin in range(0, len(tables), at_once):
-            some = tables[begin : begin + at_once]
-            entries, rows = await self._read(some, whole=whole)
+        ordered = sorted(tables)
+        for begin in range(0, len(ordered), at_once):
+            some = ordered[begin : begin + at_once]
+            entries, rows = await self._store.tables_at(some, replies=whole)
             moved = await self._moved_since(replay.entries, entries)
             for table, row in zip(some, rows, strict=True):
                 if table in moved:
                     continue
-                problems_found = [
-                    *_other_seq(replay, table, row),
-                    *_other_round(replay, table, row),
-                ]
-                if whole and not problems_found:
-                    problems_found += _other_replies(replay, table, row)
-                if whole:
-                    problems_found += _other_rest(replay, table, row)
-                if holds:
-                    problems_found += _other_hold(
-                        replay, holding.get(table, ()), row.get("held", b"")
-                    )
-                found += [f"table {table}: {each}" for each in problems_found]
-        return [*found, *await self._other_asks(replay)]
+                problems = _problems_of(replay, table, row, holding.get(table, ()), whole=whole)
+                if not problems and table not in known and not row.state.last:
+                    problems = ["Redis has data of it, the link has no such table"]
+                found += [f"table {table}: {each}" for each in problems]
+        return [*found, *asks]
+
+    async def _named(self, count: int) -> tuple[set[str], list[str]]:
+        """Return the tables of which Redis has data, also those that have left the floor file.
+
+        Also report the fields of replies that have no place. `count` is the count of known tables.
+        """
+        keys, named, found = self._store.keys, set[str](), list[str]()
+        for key, fields in (await self._store.table_fields(replies=count <= _REPLIES_OF)).items():
+            if key != keys.replies:
+                named |= fields
+                continue
+            for field in sorted(fields):
+                table, _, slot = field.rpartition(":")
+                if table and slot in _SLOTS:
+                    named.add(table)
+                else:
+                    found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
+        return named, found
 
     async def _other_asks(self, replay: Replay) -> list[str]:
         """Report correction requests and decisions on them, if they differ from the ledger."""
@@ -99,17 +117,6 @@ class TableAudit:
             for one in stored_asks(asks)
             if one.table not in moved
             for problem in _other_ask(replay, one)
-        ]
-
-    async def _read(
-        self, tables: Sequence[str], *, whole: bool
-    ) -> tuple[int, Sequence[_Row]]:  # fmt: skip
-        if whole:
-            return await self._store.whole_tables_at(tables)
-        entries, rows = await self._store.tables_at(tables, _FIELDS)
-        return entries, [
-            {name: one for name, one in zip(_FIELDS, row, strict=True) if one is not None}
-            for row in rows
         ]
 
     async def _moved_since(self, after: int, last: int) -> set[str]:
@@ -131,47 +138,66 @@ def _holding(replay: Replay) -> dict[str, list[str]]:
     return found
 
 
-def _other_seq(replay: Replay, table: str, row: _Row) -> Iterable[str]:
+def _problems_of(
+    replay: Replay, table: str, row: StoredTable, holding: Sequence[str], *, whole: bool
+) -> list[str]:
+    """Return the differences between one table in Redis and the ledger, as texts."""
+    try:
+        state, opened = row.state, row.round
+    except ValueError as error:
+        return [f"its data in Redis cannot be read: {error}"]
+    found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, opened)]
+    if whole and not found:
+        found += _other_replies(replay, table, state.last, row)
+    if whole:
+        found += _other_rest(replay, table, state, row.repeated)
+    return [*found, *_other_hold(replay, holding, state.held)]
+
+
+def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
     """Report a table if the sequence number of its last event is too low in Redis.
 
     With such a number, the service would accept an event a second time. The number in Redis can be
     higher than in the ledger, because the ledger does not have refused events.
     """
-    text, due = row.get("last", b"0"), replay.tables.last.get(table, 0)
-    if not text.isdigit() or int(text) < due:
-        yield f"its last event is {_words(text)}, the ledger has event {due}"
+    due = replay.tables.last.get(table, 0)
+    if state.last < due:
+        yield f"its last event is {state.last}, the ledger has event {due}"
 
 
-def _other_replies(replay: Replay, table: str, row: _Row) -> Iterable[str]:
+def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> Iterable[str]:
     """Report replies in Redis that differ from the replies in the ledger.
 
     The replies to withdrawals and to refused events are not in the ledger, and are not compared.
     """
-    text, due = row.get("last", b"0"), replay.tables.replies.get(table, {})
-    last = int(text) if text.isdigit() else 0
-    held = {name.removeprefix(_KEPT): one for name, one in row.items() if name.startswith(_KEPT)}
+    due, held = replay.tables.replies.get(table, {}), row.replies
+    for slot, text in enumerate(row.kept):
+        read = read_kept(text) if text is not None else None
+        if text is not None and (read is None or read[0] % REPLIES_KEPT != slot):
+            yield f"it keeps {_words(text[:20])} in the place {slot} of a reply"
     for seq, digest in due.items():
-        one = held.get(str(seq))
+        one = held.get(seq)
         if seq > last - REPLIES_KEPT and (one is None or stored_reply_digest(one) != digest):
             yield f"the reply that it keeps to event {seq} is not the one in the ledger"
-    for name, one in held.items():
-        if not name.isdecimal() or not last - REPLIES_KEPT < int(name) <= last:
-            yield f"it keeps a reply to an event {name[:20]!r}, its last event is {last}"
-        elif int(name) not in due and int(name) > _first_replayed(replay, table):
+    for seq, one in held.items():
+        if not last - REPLIES_KEPT < seq <= last:
+            yield f"it keeps a reply to event {seq}, its last event is {last}"
+        elif seq not in due and seq > _lowest_replayed(replay, table):
             said = one[_DIGEST:]
-            if said.startswith(b"{") and not _has_no_entry(said, int(name)):
-                yield f"it keeps a reply to event {name}, no refusal, that is in no ledger entry"
+            if said.startswith(b"{") and not _has_no_entry(said, seq):
+                yield f"it keeps a reply to event {seq}, no refusal, that is in no ledger entry"
     # After a restore, Redis has only the replies that the ledger and the outboxes had.
     first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
-    lacking = [seq for seq in range(max(first, 1), last + 1) if str(seq) not in held]
+    lacking = [seq for seq in range(max(first, 1), last + 1) if seq not in held]
     if lacking and not set(lacking) <= due.keys():
         yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"
 
 
-def _first_replayed(replay: Replay, table: str) -> int:
-    """Return a sequence number: the replay has all accepted events of the table above this number.
+def _lowest_replayed(replay: Replay, table: str) -> int:
+    """Return the lowest sequence number of the table whose reply the replay still has.
 
-    If the replay began after the first entry and has no event of the table, the number is above all
+    The replay has all accepted events of the table above this number. If it began with the first
+    entry, the number is 0. If it began later and has no event of the table, the number is above all
     sequence numbers.
     """
     if replay.begins_after == 0:
@@ -189,63 +215,58 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
     return (read.status, read.seq) == ("refused", seq) or read == withdrawn
 
 
-def _other_rest(replay: Replay, table: str, row: _Row) -> Iterable[str]:
-    """Report differences in a table's last finished round and in its repeated claims.
-
-    Also report fields that no table has.
-    """
+def _other_rest(
+    replay: Replay, table: str, state: PackedTable, repeated: bytes | None
+) -> Iterable[str]:
+    """Report differences in a table's last finished round and in its repeated claims."""
     over = replay.tables.over.get(table)
-    if over is not None or replay.begins_after == 0:
-        due = None if over is None else over.encode()
-        if row.get("over") != due:
-            yield f"the round that was over last is {_words(row.get('over'))}, not {_words(due)}"
+    if (over is not None or replay.begins_after == 0) and state.over != (over or ""):
+        yield f"the round that was over last is {shown(state.over or None)}, not {shown(over)}"
     # The service reports the state of recent claims to a table again. Earlier releases chose other
     # claims for this report.
     if replay.begins_after == 0 and not replay.link.upgraded:
         claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
-        if row.get("claims", b"") != claims:
-            yield f"its repeated claims are {_words(row.get('claims'))}, not {_words(claims)}"
-    for name in row:
-        if name not in _FIELDS and name != "claims" and not name.startswith(_KEPT):
-            yield f"it has a field {name[:20]!r} that no table has"
+        if (repeated or b"") != claims:
+            yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"
 
 
-def _other_round(replay: Replay, table: str, row: _Row) -> Iterable[str]:
+def _other_round(
+    replay: Replay, table: str, state: PackedTable, stored: PackedRound | None
+) -> Iterable[str]:
     """Report an open round in Redis that differs from the open round in the ledger."""
     added = replay.books.rounds.get(table)
     if added is None:
-        names = ", ".join(name for name in _ROUND if name in row)
-        if names:
+        has = {"round": state.round, "basis": state.basis, "wagers": stored}
+        if names := ", ".join(name for name, value in has.items() if value):
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
-    if _contributed(row.get("contributed")) != sorted(map(stored_contribution, added)):
+    due_parts = sorted(map(stored_contribution, added))
+    if stored is None or sorted(stored.contributed) != due_parts:
         yield "the contributions of its open round differ from the ledger"
     opened = replay.tables.rounds.get(table)
     if opened is None:
-        if "round" not in row:
+        if not state.round:
             yield "it has no open round, the ledger says that there is one"
         return
-    due = {"round": opened.round.encode(), "basis": b"%d" % opened.seq, "wagers": opened.event}
-    for name, value in due.items():
-        if row.get(name) != value:
-            yield f"{name} is {_words(row.get(name))}, the ledger says {_words(value)}"
-    draw = msgspec.json.encode(_REPLY.decode(opened.reply).draw)
-    if not _is_draw(row.get("draw"), draw):
-        yield f"draw is {_words(row.get('draw'))}, the ledger says {_words(draw)}"
+    wagers = stored.wagers if stored else None
+    for name, value, due in (
+        ("round", state.round or None, opened.round),
+        ("basis", str(state.basis), str(opened.seq)),
+        ("wagers", wagers, opened.event.decode("utf-8", "replace")),
+    ):
+        if value != due:
+            yield f"{name} is {shown(value)}, the ledger says {shown(due)}"
+    draw, due_draw = stored.draw if stored else None, _REPLY.decode(opened.reply).draw
+    if draw is None or not _is_draw(draw, due_draw):
+        due_text = msgspec.json.encode(due_draw).decode()
+        yield f"draw is {shown(draw)}, the ledger says {shown(due_text)}"
 
 
-def _is_draw(held: bytes | None, due: bytes) -> bool:
+def _is_draw(held: str, due: DrawMade | None) -> bool:
     try:
-        return bool(_DRAW.decode(held or b"") == _DRAW.decode(due))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return bool(_DRAW.decode(held) == due)
+    except ValueError:
         return False
-
-
-def _contributed(held: bytes | None) -> list[RoundContribution] | None:
-    try:
-        return sorted(CONTRIBUTED.decode(held or b""))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
 
 
 def stored_contribution(one: Added) -> RoundContribution:
@@ -261,7 +282,7 @@ def stored_contribution(one: Added) -> RoundContribution:
     )
 
 
-def _other_hold(replay: Replay, due: Sequence[str], held: bytes) -> Iterable[str]:
+def _other_hold(replay: Replay, due: Sequence[str], held: str) -> Iterable[str]:
     """Report differences between Redis and the ledger in the hand pays that hold a table."""
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}

@@ -19,7 +19,7 @@ from meters.books.correction_requests import (
 from meters.books.entered_cards import OF_TABLES
 from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
-from meters.books.store import REPLIES_KEPT
+from meters.books.stored_tables import REPLIES_KEPT
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""

@@ -32,7 +32,7 @@ from meters.books.script_steps import (
     WagersWork,
     Work,
 )
-from meters.books.store import FIXED_KEYS, LinkStore
+from meters.books.store import APPLY_KEYS, LinkStore
 from meters.intake.batch_counts import BatchCounts
 from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
@@ -358,15 +358,14 @@ class LinkIntake:
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Return the events for the Lua script, and the Redis keys of their tables and claims.
+        """Return the events for the Lua script, and the Redis keys of the claims that they open.
 
-        Each event names a Redis key by its place in the list of keys. The list has the keys of the
-        tables, and after them the keys of the claims.
+        Each event names the Redis key of a claim by its place among the keys of the script call.
         """
-        keys = [self._store.keys.table(one.step.table) for one in judged]
+        keys: list[str] = []
         steps: list[ScriptStep] = []
-        for index, one in enumerate(judged, start=FIXED_KEYS + 1):
-            step = msgspec.structs.replace(one.step, table_key=index)
+        for one in judged:
+            step = one.step
             if one.result is not None and (one.result.claims or one.result.work.envy):
                 step = msgspec.structs.replace(step, work=self._place_claims(one.result, keys))
             steps.append(step)
@@ -381,7 +380,7 @@ class LinkIntake:
         opened = [claim.record.claim for claim in result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
             keys.append(self._store.keys.claim(claim))
-            positions[claim] = FIXED_KEYS + len(keys)
+            positions[claim] = APPLY_KEYS + len(keys)
         replace = msgspec.structs.replace
         return replace(
             work,
@@ -555,7 +554,6 @@ class _StepMaker:
     ) -> ScriptStep:
         """Make the event's `ScriptStep`. `act` is true if the event's ledger entry is an act."""
         return ScriptStep(
-            table_key=0,
             table=self.table,
             seq=self.seq,
             digest=hashlib.blake2b(self.payload, digest_size=16).hexdigest(),

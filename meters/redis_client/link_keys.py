@@ -36,8 +36,39 @@ class LinkKeys:
 
     @cached_property
     def ledger(self) -> str:
-        """Stream: the ledger. Entry n has the id ``n-0``."""
+        """Stream: the ledger. The ledger entries of one script call are one entry of the stream.
+
+        Its id is ``n-0``, where n is the number of the last of these ledger entries.
+        """
         return self._key("ledger")
+
+    @cached_property
+    def tables(self) -> str:
+        """Hash: the packed state of each table, by table: a `TableState`.
+
+        The state has the last sequence number (`seq`), the id of the open round, and the hand pays
+        for which the table must wait.
+        """
+        return self._key("tables")
+
+    @cached_property
+    def rounds(self) -> str:
+        """Hash: the wagers and the draw of each open round, by table: a packed `RoundState`."""
+        return self._key("rounds")
+
+    @cached_property
+    def replies(self) -> str:
+        """Hash: the replies to the last events of each table.
+
+        The field ``{table}:{seq % REPLIES_KEPT}`` has the event's sequence number, a blank, the
+        digest of the event, and the reply. A new reply replaces the one before it in its field.
+        """
+        return self._key("replies")
+
+    @cached_property
+    def repeated_claims(self) -> str:
+        """Hash: the claims whose state the service reports to a table again, by table."""
+        return self._key("repeated_claims")
 
     @cached_property
     def waiting(self) -> str:
@@ -124,12 +155,8 @@ class LinkKeys:
         """Return the key of a hash: a proposed change, and the decision on it."""
         return self._key(f"proposal:{proposal}")
 
-    def table(self, table: str) -> str:
-        """Return the key of a hash: the state of a table.
-
-        The state is the last sequence number (`seq`), the open round, the claims of hand pays for
-        which the table must wait, and the kept replies.
-        """
+    def earlier_table(self, table: str) -> str:
+        """Return the key of a hash: the data of a table, up to schema version 3."""
         return self._key(f"table:{table}")
 
     def claim(self, claim: str) -> str:

@@ -19,6 +19,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
 from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
+from meters.books.stored_tables import StoredTable
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
 from meters.links.act_rows import SwitchRecord
@@ -38,6 +39,7 @@ from meters.restore.openings import opening_rows
 from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order
 from meters.restore.outboxes import Answered, OutboxCopy
 from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
@@ -162,6 +164,8 @@ class LinkRestore:
             )
         if self._copy and copied:
             await self._read(self._copy, held.entries, advance)
+        if not writes and (problem := await store.schema_problem()):
+            raise RestoreError(problem)
         findings = self._stands_made() if writes else await self._stands_held()
         # A table of a game without progressive wagers sends nothing, and has no outbox.
         meterless = {table.id for table in self._store.link.table if not table.meters}
@@ -326,26 +330,23 @@ class LinkRestore:
         return {slip: claim for (slip, claim), fields in pairs if not fields}
 
     def _stands_made(self) -> dict[str, TableFindings]:
-        keys, image = self._store.keys, self._snapshot
-        return {
-            table.id: _stand(image.at(keys.table(table.id))) for table in self._store.link.table
-        }
+        made = TableSnapshot(self._store.keys, self._snapshot)
+        return {table.id: _stand(made.stored(table.id)) for table in self._store.link.table}
 
     async def _stands_held(self) -> dict[str, TableFindings]:
-        keys, tables = self._store.keys, [table.id for table in self._store.link.table]
-        async with self._store.redis.pipeline(transaction=False) as pipe:
-            for table in tables:
-                pipe.hgetall(keys.table(table))
-            rows: list[dict[bytes, bytes]] = await pipe.execute()
-        return {
-            table: _stand({name.decode(): value for name, value in row.items()})
-            for table, row in zip(tables, rows, strict=True)
-        }
+        tables = [table.id for table in self._store.link.table]
+        _, rows = await self._store.tables_at(tables, replies=True)
+        try:
+            return {table: _stand(row) for table, row in zip(tables, rows, strict=True)}
+        except ValueError as error:
+            raise RestoreError(
+                f"{self._store.link.id}: the data of a table in Redis is damaged: {error}"
+            ) from None
 
 
-def _stand(fields: Mapping[str, bytes]) -> TableFindings:
-    last = int(fields.get("last", b"0"))
-    return TableFindings(last, fields.get(f"reply:{last}"))
+def _stand(stored: StoredTable) -> TableFindings:
+    last = stored.state.last
+    return TableFindings(last, stored.replies.get(last))
 
 
 def _is_accepted_wagers(answered: Answered) -> bool:

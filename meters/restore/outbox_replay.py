@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import Final
 
 from meters.books.script_steps import Kind, ReplyWork, ScriptStep, Status
-from meters.books.store import FIXED_KEYS, LinkStore
+from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
@@ -108,7 +108,6 @@ class OutboxReplay:
         """Mark a refused event's sequence number as used. Store the reply that the table has."""
         table = answered.table
         step = ScriptStep(
-            table_key=FIXED_KEYS + 1,
             table=table,
             seq=answered.seq,
             digest=digest_of(answered.payload).decode(),
@@ -118,7 +117,7 @@ class OutboxReplay:
             event="",
             work=ReplyWork(answered.reply_payload.decode()),
         )
-        (answer,) = await self._store.apply([step], [self._store.keys.table(table)])
+        (answer,) = await self._store.apply([step])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
             raise RestoreError(f"event {answered.seq} of table {table} is out of its turn")
         return answer.text

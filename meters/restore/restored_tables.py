@@ -7,14 +7,20 @@ from typing import Final
 import msgspec
 
 from meters.books.expected_transfers import Added
-from meters.books.store import REPLIES_KEPT
+from meters.books.script_steps import PackedRound, PackedTable
+from meters.books.stored_tables import (
+    PACK,
+    REPLIES_KEPT,
+    StoredTable,
+    kept_text,
+    reply_field,
+    reply_fields,
+)
 from meters.books.table_audit import stored_contribution
 from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
-
-_ROUND: Final = ("round", "basis", "wagers", "draw", "contributed")
 
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 _REPLY: Final = msgspec.json.Decoder(Reply)
@@ -33,34 +39,38 @@ class TableSnapshot:
         self._keys = keys
         self._snapshot = snapshot
 
+    def stored(self, table: str) -> StoredTable:
+        """Return the data of a table in the form in which Redis has it."""
+        keys, at = self._keys, self._snapshot.at
+        return StoredTable(
+            at(keys.tables).get(table),
+            at(keys.rounds).get(table),
+            at(keys.repeated_claims).get(table),
+            [at(keys.replies).get(field) for field in reply_fields(table)],
+        )
+
     def opened(self, table: str) -> Wagers | None:
         """Return the wagers of a table's open round, or None if no round is open."""
-        wagers = self._snapshot.at(self._keys.table(table)).get("wagers")
-        return None if wagers is None else _WAGERS.decode(wagers)
+        opened = StoredTable(packed_round=self._snapshot.at(self._keys.rounds).get(table)).round
+        return None if opened is None else _WAGERS.decode(opened.wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
         """Apply the ledger entry of wagers. `added` has the wagers' contribution to each meter."""
         event = _WAGERS.decode(entry["event"])
-        draw = msgspec.json.encode(_REPLY.decode(entry["reply"]).draw)
-        self._snapshot.put(
-            self._keys.table(table),
-            {
-                "round": event.round,
-                "basis": event.seq,
-                "wagers": entry["event"],
-                "draw": draw,
-                "contributed": msgspec.msgpack.encode([stored_contribution(one) for one in added]),
-            },
+        opened = PackedRound(
+            entry["event"].decode(),
+            msgspec.json.encode(_REPLY.decode(entry["reply"]).draw).decode(),
+            tuple(stored_contribution(one) for one in added),
         )
-        self._keep_reply(table, entry)
+        self._snapshot.put(self._keys.rounds, {table: PACK.encode(opened)})
+        self._keep_reply(table, entry, round=event.round, basis=event.seq)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
         """Apply the ledger entry of a result or a void. `claims` are those that a result opened."""
-        key = self._keys.table(table)
-        self._snapshot.put(key, {"over": entry["round"]})
-        self.repeat_claims(table, claims)
-        self._snapshot.drop(key, *_ROUND)
-        self._keep_reply(table, entry)
+        if claims:
+            self.repeat_claims(table, claims)
+        self._snapshot.drop(self._keys.rounds, table)
+        self._keep_reply(table, entry, round="", basis=0, over=entry["round"].decode())
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims.
@@ -68,38 +78,40 @@ class TableSnapshot:
         The service reports the states of these claims when the table sends a hello event. Each
         claim is in the list once.
         """
-        key = self._keys.table(table)
-        known = self._snapshot.text(key, "claims").split()
+        key = self._keys.repeated_claims
+        known = self._snapshot.text(key, table).split()
         every = [*(claim for claim in known if claim not in claims), *claims]
-        self._snapshot.put(key, {"claims": " ".join(every[-REPEATED_CLAIMS_MAX:])})
+        self._snapshot.put(key, {table: " ".join(every[-REPEATED_CLAIMS_MAX:])})
 
     def hold(self, table: str, claim: ClaimOpened) -> None:
         """Hold a table until the claim of a win is finally decided."""
-        key, line = self._keys.table(table), msgspec.json.encode(claim).decode()
-        held = self._snapshot.text(key, "held").splitlines()
-        self._snapshot.put(key, {"held": "\n".join((*held, line))})
+        state = self._state(table)
+        line = msgspec.json.encode(claim).decode()
+        self._put(table, state, held="\n".join((*state.held.splitlines(), line)))
 
     def release(self, table: str, claim: str) -> None:
         """End the hold of a table for one decided claim. Other claims can still hold the table."""
-        key = self._keys.table(table)
-        held = self._snapshot.text(key, "held").splitlines()
-        holding = [line for line in held if _CLAIM.decode(line).claim != claim]
-        if holding:
-            self._snapshot.put(key, {"held": "\n".join(holding)})
-        else:
-            self._snapshot.drop(key, "held")
+        state = self._state(table)
+        lines = state.held.splitlines()
+        holding = [line for line in lines if _CLAIM.decode(line).claim != claim]
+        if holding != lines:
+            self._put(table, state, held="\n".join(holding))
 
-    def _keep_reply(self, table: str, entry: Mapping[str, bytes]) -> None:
+    def _state(self, table: str) -> PackedTable:
+        return StoredTable(self._snapshot.at(self._keys.tables).get(table)).state
+
+    def _put(self, table: str, state: PackedTable, **changes: str | int) -> None:
+        changed = msgspec.structs.replace(state, **changes)
+        self._snapshot.put(self._keys.tables, {table: PACK.encode(changed)})
+
+    def _keep_reply(
+        self, table: str, entry: Mapping[str, bytes], **changes: str | int
+    ) -> None:  # fmt: skip
         """Store the newest reply to a table, and remove old replies, as the Lua scripts do."""
-        key, seq = self._keys.table(table), int(entry["seq"])
-        self._snapshot.put(
-            key, {"last": seq, f"reply:{seq}": digest_of(entry["event"]) + entry["reply"]}
-        )
-        self._snapshot.drop(
-            key,
-            *(
-                field
-                for field in list(self._snapshot.at(key))
-                if field.startswith("reply:") and int(field[6:]) <= seq - REPLIES_KEPT
-            ),
-        )
+        state, seq, key = self._state(table), int(entry["seq"]), self._keys.replies
+        # Redis had the replies to the refused events before this one. The rebuild lacks them.
+        refused = range(max(state.last + 1, seq - REPLIES_KEPT + 1), seq)
+        self._snapshot.drop(key, *(reply_field(table, one) for one in refused))
+        text = kept_text(seq, digest_of(entry["event"]) + entry["reply"])
+        self._snapshot.put(key, {reply_field(table, seq): text})
+        self._put(table, state, last=seq, **changes)

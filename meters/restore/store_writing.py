@@ -5,21 +5,24 @@ link. The hash of the meters is written last. So half-written data has no meters
 restore writes all data from the start.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
+from meters.books.stored_entries import PACKED, pack_entries
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
+_PACKED_AT_ONCE: Final = 10
+"""Largest number of ledger entries in one entry of the Redis stream."""
 _COMMANDS_AT_ONCE: Final = 250
 """Largest number of commands in one Redis pipeline.
 
-This number of commands has some hundred kilobytes, so it needs little memory in Redis and in this
+This number of commands has a few megabytes at most, so it needs little memory in Redis and in this
 program.
 """
 
@@ -53,7 +56,7 @@ class StoreWriter:
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
-        """Remove the link's meters, ledger, lists, checkpoint and approved configuration.
+        """Remove the link's meters, ledger, lists, tables, checkpoint and approved configuration.
 
         They must be removed, because the restore writes no empty list over an old list. The payout
         slips are not removed: their numbers remain used.
@@ -66,6 +69,7 @@ class StoreWriter:
             pipe.delete(keys.meters, keys.ledger)
             pipe.delete(keys.waiting, keys.wins, keys.acts, keys.proposals)
             pipe.delete(keys.asks, keys.dealt, keys.checkpoint, keys.approved)
+            pipe.delete(keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
             await pipe.execute()
 
     async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:
@@ -74,15 +78,25 @@ class StoreWriter:
         Raises:
             RedisError: Redis failed.
         """
-        pipe, last = self._pipeline(), 0
+        pipe, last, packed = self._pipeline(), 0, list[Mapping[str, bytes]]()
         async for number, fields in entries:
-            pipe.xadd(self._keys.ledger, dict(fields.items()), id=f"{number}-0")
+            packed.append(fields)
             last = number
+            # A gaming day ends at the end of a stream entry, so it can be trimmed.
+            if len(packed) < _PACKED_AT_ONCE and fields["kind"] != b"reading":
+                continue
+            self._add_packed(pipe, last, packed)
+            packed = []
             if len(pipe) >= _COMMANDS_AT_ONCE:
                 await pipe.execute()
                 yield last
+        if packed:
+            self._add_packed(pipe, last, packed)
         await pipe.execute()
         yield last
+
+    def _add_packed(self, pipe: Pipeline, last: int, packed: Sequence[Mapping[str, bytes]]) -> None:
+        pipe.xadd(self._keys.ledger, {PACKED: pack_entries(packed)}, id=f"{last}-0")
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
         """Write all Redis keys except the ledger. The hash of the meters is written last.

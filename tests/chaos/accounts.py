@@ -18,6 +18,7 @@ import redis
 
 from tests.chaos.own_books import METER, OwnBooks
 from tests.chaos.player import Player, Reported
+from tests.ledgers import read_ledger
 
 _OF_TABLES: Final = frozenset({"wagers", "result", "void"})
 _OF_CLAIMS: Final = frozenset({"validate", "reject", "pay"})
@@ -71,10 +72,7 @@ def hold_together(
     accounts: Accounts,
 ) -> None:
     """Compare the three records of one link, and its meters with an independent sum."""
-    raw: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
-    ledger: list[dict[str, bytes]] = [
-        {name.decode(): value for name, value in fields.items()} for _, fields in raw
-    ]
+    ledger = [fields for _, fields in read_ledger(store, link)]
     accounts.entries += len(ledger)
     books = OwnBooks(terms.wager_cents, terms.progressive_bps)
     reported = {player.name: iter(player.reported) for player in players}

@@ -6,12 +6,12 @@ Wagers and wins keep the order of the ledger's entries under any clock.
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import redis
 
 from tests.chaos.devices import Devices
+from tests.ledgers import read_ledger
 from tests.mqtt.stand import Stand
 
 LIBRARY = "libfaketimeMT.so.1"
@@ -57,11 +57,8 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 def ledger(stand: Stand) -> list[tuple[int, str, str]]:
     """Return number, kind and time of each entry."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
-        rows: Any = store.xrange("pitlink:{main}:ledger")
-    return [
-        (int(number.split(b"-")[0]), fields[b"kind"].decode(), fields[b"at"].decode())
-        for number, fields in rows
-    ]
+        rows = read_ledger(store)
+    return [(number, fields["kind"].decode(), fields["at"].decode()) for number, fields in rows]
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import redis
@@ -12,6 +11,7 @@ import redis
 from tests.chaos.driven import DrivenTable
 from tests.chaos.own_books import OwnBooks
 from tests.chaos.recording import lines_of, rounds_of, write_floor
+from tests.ledgers import read_ledger
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, RedisServer, eventually, free_port
 
@@ -57,10 +57,9 @@ def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:
         for table in tables
     }
     books = OwnBooks(WAGER_CENTS, PROGRESSIVE_BPS)
-    entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
-    for _, entry in entries:
-        table = entry[b"table"].decode()
-        match entry[b"kind"]:
+    for _, entry in read_ledger(store, LINK):
+        table = entry["table"].decode()
+        match entry["kind"]:
             case b"wagers":
                 books.wagers(table, next(wagered[table]))
             case b"result":
@@ -75,13 +74,12 @@ def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:
 def claim_states(store: redis.Redis) -> dict[str, list[str]]:
     """Return the states that each claim had according to the ledger, in order."""
     states: defaultdict[str, list[str]] = defaultdict(list)
-    entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
-    for _, entry in entries:
-        if entry[b"kind"] == b"result":
-            for claim in json.loads(entry[b"reply"])["claims"]:
+    for _, entry in read_ledger(store, LINK):
+        if entry["kind"] == b"result":
+            for claim in json.loads(entry["reply"])["claims"]:
                 states[claim["claim"]].append("opened")
-        elif entry[b"kind"] in {b"validate", b"pay", b"reject"}:
-            states[json.loads(entry[b"event"])["claim"]].append(entry[b"kind"].decode())
+        elif entry["kind"] in {b"validate", b"pay", b"reject"}:
+            states[json.loads(entry["event"])["claim"]].append(entry["kind"].decode())
     return dict(states)
 
 

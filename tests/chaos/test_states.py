@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 import pytest
 import redis
 
+from meters.books.stored_tables import reply_fields
 from tests.chaos.devices import Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear
@@ -79,7 +80,9 @@ class Seat:
         with redis.Redis(unix_socket_path=str(self.stand.redis.socket_path)) as store:
             meters: dict[bytes, bytes] = store.hgetall("pitlink:{main}:meters")
             return {
-                "table": store.hgetall(f"pitlink:{{main}}:table:{self.table}"),
+                "table": store.hget("pitlink:{main}:tables", self.table),
+                "round": store.hget("pitlink:{main}:rounds", self.table),
+                "replies": store.hmget("pitlink:{main}:replies", [*reply_fields(self.table)]),
                 "accounts": store.hgetall("pitlink:{main}:accounts"),
                 "tallies": store.hgetall("pitlink:{main}:tallies"),
                 "waiting": store.zrange("pitlink:{main}:waiting", 0, -1),

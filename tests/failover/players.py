@@ -5,12 +5,13 @@ import contextlib
 import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import aiomqtt
 import redis
 
 from tests.failover.servers import Follower
+from tests.ledgers import read_ledger
 from tests.mqtt.events import Event, encode, result, wagers
 from tests.waiting import LONG_S
 
@@ -97,11 +98,11 @@ class Players:
         Return the table and seq of every event with a ledger entry.
         """
         with redis.Redis(unix_socket_path=str(primary.socket_path)) as store:
-            entries: Any = store.xrange(f"pitlink:{{{LINK}}}:ledger")
+            entries = read_ledger(store, LINK)
         kept: dict[tuple[str, int], list[bytes]] = defaultdict(list)
         for _, entry in entries:
-            if entry[b"kind"] in {b"wagers", b"result"}:
-                kept[entry[b"table"].decode(), int(entry[b"seq"])].append(entry[b"reply"])
+            if entry["kind"] in {b"wagers", b"result"}:
+                kept[entry["table"].decode(), int(entry["seq"])].append(entry["reply"])
         given = {
             (table, seq): [reply]
             for table, replies in self.answered.items()

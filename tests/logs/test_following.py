@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 import redis
 
+from tests.ledgers import read_ledger
 from tests.mqtt.stand import Stand
 from tests.servers import Pitlink
 
@@ -49,9 +50,9 @@ def entry_of(stand: Stand, seq: int) -> tuple[int, str, str]:
     """Return number, kind and round of the ledger entry of a table's event."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         (found,) = [
-            (int(number.split(b"-")[0]), fields[b"kind"].decode(), fields[b"round"].decode())
-            for number, fields in store.xrange("pitlink:{main}:ledger")
-            if (fields[b"table"], fields[b"seq"]) == (b"T-1", str(seq).encode())
+            (number, fields["kind"].decode(), fields["round"].decode())
+            for number, fields in read_ledger(store)
+            if (fields["table"], fields["seq"]) == (b"T-1", str(seq).encode())
         ]
     return found
 

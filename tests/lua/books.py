@@ -22,7 +22,7 @@ from meters.books.script_steps import (
     WagersWork,
     Work,
 )
-from meters.books.store import FIXED_KEYS, LinkStore
+from meters.books.store import APPLY_KEYS, LinkStore
 from meters.floor.floor_file import Link, parse_floor
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
@@ -67,24 +67,24 @@ class Books:
 
     async def apply(self, *steps: ScriptStep) -> list[ScriptAnswer]:
         """Apply steps as one batch, after filling in the positions of their keys."""
-        keys = [self.keys.table(step.table) for step in steps]
+        keys: list[str] = []
         placed = []
-        for place, step in enumerate(steps, start=FIXED_KEYS + 1):
+        for step in steps:
             work = step.work
             if isinstance(work, ResultWork):
                 dues = []
                 for due in work.dues:
                     if due.claim:
                         keys.append(self.keys.claim(due.claim))
-                    key = FIXED_KEYS + len(keys) if due.claim else 0
+                    key = APPLY_KEYS + len(keys) if due.claim else 0
                     dues.append(msgspec.structs.replace(due, claim_key=key))
                 envy = []
                 for one in work.envy:
                     keys.append(self.keys.claim(one.claim))
-                    place_of_claim = FIXED_KEYS + len(keys)
+                    place_of_claim = APPLY_KEYS + len(keys)
                     envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
                 work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
-            placed.append(msgspec.structs.replace(step, table_key=place, work=work))
+            placed.append(msgspec.structs.replace(step, work=work))
         return await self.store.apply(placed, keys)
 
     async def one(self, step: ScriptStep) -> ScriptAnswer:
@@ -201,7 +201,6 @@ def _step(
     digest: str,
 ) -> ScriptStep:  # fmt: skip
     return ScriptStep(
-        table_key=0,
         table=table,
         seq=seq,
         digest=digest or f"{seq:032x}",

@@ -9,8 +9,9 @@ import random
 import pytest
 
 from meters.books.script_steps import ScriptAnswer, ScriptStep, Status
-from meters.books.store import REPLIES_KEPT
+from meters.books.stored_tables import REPLIES_KEPT
 from tests.lua.books import Books, odds, refusal, result, share, take, void, wagers
+from tests.stored_tables import stored_table
 
 OTHER = "f" * 32
 
@@ -136,10 +137,9 @@ async def test_a_batch_is_answered_and_booked_as_its_events_one_by_one(
     steps = sorted(chance.choices(pool, k=60), key=lambda step: step.seq + chance.randrange(3))
     together = await books.apply(*steps)
     held = await _held(books)
-    kept = {table: await books.redis.hgetall(books.keys.table(table)) for table in ("T-1", "T-2")}
+    kept = [await stored_table(books.store, table) for table in ("T-1", "T-2")]
     await books.redis.flushall()
     await books.store.open("service")
     assert [await books.one(step) for step in steps] == together
     assert await _held(books) == held
-    for table, fields in kept.items():
-        assert await books.redis.hgetall(books.keys.table(table)) == fields
+    assert [await stored_table(books.store, table) for table in ("T-1", "T-2")] == kept

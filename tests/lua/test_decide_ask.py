@@ -21,7 +21,7 @@ def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptSte
     """Return a void that a floorperson must confirm."""
     asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
     return ScriptStep(
-        table_key=0, table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
+        table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
         basis=None, event="{}", work=ReplyWork(f'{{"seq":{seq}}}'), act=True, ask=asked,
     )  # fmt: skip
 

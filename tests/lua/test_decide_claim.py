@@ -299,7 +299,7 @@ async def test_table_is_sent_each_decision_again_however_many_it_won_since(
 ) -> None:
     """A claim that waited long is in its list once it is decided: a table may have been away."""
     await _win(books)
-    await books.redis.hset(books.keys.table("T-1"), "claims", "T-1-8-1 T-1-9-1")
+    await books.redis.hset(books.keys.repeated_claims, "T-1", "T-1-8-1 T-1-9-1")
     await books.decide(CLAIM, act)
     (state,) = await books.store.table_states(["T-1"])
     assert state.claims == ("T-1-8-1", "T-1-9-1", CLAIM)
@@ -312,7 +312,7 @@ async def test_table_is_sent_each_decision_again_however_many_it_won_since(
 async def test_table_is_sent_only_the_last_claims_again(books: Books) -> None:
     await _win(books)
     many = [f"T-1-{number}-1" for number in range(10, 74)]
-    await books.redis.hset(books.keys.table("T-1"), "claims", " ".join(many))
+    await books.redis.hset(books.keys.repeated_claims, "T-1", " ".join(many))
     await books.decide(CLAIM, "validate")
     (state,) = await books.store.table_states(["T-1"])
     assert state.claims == (*many[1:], CLAIM)

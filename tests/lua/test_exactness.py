@@ -5,6 +5,7 @@ import pytest
 from meters.books.script_steps import Status
 from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, total, wagers
 from tests.lua.books import void as void_step
+from tests.stored_tables import set_table
 
 NEAR = [0, 1, 2, 3, 9_999, 10_000, 10_001, 139_999]
 """Distance from the largest balance, in micros."""
@@ -106,7 +107,7 @@ async def test_debts_are_as_exact_as_holdings(books: Books) -> None:
 
 async def test_seq_and_entry_numbers_of_sixteen_digits_are_exact(books: Books) -> None:
     seq = MAX - 1
-    await books.redis.hset(books.keys.table("T-1"), "last", str(seq - 1))
+    await set_table(books.store, "T-1", last=seq - 1)
     assert (await books.one(wagers(seq))).status is Status.ACCEPTED
     (state,) = await books.store.table_states(["T-1"])
     assert (state.last_seq, state.basis) == (seq, seq)

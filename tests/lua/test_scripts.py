@@ -74,7 +74,7 @@ def test_apply_events_answers_with_no_other_word() -> None:
     returned = {
         word
         for line in _code("apply_events").splitlines()
-        if (found := re.search(r"return (\{ )?(at\.\w+ == round and )?'.*", line))
+        if (found := re.search(r"return (\{ )?([\w\[\]]+ == round and )?'.*", line))
         for word in _WORD.findall(found[0])
     }
     assert returned - {"terms"} == {status.value for status in Status}
@@ -95,8 +95,8 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
         assert call in {
             "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
-            "PROPOSALS", "PROPOSAL", "SLIPS", "APPROVED", "RESERVED", "TABLE", "DEALT",
-            "ASKS",
+            "PROPOSALS", "PROPOSAL", "SLIPS", "APPROVED", "RESERVED", "DEALT", "ASKS",
+            "TABLES", "ROUNDS", "REPLIES", "REPEATED_CLAIMS",
         }  # fmt: skip
 
 

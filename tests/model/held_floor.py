@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from redis.asyncio import Redis
 
 import meters.books.store
+import meters.books.stored_tables
 import meters.books.table_audit
 import meters.intake.draws
 from meters.wire.clock import now
@@ -58,7 +59,7 @@ class HeldFloor(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
         self.patch.setattr(meters.intake.draws, "secrets", Chance(seed))
-        for module in (meters.books.store, meters.books.table_audit):
+        for module in (meters.books.store, meters.books.stored_tables, meters.books.table_audit):
             self.patch.setattr(module, "REPLIES_KEPT", REPLIES_KEPT)
         self.runner.run(self._open())
 

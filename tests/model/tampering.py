@@ -1,11 +1,12 @@
 """Changes to a link's books directly in Redis, without the service."""
 
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import msgspec
 
 from meters.books.chain import link_entry
+from meters.books.stored_entries import FIELDS, PACKED, StreamEntry, pack_entries, unpack_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
 Fields = dict[bytes, bytes]
@@ -31,9 +32,22 @@ async def play_a_while(pit: Pit) -> None:
 
 
 async def ledger(pit: Pit) -> list[tuple[bytes, Fields]]:
-    """Return every entry as Redis holds it."""
-    rows = await pit.redis.xrange(pit.store.keys.ledger)
-    return cast("list[tuple[bytes, Fields]]", rows)
+    """Return every entry that Redis has, with its number as ``NUMBER-0``."""
+    rows = cast("list[StreamEntry]", await pit.redis.xrange(pit.store.keys.ledger))
+    return [
+        (b"%d-0" % number, {name.encode(): value for name, value in fields.items()})
+        for row in rows
+        for number, fields in unpack_entry(row)
+    ]
+
+
+async def put_entry(pit: Pit, entry: bytes, fields: Fields) -> None:
+    """Write one ledger entry; with fields that no entry has, each in a field of the stream."""
+    named = {name.decode(): value for name, value in fields.items()}
+    put: Mapping[Any, bytes] = fields
+    if [*named] == [*FIELDS]:
+        put = {PACKED: pack_entries([named])}
+    await pit.redis.xadd(pit.store.keys.ledger, dict(put), id=entry)
 
 
 async def rewrite(
@@ -61,7 +75,7 @@ async def rewrite(
                 content = [(name, value) for name, value in made.items() if name != b"chain"]
                 digest = link_entry(digest, entry.decode(), content)
                 made = dict(content) | {b"chain": digest.encode()}
-            await pit.redis.xadd(key, cast("dict[bytes | str, bytes | str]", made), id=entry)  # type: ignore[arg-type]
+            await put_entry(pit, entry, made)
     if chained:
         await pit.redis.hset(pit.store.keys.meters, "chain", digest)
 

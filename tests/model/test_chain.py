@@ -9,7 +9,7 @@ from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from tests.model.pit import Pit
-from tests.model.tampering import Fields, entry_of, ledger, play_a_while, rewrite
+from tests.model.tampering import Fields, entry_of, ledger, play_a_while, put_entry, rewrite
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -101,7 +101,7 @@ async def test_an_untouched_ledger_agrees_with_its_mark_now_and_later(
 async def test_an_entry_put_in_at_the_end_is_found(played: Pit) -> None:
     rows = await ledger(played)
     number, last = len(rows) + 1, dict(rows[-1][1])
-    await played.redis.xadd(played.store.keys.ledger, last, id=f"{number}-0")  # type: ignore[arg-type]
+    await put_entry(played, b"%d-0" % number, last)
     await played.redis.hset(played.store.keys.meters, "entries", number)
     problems = (await played.audit()).problems
     assert problems[0].startswith(f"entry {number} is not as it was written")

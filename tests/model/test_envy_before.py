@@ -14,6 +14,7 @@ from meters.intake.result_steps import ResultWriter
 from meters.restore.rebuild import Rebuild
 from tests.model.pit import CENT, FIVE_CARD, PROGRESSIVE, RAGS, Pit
 from tests.restore.stores import hold_alike, keys_of, read_store, rebuilt
+from tests.stored_tables import make_earlier
 
 pytestmark = pytest.mark.duty("D11")
 
@@ -31,9 +32,8 @@ async def before(redis: Redis) -> AsyncIterator[Pit]:
         await pit.open()
         await pit.round({1: PROGRESSIVE, 3: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
         await pit.round({1: FIVE_CARD}, {1: RAGS, 3: ROYAL}, table="T-2", community="Js Ts")
-    keys = pit.store.keys
     assert "envy" not in (await pit.store.claims([CLAIM]))[0]
-    await redis.hset(keys.meters, "schema", "2")
+    await make_earlier(pit.store, 2)
     await upgrade_link(pit.store, "pitlink")
     yield pit
     assert (await pit.audit()).problems == ()

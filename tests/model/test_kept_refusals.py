@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator
-from typing import cast
 
 import pytest
 from redis.asyncio import Redis
@@ -12,6 +11,7 @@ from meters.books.refusals import BY_STATUS, refused_by_script, refused_for_hold
 from meters.books.script_loader import load_script
 from meters.wire.messages import REPLY
 from tests.model.pit import PROGRESSIVE, Pit, event_bytes
+from tests.stored_tables import held_by, set_reply
 
 MAX = 9_007_199_254_740_991
 
@@ -47,7 +47,7 @@ async def _two_wins(pit: Pit) -> None:
 
 async def _held(pit: Pit) -> bytes:
     """Return the claims that hold the table, as the table's record has them."""
-    return cast("bytes", await pit.redis.hget(pit.store.keys.table("T-1"), "held") or b"")
+    return await held_by(pit.store, "T-1")
 
 
 async def _closed_link(pit: Pit) -> None:
@@ -130,11 +130,10 @@ async def test_reply_of_which_an_earlier_release_kept_the_code_is_given_again(
 ) -> None:
     """The reply names the claims that held the table at that time."""
     await given(pit)
-    table = pit.store.keys.table("T-1")
     held = await _held(pit)
     first = await pit.send("T-1", payload)
-    seq = REPLY.decode(first or b"").seq
+    seq = REPLY.decode(first or b"").seq or 0
     digest = hashlib.blake2b(payload, digest_size=16).hexdigest().encode()
     old = digest + (b"held\n" + held if held else code.encode())
-    await pit.redis.hset(table, f"reply:{seq}", old)
+    await set_reply(pit.store, "T-1", seq, old)
     assert await pit.send("T-1", payload) == first

@@ -207,7 +207,8 @@ async def test_claim_that_was_decided_last_is_reported_again_longest(pit: Pit) -
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
     (row,) = await pit.claims.waiting()
     others = [f"pit.T-1-{number}-1" for number in range(1_000, 1_063)]
-    await pit.redis.hset(pit.store.keys.table("T-1"), "claims", " ".join([row.claim, *others]))
+    repeated = " ".join([row.claim, *others])
+    await pit.redis.hset(pit.store.keys.repeated_claims, "T-1", repeated)
     await pit.decide(row.claim, "validate")
     (state,) = await pit.store.table_states(["T-1"])
     assert [*state.claims] == [*others, row.claim]

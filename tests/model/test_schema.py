@@ -15,6 +15,8 @@ from tests.lua.books import keyspace
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import Running, running
 from tests.model.tampering import play_a_while
+from tests.restore.stores import Kept
+from tests.stored_tables import held_by, make_earlier
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10")]
 
@@ -34,12 +36,9 @@ async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
 
 
 async def note(link: Running, schema: object) -> None:
-    """Write a version into the books; none, as the first releases did."""
+    """Write a version into the books, with the layout that they have."""
     store = link.pit.store
-    if schema is None:
-        await store.redis.hdel(store.keys.meters, "schema")
-    else:
-        await store.redis.hset(store.keys.meters, "schema", str(schema))
+    await store.redis.hset(store.keys.meters, "schema", str(schema))
 
 
 async def untouched(link: Running) -> None:
@@ -65,7 +64,7 @@ async def test_new_books_are_of_the_present_version(link: Running) -> None:
 async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
     """Books of the first releases have no version. The upgrade is in the ledger, once."""
     store = link.pit.store
-    await note(link, None)
+    await make_earlier(store, 1)
     await link.goes_down("schema version 1", "`pitlink upgrade`")
     await untouched(link)
     for _ in range(2):
@@ -88,16 +87,13 @@ async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
 async def test_tables_of_version_2_are_held_by_what_they_had_won(link: Running) -> None:
     """A service of this version does the same. Decided wins and wins the table pays hold none."""
     store = link.pit.store
-    table = store.keys.table("T-1")
-    held = await store.redis.hget(table, "held")
-    assert held is not None
+    held = await held_by(store, "T-1")
     assert len(held.splitlines()) == 3, "three wins hold it"
-    await store.redis.hdel(table, "held")
-    await note(link, 2)
+    await make_earlier(store, 2)
     await link.goes_down("schema version 2", "`pitlink upgrade`")
     await upgrade_link(store, "pitlink")
-    assert await store.redis.hget(table, "held") == held
-    assert await store.redis.hget(store.keys.table("T-2"), "held") is None
+    assert await held_by(store, "T-1") == held
+    assert await held_by(store, "T-2") == b""
     await link.comes_up()
     (reply,) = await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
     assert b'"held"' in reply
@@ -108,7 +104,7 @@ async def test_an_upgrade_that_is_overtaken_reads_what_it_changes_again(
     pit: Pit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A decision between its reading of the claims and its script is not lost."""
-    store, schema = pit.store, (pit.store.keys.meters, "schema")
+    store = pit.store
     await play_a_while(pit)
     waiting = LinkStore.waiting
     decided: list[str] = []
@@ -118,16 +114,17 @@ async def test_an_upgrade_that_is_overtaken_reads_what_it_changes_again(
         found = await waiting(self, limit)
         if not decided:
             decided.append(opened[-1])
-            await store.redis.hset(*schema, str(SCHEMA))
+            await upgraded.put_back(store.redis)
             await pit.decide(opened[-1], "reject")
-            await store.redis.hset(*schema, "2")
+            await make_earlier(store, 2)
         return found
 
-    await store.redis.hset(*schema, "2")
+    upgraded = await Kept.of(store.redis)
+    await make_earlier(store, 2)
     monkeypatch.setattr(LinkStore, "waiting", overtaken)
     await upgrade_link(store, "pitlink")
-    held = await store.redis.hget(store.keys.table("T-1"), "held")
-    assert held is not None
+    held = await held_by(store, "T-1")
+    assert held
     assert decided[0].encode() not in held
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.model.pit import AT, BONUS, DEALER_BONUS, PROGRESSIVE, RAGS, Pit
+from tests.stored_tables import set_round
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -26,7 +27,7 @@ async def _settled(
     """Return what the audit finds if fields of the open round were altered until it was settled."""
     await pit.wagers({1: PROGRESSIVE, 3: f"{BONUS} {DEALER_BONUS}"})
     for field, value in altered.items():
-        await pit.redis.hset(pit.store.keys.table("T-1"), field, json.dumps(value))
+        await set_round(pit.store, "T-1", **{field: json.dumps(value)})
     pit.restart()
     assert (await pit.result(hands, community="4c Td")).status == "accepted"
     return (await pit.audit()).problems

@@ -6,8 +6,19 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from meters.books.audit import LinkAudit
+from meters.books.store import LinkStore
+from meters.books.stored_tables import NO_STATE, PACK
 from tests.model.pit import BONUS, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.tampering import play_a_while
+from tests.stored_tables import (
+    delete_table,
+    held_by,
+    set_reply,
+    set_round,
+    set_table,
+    stored_table,
+)
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -28,28 +39,20 @@ async def problems(pit: Pit) -> tuple[str, ...]:
     return (await pit.audit()).problems
 
 
-async def altered(pit: Pit, table: str, **fields: str | bytes | int) -> tuple[str, ...]:
-    """Return what an audit finds once fields of a table are changed."""
-    await pit.redis.hset(pit.store.keys.table(table), mapping=cast("Any", fields))
-    return await problems(pit)
-
-
-async def lacking(pit: Pit, table: str, *fields: str) -> tuple[str, ...]:
-    """Return what an audit finds once fields of a table are removed."""
-    await pit.redis.hdel(pit.store.keys.table(table), *fields)
+async def altered(pit: Pit, table: str, **values: object) -> tuple[str, ...]:
+    """Return what an audit finds once values of a table's state are changed."""
+    await set_table(pit.store, table, **values)
     return await problems(pit)
 
 
 async def held(pit: Pit) -> list[dict[str, Any]]:
     """Return the wins that hold the first table, according to the store."""
-    text = await pit.redis.hget(pit.store.keys.table("T-1"), "held")
-    assert text is not None
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in (await held_by(pit.store, "T-1")).splitlines()]
 
 
-def lines(wins: list[dict[str, Any]]) -> bytes:
-    """Return wins in the form of a table's field for those that hold it."""
-    return b"\n".join(map(msgspec.json.encode, wins))
+def lines(wins: list[dict[str, Any]]) -> str:
+    """Return wins in the form in which a table's state has those that hold it."""
+    return b"\n".join(map(msgspec.json.encode, wins)).decode()
 
 
 async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit) -> None:
@@ -57,7 +60,7 @@ async def test_table_that_is_no_longer_held_is_named_with_its_claims(played: Pit
     claims = [win["claim"] for win in await held(played)]
     assert WAITING in claims
     expected = "does not hold it, the ledger says that it is not paid"
-    found = await lacking(played, "T-1", "held")
+    found = await altered(played, "T-1", held="")
     assert found == tuple(f"table T-1: claim {claim} {expected}" for claim in claims)
 
 
@@ -81,9 +84,9 @@ async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played
     wins = await held(played)
     (problem,) = await altered(played, "T-1", held=lines([*wins, wins[0] | {"claim": "pit.X-1"}]))
     assert problem == "table T-1: claim pit.X-1 holds it, the ledger says that it does not"
-    (problem,) = await altered(played, "T-1", held=b"junk")
+    (problem,) = await altered(played, "T-1", held="junk")
     assert problem.startswith("table T-1: the wins that hold it cannot be read")
-    await played.redis.hset(played.store.keys.table("T-1"), "held", lines(wins))
+    await set_table(played.store, "T-1", held=lines(wins))
     (problem,) = await altered(played, "T-2", held=lines(wins[:1]))
     assert problem.startswith(f"table T-2: claim {wins[0]['claim']} holds it")
 
@@ -91,19 +94,19 @@ async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("round", "R9"), ("basis", "1"), ("wagers", "{}"), ("draw", '{"magic_card":"As"}'),
-        ("draw", '{"magic_card":"As","lucky_position":null}'), ("contributed", b"\x90"),
-        ("contributed", "junk"),
+        ("round", "R9"), ("basis", 1), ("wagers", "{}"), ("draw", '{"magic_card":"As"}'),
+        ("draw", '{"magic_card":"As","lucky_position":null}'), ("contributed", ()),
+        ("round", ""), ("basis", 0), ("wagers", ""), ("draw", ""), ("draw", "junk"),
     ],
 )  # fmt: skip
 async def test_open_round_that_was_altered_is_named_with_its_field(
-    played: Pit, field: str, value: str | bytes
+    played: Pit, field: str, value: object
 ) -> None:
     """Otherwise a result would be settled on wagers, or a draw, that did not exist."""
-    (problem,) = await altered(played, "T-2", **{field: value})
+    change = set_table if field in {"round", "basis"} else set_round
+    await change(played.store, "T-2", **{field: value})
+    (problem,) = await problems(played)
     named = "the contributions of its open round" if field == "contributed" else f"{field} is "
-    assert problem.startswith(f"table T-2: {named}")
-    (problem,) = await lacking(played, "T-2", field)
     assert problem.startswith(f"table T-2: {named}")
 
 
@@ -111,22 +114,95 @@ async def test_wager_that_was_put_into_an_open_round_is_named_before_it_wins(pla
     event = event_bytes(
         5, "wagers", "R3", positions=[{"position": 5, "wagers": {PROGRESSIVE: 100}}]
     )
-    (problem,) = await altered(played, "T-2", wagers=event)
+    await set_round(played.store, "T-2", wagers=event.decode())
+    (problem,) = await problems(played)
     assert problem.startswith("table T-2: wagers is ")
 
 
 async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played: Pit) -> None:
+    redis, keys = played.redis, played.store.keys
     (problem,) = await altered(played, "T-1", round="R7")
     assert problem == f"table T-1: it has {NO_ROUND}"
-    await played.redis.hdel(played.store.keys.table("T-1"), "round")
-    found = await lacking(played, "T-2", "round", "basis", "wagers", "draw", "contributed")
+    await set_table(played.store, "T-1", round="")
+    stored = cast("bytes", await redis.hget(keys.rounds, "T-2"))
+    await redis.hset(keys.rounds, "T-1", stored)
+    (problem,) = await problems(played)
+    assert (
+        problem == "table T-1: it has wagers of an open round, the ledger says that there is none"
+    )
+    await redis.hdel(keys.rounds, "T-1", "T-2")
+    found = await altered(played, "T-2", round="", basis=0)
     assert len(found) == 5
     assert all(problem.startswith("table T-2: ") for problem in found)
 
 
+@pytest.mark.parametrize("value", [b"", b"junk", b"\x90", b"\x95\x01\xc0\xc0\xc0\xc0", b"\xc1"])
+async def test_value_that_cannot_be_read_is_named_with_its_table(played: Pit, value: bytes) -> None:
+    redis, keys = played.redis, played.store.keys
+    for key, table in ((keys.tables, "T-1"), (keys.rounds, "T-2"), (keys.rounds, "T-1")):
+        was = await redis.hget(key, table)
+        await redis.hset(key, table, value)
+        (problem,) = await problems(played)
+        assert problem.startswith(f"table {table}: its data in Redis cannot be read: ")
+        if was is None:
+            await redis.hdel(key, table)
+        else:
+            await redis.hset(key, table, was)
+    assert await problems(played) == ()
+
+
+@pytest.mark.parametrize("more", [0, -1])
+async def test_state_with_another_count_of_values_cannot_be_read(played: Pit, more: int) -> None:
+    stored = await stored_table(played.store, "T-1")
+    values = [*msgspec.structs.asdict(stored.state).values(), "more"]
+    await played.redis.hset(played.store.keys.tables, "T-1", PACK.encode(values[: 6 + 2 * more]))
+    (problem,) = await problems(played)
+    assert problem.startswith("table T-1: its data in Redis cannot be read: ")
+
+
+async def test_data_of_a_table_that_does_not_exist_is_named(played: Pit) -> None:
+    redis, keys = played.redis, played.store.keys
+    stored = await stored_table(played.store, "T-1")
+    assert stored.packed_state is not None
+    opened = cast("bytes", await redis.hget(keys.rounds, "T-2"))
+    for key, field, value, expected in (
+        (keys.tables, "T-9", stored.packed_state, "table T-9: "),
+        (
+            keys.tables,
+            "T-9",
+            PACK.encode(NO_STATE),
+            "table T-9: Redis has data of it, the link has no",
+        ),
+        (keys.rounds, "T-9", opened, "table T-9: it has wagers of an open round"),
+        (keys.repeated_claims, "T-9", b"pit.T-9-1-1", "table T-9: its repeated claims are"),
+        (
+            keys.replies,
+            "T-9:1",
+            b"1 " + b"x" * 32,
+            "table T-9: it keeps a reply to event 1",
+        ),
+        (keys.replies, "T-9:32", b"", "Redis has a kept reply 'T-9:32' of no table"),
+        (keys.replies, "junk", b"", "Redis has a kept reply 'junk' of no table"),
+    ):
+        await redis.hset(key, field, value)
+        found = await problems(played)
+        assert found
+        assert all(problem.startswith(expected) for problem in found)
+        await redis.hdel(key, field)
+    assert await problems(played) == ()
+
+
+async def test_table_whose_events_were_all_refused_may_leave_the_floor(pit: Pit) -> None:
+    """Redis keeps the number of its last event, in case it returns."""
+    await pit.open()
+    assert (await pit.void(table="T-2")).status == "refused"
+    link = msgspec.structs.replace(pit.link, table=pit.link.table[:1])
+    assert (await LinkAudit(LinkStore(pit.redis, link)).run()).problems == ()
+
+
 async def test_event_number_that_was_raised_is_named(played: Pit) -> None:
     """Otherwise the table's next events would be passed over as used up long ago."""
-    (problem,) = await altered(played, "T-1", last="3")
+    (problem,) = await altered(played, "T-1", last=3)
     assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"
 
 
@@ -134,20 +210,36 @@ async def test_kept_reply_that_was_altered_or_is_gone_is_named(played: Pit) -> N
     """Otherwise a repeat would get another answer than the event."""
     await pit_refuses(played)
     expected = "the reply that it keeps to event 2 is not the one in the ledger"
-    kept = await played.redis.hget(played.store.keys.table("T-1"), "reply:2")
-    assert await altered(played, "T-1", **{"reply:2": b"x" * 32 + b"{}"}) == (
-        f"table T-1: {expected}",
-    )
-    assert await lacking(played, "T-1", "reply:2") == (f"table T-1: {expected}",)
-    await played.redis.hset(played.store.keys.table("T-1"), "reply:2", cast("Any", kept))
-    (problem,) = await lacking(played, "T-1", "reply:3")
+    kept = (await stored_table(played.store, "T-1")).replies[2]
+    for stored in (b"x" * 32 + b"{}", None):
+        await set_reply(played.store, "T-1", 2, stored)
+        assert await problems(played) == (f"table T-1: {expected}",)
+    await set_reply(played.store, "T-1", 2, kept)
+    await set_reply(played.store, "T-1", 3, None)
+    (problem,) = await problems(played)
     assert problem == "table T-1: it keeps no reply to event 3, its last event is 3"
     forged = (
         b"x" * 32
         + b'{"seq":3,"status":"accepted","draw":{"magic_card":"As","lucky_position":null}}'
     )
-    (problem,) = await altered(played, "T-1", **{"reply:3": forged})
+    await set_reply(played.store, "T-1", 3, forged)
+    (problem,) = await problems(played)
     assert problem.endswith("a reply to event 3, no refusal, that is in no ledger entry")
+
+
+async def test_kept_reply_in_a_wrong_place_is_named(played: Pit) -> None:
+    """A repeat of the event in whose place it is would not find its own reply."""
+    redis, key = played.redis, played.store.keys.replies
+    kept = cast("bytes", await redis.hget(key, "T-1:2"))
+    for text in (kept, b"junk"):
+        await redis.hset(key, "T-1:5", text)
+        (problem,) = await problems(played)
+        assert problem.startswith("table T-1: it keeps ")
+        assert problem.endswith("in the place 5 of a reply")
+    await redis.hdel(key, "T-1:5")
+    await set_reply(played.store, "T-1", 5, kept[2:])
+    (problem,) = await problems(played)
+    assert problem == "table T-1: it keeps a reply to event 5, its last event is 2"
 
 
 async def pit_refuses(pit: Pit) -> None:
@@ -156,16 +248,16 @@ async def pit_refuses(pit: Pit) -> None:
     assert await problems(pit) == ()
 
 
-@pytest.mark.parametrize("last", ["1", "0", "-1", "junk", ""])
-async def test_event_number_that_was_set_back_is_named(played: Pit, last: str) -> None:
+@pytest.mark.parametrize("last", [1, 0, -1])
+async def test_event_number_that_was_set_back_is_named(played: Pit, last: int) -> None:
     """Otherwise a repeat of a counted event would be counted again."""
     (problem,) = await altered(played, "T-1", last=last)
-    assert problem == f"table T-1: its last event is {last!r}, the ledger has event 2"
+    assert problem == f"table T-1: its last event is {last}, the ledger has event 2"
 
 
 async def test_table_that_was_deleted_is_named(played: Pit) -> None:
-    await played.redis.delete(played.store.keys.table("T-1"))
-    assert "table T-1: its last event is '0', the ledger has event 2" in await problems(played)
+    await delete_table(played.store, "T-1")
+    assert "table T-1: its last event is 0, the ledger has event 2" in await problems(played)
 
 
 async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
@@ -174,11 +266,10 @@ async def test_event_that_was_counted_twice_is_named_for_ever(pit: Pit) -> None:
     await pit.wagers({3: PROGRESSIVE})
     await pit.void()
     repeated = (await pit.entries())[-2]["event"].encode()
-    table = pit.store.keys.table("T-1")
-    await pit.redis.hset(table, "last", "0")
-    await pit.redis.hdel(table, "reply:1", "over")
+    await set_table(pit.store, "T-1", last=0, over="")
+    await set_reply(pit.store, "T-1", 1, None)
     assert b'"accepted"' in (await pit.send("T-1", repeated) or b"")
-    await pit.redis.hset(table, mapping={"last": "2", "over": "R1"})
+    await set_table(pit.store, "T-1", last=2, over="R1")
     (problem,) = await problems(pit)
     assert problem.endswith("event 1 of table T-1 follows its event 2: it was counted again")
 

@@ -76,7 +76,9 @@ async def test_account_that_is_gone_is_found(played: Pit) -> None:
 @pytest.mark.parametrize("kind", ["seed", "wagers", "result", "void", "validate", "pay", "reject"])
 async def test_entry_that_was_deleted_is_missed(played: Pit, kind: str) -> None:
     gone = await entry_of(played, kind)
-    await played.redis.xdel(played.store.keys.ledger, f"{gone}-0")
+    await rewrite(
+        played, lambda entry, fields: None if entry == gone else fields, chained=False
+    )  # fmt: skip
     problems = (await played.audit()).problems
     assert f"entry {gone + 1} follows entry {gone - 1}: some are missing" in problems
     moves_money = kind != "validate"

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 import httpx
 import redis
 
+from tests.ledgers import read_ledger
 from tests.mqtt.events import Event, encode
 from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stranger import Ear, Heard, publish
@@ -300,8 +301,8 @@ class Stand:
                             if field not in {b"entries", b"chain", b"desk", b"outage"}
                         },
                         "entries": sum(
-                            fields[b"kind"] != b"inoperable"
-                            for _, fields in store.xrange(f"pitlink:{{{link}}}:ledger")
+                            fields["kind"] != b"inoperable"
+                            for _, fields in read_ledger(store, link)
                         ),
                     }
                     for link in LINKS
@@ -319,11 +320,8 @@ class Stand:
     def ledger(self, link: str) -> list[dict[str, str]]:
         """Return every entry of a link's ledger, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
-            entries: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
-        return [
-            {name.decode(): value.decode() for name, value in fields.items()}
-            for _, fields in entries
-        ]
+            entries = read_ledger(store, link)
+        return [{name: value.decode() for name, value in fields.items()} for _, fields in entries]
 
     def at(self, link: str, table: str) -> Asker:
         """Return a table by its name, whether the floor has it or not."""

@@ -4,7 +4,6 @@ import dataclasses
 import io
 from collections import Counter
 from datetime import date
-from typing import cast
 
 import pypdf
 import pytest
@@ -17,6 +16,7 @@ from meters.reports.pdf import report_pdf
 from meters.reports.query import one_day
 from meters.reports.reconciliation import faults_of
 from tests.model.pit import CENT
+from tests.model.tampering import Fields, rewrite
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
 
@@ -111,14 +111,14 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
 
 async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
     """Write the whole ledger again with one field of an entry changed."""
-    redis, ledger = shop.pit.redis, shop.pit.store.keys.ledger
-    rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await redis.xrange(ledger))
-    await redis.delete(ledger)
-    for at, fields in rows:
-        if at == f"{number}-0".encode():
-            assert old in fields[field]
-            fields[field] = fields[field].replace(old, new)
-        await redis.xadd(ledger, fields, id=at)  # type: ignore[arg-type]
+
+    def change(entry: int, fields: Fields) -> Fields:
+        if entry != number:
+            return fields
+        assert old in fields[field]
+        return fields | {field: fields[field].replace(old, new)}
+
+    await rewrite(shop.pit, change, chained=False)
 
 
 async def test_the_open_day_is_reported_so_far_and_not_signed(make_shop: MakeShop) -> None:

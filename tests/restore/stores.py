@@ -6,9 +6,11 @@ from typing import Final, Self, cast
 from redis.asyncio import Redis
 
 from meters.books.store import LinkStore
+from meters.books.stored_tables import STATE, StoredTable, reply_fields
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
 from meters.restore.store_snapshot import StoreSnapshot
+from tests.stored_tables import earlier_fields
 
 Keys = dict[str, dict[str, bytes]]
 _HIGHER: Final = ("version:", "desk")
@@ -34,7 +36,7 @@ async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
     """Return every key of a link except its ledger; of sorted sets the scores."""
     sorted_sets = StoreSnapshot(keys).sorted_sets
     found: Keys = {}
-    async for name in redis.scan_iter(match=f"{keys.table('').removesuffix('table:')}*"):
+    async for name in redis.scan_iter(match=f"{keys.claim('').removesuffix('claim:')}*"):
         key = name.decode()
         if key in sorted_sets:
             rows = await redis.zrange(key, 0, -1, withscores=True)
@@ -59,9 +61,9 @@ def hold_alike(made: Keys, was: Keys, keys: LinkKeys) -> None:
     made, was = {**made}, {**was}
     made.pop(keys.asks, None)
     was.pop(keys.asks, None)
-    tables = {key for key in made | was if key.startswith(keys.table(""))}
-    for key in tables:
-        _hold_table(made.pop(key, {}), was.pop(key, {}))
+    tables_made, tables_were = _tables(made, keys), _tables(was, keys)
+    for table in tables_made.keys() | tables_were.keys():
+        _hold_table(tables_made.get(table, {}), tables_were.get(table, {}))
     meters, meters_were = made.pop(keys.meters), was.pop(keys.meters)
     raised = {name for name in meters_were if name.startswith(_HIGHER)}
     for name in raised - {"desk"}:
@@ -85,8 +87,8 @@ def hold_restored(made: Keys, was: Keys, keys: LinkKeys) -> None:
     assert made[keys.acts].pop(str(last + 1))
     assert made[keys.meters].pop("chain") != was[keys.meters].pop("chain")
     del was[keys.meters]["entries"]
-    for key in (one for one in was if one.startswith(keys.table(""))):
-        assert made[key]["last"] == was[key]["last"]
+    for table, packed in was.get(keys.tables, {}).items():
+        assert STATE.decode(made[keys.tables][table]).last == STATE.decode(packed).last
     hold_alike(made, was, keys)
 
 
@@ -108,6 +110,23 @@ def _but_nothing(fields: Mapping[str, bytes], without: set[str] | None = None) -
         for name, value in fields.items()
         if value != b"0" and name not in (without or set())
     }
+
+
+def _tables(store: Keys, keys: LinkKeys) -> dict[str, dict[str, bytes]]:
+    """Take the tables out of a store. Return the fields of each as an earlier release had them."""
+    states, rounds, claims, replies = (
+        store.pop(key, {}) for key in (keys.tables, keys.rounds, keys.repeated_claims, keys.replies)
+    )
+    named = {*states, *rounds, *claims, *(field.rpartition(":")[0] for field in replies)}
+    return {
+        table: earlier_fields(
+            StoredTable(
+                states.get(table), rounds.get(table), claims.get(table),
+                [replies.get(field) for field in reply_fields(table)],
+            )
+        )
+        for table in named
+    }  # fmt: skip
 
 
 def _hold_table(made: dict[str, bytes], was: dict[str, bytes]) -> None:

@@ -20,6 +20,7 @@ from tests.processes import run_pitlink
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Kept, Keys, read_store
 from tests.servers import RedisServer
+from tests.stored_tables import held_by, make_earlier
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D11"), pytest.mark.duty("D4")]
 
@@ -78,9 +79,8 @@ async def _decided(pit: Pit) -> Keys:
     named = (keys.accounts, keys.tallies, keys.waiting, keys.wins, keys.slips)
     kept = {key: fields for key, fields in store.items() if key.startswith(keys.claim(""))}
     held = {
-        key: dict.fromkeys(fields.get("held", b"").decode().splitlines(), b"")
-        for key, fields in store.items()
-        if key.startswith(keys.table(""))
+        table: dict.fromkeys((await held_by(pit.store, table)).decode().splitlines(), b"")
+        for table in pit.known
     }
     return {**kept, **held, **{key: store.get(key, {}) for key in named}}
 
@@ -148,10 +148,7 @@ async def test_decisions_of_two_people_are_as_they_were_before_an_upgrade(
     """A release of the schema version before did not note which hand pays hold a table."""
     pit, _ = await _begin(keeping_server, keeping_redis, tmp_path)
     was, balances = await _decided(pit), _audited(tmp_path)
-    keys = pit.store.keys
-    await keeping_redis.hset(keys.meters, "schema", str(SCHEMA - 1))
-    for table in pit.known:
-        await keeping_redis.hdel(keys.table(table), "held")
+    await make_earlier(pit.store, 2)
     await keeping_redis.delete(SLIPS_KEY)
     assert f"is of version {SCHEMA} now" in _run(tmp_path, "upgrade", "--yes")
     assert await _decided(pit) == was

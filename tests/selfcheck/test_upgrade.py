@@ -1,15 +1,20 @@
 """`pitlink upgrade`, `pitlink check` and a running service on another release's store."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis
+import redis.asyncio
 
 from meters.books.schema import SCHEMA
+from meters.books.store import LinkStore
+from meters.floor.floor_file import read_floor
 from tests.mqtt.events import result, wagers
 from tests.mqtt.stand import Stand
 from tests.servers import eventually, run_pitlink
+from tests.stored_tables import make_earlier
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D10")]
 
@@ -29,6 +34,14 @@ def pitlink(stand: Stand, *command: str, stdin: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+async def _make_first(stand: Stand) -> None:
+    """Give the link `main` the layout of the first releases."""
+    floor = read_floor(stand.service.config)
+    (link,) = [link for link in floor.link if link.id == "main"]
+    async with redis.asyncio.Redis(unix_socket_path=str(stand.redis.socket_path)) as client:
+        await make_earlier(LinkStore(client, link), 1)
+
+
 def main_is(stand: Stand, why: str) -> None:
     """Wait until the service reports why its link `main` is inoperable, or that it operates."""
 
@@ -45,7 +58,7 @@ def test_a_store_of_the_first_releases_is_upgraded_once(stand: Stand) -> None:
     table = stand.table()
     table.accept(wagers(1))
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
-        store.hdel(LINK, "schema")
+        asyncio.run(_make_first(stand))
         store.hdel(HEAD, "schema")
         main_is(stand, "of schema version 1")
         status, said = pitlink(stand, "check")
@@ -59,6 +72,7 @@ def test_a_store_of_the_first_releases_is_upgraded_once(stand: Stand) -> None:
         assert (status, store.hget(LINK, "schema")) == (1, None)
         assert "link main: of version 1; from version 1 to 2: its" in said
         assert "; from version 2 to 3: each table" in said
+        assert "; from version 3 to 4: the ledger and the tables" in said
         assert f"link other: of version {SCHEMA}, nothing to do" in said
         assert len(stand.ledger("main")) == before
 

@@ -16,6 +16,7 @@ from meters.claims.slips import SlipNumbers
 from meters.floor_api.errors import ActError
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer, run_pitlink
+from tests.stored_tables import held_by, make_earlier
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D16")]
 
@@ -74,9 +75,7 @@ class Before:
             for claim, slip in zip(CLAIMS, slips, strict=False):
                 await self.claims.decide(claim, "pay", "ben", slip=slip)
         for pit in self.pits:
-            await self.redis.hset(pit.store.keys.meters, "schema", str(BEFORE))
-            for table in pit.known:
-                await self.redis.hdel(pit.store.keys.table(table), "held")
+            await make_earlier(pit.store, BEFORE)
 
     async def pay(self, claim: str, slip: str) -> str:
         """Pay a claim with this release; return its state, or the code of the refusal."""
@@ -130,11 +129,11 @@ async def test_numbers_of_before_the_upgrade_pay_nothing_after_it(
     # The refusals do not depend on the links' own hashes.
     for slip in again:
         assert [await before.pay(claim, slip) for claim in CLAIMS[2:]] == ["slip_used"] * 2
-    tables = [before.pits[1].store.keys.table(table) for table in ("U-1", "U-2")]
-    assert all([await before.redis.hget(table, "held") for table in tables])
+    store = before.pits[1].store
+    assert all([await held_by(store, table) for table in ("U-1", "U-2")])
     assert pitlink(tmp_path, "audit")[0] == 0
     assert await before.pay(CLAIMS[2], "A-1003") == "paid"
-    assert await before.redis.hget(tables[0], "held") is None
+    assert await held_by(store, "U-1") == b""
     status, said = pitlink(tmp_path, "audit")
     assert status == 0, said
 

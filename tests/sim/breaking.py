@@ -34,14 +34,12 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a repeat is counted again": (
         Defect("apply_events", "if seq <= at.last then", "if seq < at.last then"),
     ),
-    "no reply is kept": (
-        Defect("apply_events", "'reply:' .. exact(seq), digest .. reply", "'kept', '1'"),
-    ),
+    "no reply is kept": (Defect("apply_events", "exact(seq) .. ' ' .. digest .. reply", "'1'"),),
     "a copy in the same batch is refused": (
         Defect(
             "apply_events",
-            "local kept = kept_reply(key, seq)",
-            "local kept = redis.call('HGET', key, 'reply:' .. exact(seq))",
+            "local text = replies[field] or redis.call('HGET', REPLIES, field)",
+            "local text = redis.call('HGET', REPLIES, field)",
         ),
     ),
     "a result rests on any round of that name": (
@@ -147,7 +145,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
         ),
     ),
     "a reopened hand pay does not hold its table": (
-        Defect("reopen_claim", "if HOLD ~= '' then redis", "if false then redis"),
+        Defect("reopen_claim", "if HOLD ~= '' then", "if false then"),
     ),
     "Envy Bonuses of a reopened win are taken back although they are decided": (
         Defect(

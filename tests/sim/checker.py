@@ -15,6 +15,8 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
+from meters.books.stored_entries import StreamEntry, unpack_entry
+from meters.books.stored_tables import StoredTable
 from meters.floor.floor_file import Link
 from meters.floor_api.types import AskRow
 from tests.model.model_floor import second_books
@@ -150,10 +152,10 @@ class Checker:
     def open_round(self, table: str) -> str | None:
         """Return the open round of a table according to the service, if the store can be read."""
         try:
-            found = self._redis.hget(self._keys.table(table), "round")
+            found: Any = self._redis.hget(self._keys.tables, table)
         except RedisError:
             return None
-        return found.decode() if isinstance(found, bytes) and found else None
+        return StoredTable(found).state.round or None
 
     def reconnect(self) -> None:
         """Connect again after a restart of Redis."""
@@ -222,11 +224,10 @@ class Checker:
         self._hold_claims([claim.decode() for claim in waiting], every=every_claim)
         self._hold_asks({name.decode(): text.decode() for name, text in asks.items()})
 
-    def _read_on(self, page: Iterable[tuple[bytes, _Row]]) -> None:
-        for key, fields in page:
-            number = int(key.split(b"-")[0])
+    def _read_on(self, page: Iterable[StreamEntry]) -> None:
+        for number, fields in (entry for row in page for entry in unpack_entry(row)):
             assert number == len(self.entries) + 1, f"entry {number} after {len(self.entries)}"
-            entry = {name.decode(): value.decode() for name, value in fields.items()}
+            entry = {name: value.decode() for name, value in fields.items()}
             self._world.note(
                 f"entry {number} {entry['kind']} {entry['table']} {entry['round']} by {entry['by']}"
             )

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from meters.books.store import REPLIES_KEPT
+from meters.books.stored_tables import REPLIES_KEPT
 from meters.displays.display_state import MeterRow
 from meters.wire.messages import seq_of
 from tests.sim.checker import Checker

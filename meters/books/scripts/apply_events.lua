@@ -3,8 +3,8 @@
 -- against the data that the earlier events of the batch leave.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8…  the keys of tables, then of claims; the events refer to a key by its index
---       the key before the last one  correction requests (asks), the last key  dealt cards
+--       8 tables  9 rounds  10 replies  11 repeated claims  12 correction requests (asks)
+--       13 dealt cards  14…  the keys of claims; the events refer to a key by its index
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
@@ -30,78 +30,100 @@
 --   unknown_round, meter_full, books_full
 -- The order above is the order of precedence.
 
+local TABLES, ROUNDS, REPLIES = KEYS[8], KEYS[9], KEYS[10]
+local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
+
 --include books
 --include positions
+--include tables
 --include repeated_claims
 --include present
 --include refused
 
 local TERMS, REPLIES_KEPT, EVENTS, DEALT_KEPT = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
-local ASKS, DEALT = KEYS[#KEYS - 1], KEYS[#KEYS]
 
 if (meters['terms'] or '') ~= TERMS then
   return { { 'terms' } }
 end
 
-local tables, table_writes = {}, {}
+local events = cmsgpack.unpack(EVENTS)
 
--- The new fields of a gaming table are written to Redis at the end of this call. Until the end,
--- they are read from `tables` and not from Redis, because a batch can have the same event twice.
--- `replies` has the kept replies by seq, each after the digest of its event, or false if no reply
--- is kept.
-local function table_at(key)
-  if tables[key] == nil then
-    local last, round, over, basis, contributed, claims, held = unpack(
-      redis.call('HMGET', key, 'last', 'round', 'over', 'basis', 'contributed', 'claims', 'held'))
-    tables[key] = {
-      last = tonumber(last or '0'), round = round or '', over = over or '', basis = tonumber(basis or '0'),
-      contributed = contributed or '', claims = claims or '', held = held or '', replies = {},
-    }
+-- Reads the tables and the accounts that the events need, with one command each.
+do
+  local ids, accounts, known = {}, {}, {}
+  local function need(list, name)
+    if not known[name] then
+      known[name] = true
+      list[#list + 1] = name
+    end
   end
-  return tables[key]
-end
-
--- Collects fields to set in a table's Redis hash. Consecutive calls for one table make one command.
-local function set_table(key, ...)
-  local last = table_writes[#table_writes]
-  if not last or last[1] ~= 'HSET' or last[2] ~= key then
-    last = { 'HSET', key }
-    table_writes[#table_writes + 1] = last
+  for _, event in ipairs(events) do
+    need(ids, event[EVENT_TABLE])
+    if event[EVENT_KIND] == 'wagers' then
+      need(accounts, 'table:' .. event[EVENT_TABLE])
+      for _, added in ipairs(event[EVENT_WORK][WAGERS_WORK_CONTRIBUTIONS]) do
+        need(accounts, 'meter:' .. added[ADDED_METER])
+        need(accounts, 'overflow:' .. added[ADDED_METER])
+        need(accounts, 'reserve:' .. added[ADDED_METER])
+      end
+    end
   end
-  for _, part in ipairs({ ... }) do last[#last + 1] = part end
+  read_tables(ids)
+  read_balances(accounts)
 end
 
-local function kept_reply(key, seq)
-  local replies = tables[key].replies
-  if replies[seq] == nil then replies[seq] = redis.call('HGET', key, 'reply:' .. exact(seq)) end
-  return replies[seq]
+-- The open round of each table that opened or ended a round in this call: the packed array
+-- `PackedRound`, or false if no round is open. `opened_claims` has the claims that the results of
+-- this call opened: tables and lists of claims, alternating.
+local rounds, opened_claims = {}, {}
+
+-- The kept replies of this call, and the same fields in the form of an HSET command. The field of a
+-- reply is `TABLE:SLOT`. A new reply replaces the one of REPLIES_KEPT events before. Its text is the
+-- event's seq, a blank, the digest of the event, and the reply.
+local replies, reply_fields = {}, {}
+
+local function slot_of(table_id, seq)
+  return table_id .. ':' .. seq % REPLIES_KEPT
 end
 
-local function keep_reply(key, seq, digest, reply)
-  local at = tables[key]
-  at.last, at.replies[seq] = seq, digest .. reply
-  set_table(key, 'last', exact(seq), 'reply:' .. exact(seq), digest .. reply)
-  if seq > REPLIES_KEPT then
-    at.replies[seq - REPLIES_KEPT] = false
-    table_writes[#table_writes + 1] = { 'HDEL', key, 'reply:' .. exact(seq - REPLIES_KEPT) }
-  end
+-- Returns the digest of an event and the reply to it, or nil if the reply is no longer kept.
+local function kept_reply(table_id, seq)
+  local field, named = slot_of(table_id, seq), exact(seq) .. ' '
+  local text = replies[field] or redis.call('HGET', REPLIES, field)
+  return text and string.sub(text, 1, #named) == named and string.sub(text, #named + 1) or nil
 end
 
-local function open_round(key, seq, round, event, draw, contributed)
-  local at = tables[key]
-  at.round, at.basis, at.contributed = round, seq, contributed
+local function keep_reply(table_id, seq, digest, reply)
+  set_table(table_id, TABLE_LAST, seq)
+  local field, text = slot_of(table_id, seq), exact(seq) .. ' ' .. digest .. reply
+  replies[field] = text
+  reply_fields[#reply_fields + 1], reply_fields[#reply_fields + 2] = field, text
+end
+
+local function open_round(table_id, seq, round, event, draw, contributed)
+  set_table(table_id, TABLE_ROUND, round)
+  set_table(table_id, TABLE_BASIS, seq)
   add_rounds(1)
-  set_table(key, 'round', round, 'basis', exact(seq), 'wagers', event, 'draw', draw, 'contributed', contributed)
+  rounds[table_id] = cmsgpack.pack({
+    [ROUND_WAGERS] = event, [ROUND_DRAW] = draw, [ROUND_CONTRIBUTED] = contributed,
+  })
+end
+
+-- Returns the contributions of a table's open round, each a `RoundContribution`.
+local function contributed_by_round(table_id)
+  return cmsgpack.unpack(rounds[table_id] or redis.call('HGET', ROUNDS, table_id))[ROUND_CONTRIBUTED]
 end
 
 -- The correction request of each table. `text` begins with the digest and the id of the request. It
 -- is '' if there is no request. `decision` is the decision on the request. It is '' if nobody has
 -- decided. Changes are written to Redis at the end of this call, like the changes in `tables`.
-local asks, ask_writes = {}, {}
+local asks, ask_writes, has_asks = {}, {}, nil
 
 local function ask_at(table_id)
   if not asks[table_id] then
-    local text, decision = unpack(redis.call('HMGET', ASKS, table_id, table_id .. '!'))
+    if has_asks == nil then has_asks = redis.call('EXISTS', ASKS) == 1 end -- there is rarely one
+    local text, decision
+    if has_asks then text, decision = unpack(redis.call('HMGET', ASKS, table_id, table_id .. '!')) end
     asks[table_id] = { text = text or '', decision = decision or '' }
   end
   return asks[table_id]
@@ -148,31 +170,34 @@ local function by_table(table_id, confirmed_by)
   return confirmed_by and by .. ', confirmed by ' .. confirmed_by or by
 end
 
-local function end_round(key, table_id, opened)
-  local at = tables[key]
-  at.claims = with_repeated_claims(at.claims, opened)
-  at.over, at.round, at.basis, at.contributed = at.round, '', 0, ''
+local function end_round(table_id, opened)
+  set_table(table_id, TABLE_OVER, tables[table_id][TABLE_ROUND])
+  set_table(table_id, TABLE_ROUND, '')
+  set_table(table_id, TABLE_BASIS, 0)
+  rounds[table_id] = false
+  if #opened > 0 then
+    opened_claims[#opened_claims + 1], opened_claims[#opened_claims + 2] = table_id, opened
+  end
   add_rounds(-1)
-  table_writes[#table_writes + 1] = { 'HDEL', key, 'round', 'basis', 'wagers', 'draw', 'contributed' }
-  set_table(key, 'over', at.over, 'claims', at.claims)
   drop_ask(table_id)
 end
 
 local function round_problem(at, round)
-  if at.round == round and round ~= '' then return nil end
-  return at.over == round and 'round_over' or 'unknown_round'
+  if at[TABLE_ROUND] == round and round ~= '' then return nil end
+  return at[TABLE_OVER] == round and 'round_over' or 'unknown_round'
 end
 
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
 -- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
 -- meter's overflow (duty D3).
 local function apply_wagers(event)
-  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
-  local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
-  if at.round ~= '' then return at.round == round and 'after_lockout' or 'round_open' end
-  if at.over == round then return 'round_over' end
+  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
+  local at, round, work = tables[table_id], event[EVENT_ROUND], event[EVENT_WORK]
+  local open, held = at[TABLE_ROUND], at[TABLE_HELD]
+  if open ~= '' then return open == round and 'after_lockout' or 'round_open' end
+  if at[TABLE_OVER] == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
-  if at.held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', at.held end
+  if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
   local from, leaving = 'table:' .. table_id, 0
   for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
@@ -201,7 +226,7 @@ local function apply_wagers(event)
   end
   local event_text, reply = event[EVENT_EVENT], work[WAGERS_WORK_REPLY]
   local entry = note_entry('wagers', from, table_id, round, seq, transfers, event_text, reply)
-  open_round(key, seq, round, event_text, work[WAGERS_WORK_DRAW], cmsgpack.pack(contributed))
+  open_round(table_id, seq, round, event_text, work[WAGERS_WORK_DRAW], contributed)
   return nil, reply, entry, {}
 end
 
@@ -209,11 +234,11 @@ end
 -- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
 -- negative.
 local function apply_void(event)
-  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
-  local at, round, work = tables[key], event[EVENT_ROUND], event[EVENT_WORK]
-  local problem = round_problem(at, round)
+  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
+  local round, work = event[EVENT_ROUND], event[EVENT_WORK]
+  local problem = round_problem(tables[table_id], round)
   if problem then return problem end
-  local transfers, to, added_by_round = {}, 'table:' .. table_id, cmsgpack.unpack(at.contributed)
+  local transfers, to, added_by_round = {}, 'table:' .. table_id, contributed_by_round(table_id)
   local house_bears = 0
   for _, added in ipairs(added_by_round) do
     house_bears = house_bears + added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_RESERVE_MICROS]
@@ -244,7 +269,7 @@ local function apply_void(event)
   local reply = work[REPLY_WORK_REPLY]
   local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
     event[EVENT_EVENT], reply, event[EVENT_ACT])
-  end_round(key, table_id, {})
+  end_round(table_id, {})
   return nil, reply, entry, {}, nil, confirmed_by
 end
 
@@ -286,11 +311,9 @@ local claim_writes = {}
 -- Holds a table for a win whose cards must stay on the table until the documents of the win are
 -- complete. The script `decide_claim` releases the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
 -- (9)(iv)).
-local function hold_table(key, due, cents)
-  local at = tables[key]
-  local named = due[DUE_HOLDS] .. exact(cents) .. '}'
-  at.held = at.held == '' and named or at.held .. '\n' .. named
-  set_table(key, 'held', at.held)
+local function hold_table(table_id, due, cents)
+  local held, named = tables[table_id][TABLE_HELD], due[DUE_HOLDS] .. exact(cents) .. '}'
+  set_table(table_id, TABLE_HELD, held == '' and named or held .. '\n' .. named)
 end
 
 -- Opens the claim of a win that waits until a floorperson has validated it (649a.11(c)(5)(iii),
@@ -304,7 +327,7 @@ local function open_claim(due, entry, cents, after)
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
   -- A meter has two lists in the index of wins, both in the order of the ledger: all its wins, and
   -- only the wins of a percentage of the meter (duty D16).
-  local ordered = string.format('%016.0f:%s', entry, claim)
+  local ordered = format('%016d:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
   if percent then
@@ -330,7 +353,7 @@ local function owe_envy(envy, entry)
     'entry', exact(entry), 'at', AT, 'envy', 'validated',
   }
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  local ordered = string.format('%016.0f:%s', entry, claim)
+  local ordered = format('%016d:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
   touch_desk()
 end
@@ -371,9 +394,9 @@ local function dealt_elsewhere(table_id, digest, entry)
 end
 
 local function apply_result(event)
-  local key, table_id, seq = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_TABLE], event[EVENT_SEQ]
+  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
   local round, work = event[EVENT_ROUND], event[EVENT_WORK]
-  local problem = round_problem(tables[key], round)
+  local problem = round_problem(tables[table_id], round)
   if problem then return problem end
   local takes, dues = work[RESULT_WORK_TAKES], work[RESULT_WORK_DUES]
   if not result_fits(takes, dues) then return 'books_full' end
@@ -421,7 +444,7 @@ local function apply_result(event)
     local cents, after = paid_cents[index], after_cents[index]
     if due[DUE_CLAIM_KEY] > 0 then
       open_claim(due, entry, cents, after)
-      if due[DUE_HOLDS] ~= '' then hold_table(key, due, cents) end
+      if due[DUE_HOLDS] ~= '' then hold_table(table_id, due, cents) end
       claims[#claims + 1] = due[DUE_CLAIM]
     end
     paid[index] = { exact(cents), exact(after), exact(entry) }
@@ -430,36 +453,36 @@ local function apply_result(event)
     owe_envy(envy, entry)
     if envy[ENVY_RECORD] ~= '' then claims[#claims + 1] = envy[ENVY_CLAIM] end
   end
-  end_round(key, table_id, claims)
+  end_round(table_id, claims)
   return nil, reply, entry, paid, dealt_elsewhere(table_id, work[RESULT_WORK_DEALT], entry), confirmed_by
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
 
 local function answer(event)
-  local key, seq, digest = KEYS[event[EVENT_TABLE_KEY]], event[EVENT_SEQ], event[EVENT_DIGEST]
+  local table_id, seq, digest = event[EVENT_TABLE], event[EVENT_SEQ], event[EVENT_DIGEST]
   local kind, basis, work = event[EVENT_KIND], event[EVENT_BASIS], event[EVENT_WORK]
-  local at = table_at(key)
-  if seq <= at.last then
-    local kept = kept_reply(key, seq)
+  local at = tables[table_id]
+  if seq <= at[TABLE_LAST] then
+    local kept = kept_reply(table_id, seq)
     if not kept then return { 'seq_passed' } end
     if string.sub(kept, 1, #digest) ~= digest then return { 'seq_reused' } end
     return { 'again', string.sub(kept, #digest + 1) }
   end
-  if seq > at.last + 1 then return { 'gap', exact(at.last + 1) } end
-  if basis and basis ~= at.basis then return { 'moved' } end
+  if seq > at[TABLE_LAST] + 1 then return { 'gap', exact(at[TABLE_LAST] + 1) } end
+  if basis and basis ~= at[TABLE_BASIS] then return { 'moved' } end
   if kind == 'refused' then
-    keep_reply(key, seq, digest, work[REPLY_WORK_REPLY])
+    keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'refused', work[REPLY_WORK_REPLY] }
   end
   if kind == 'withdrawal' then
-    drop_ask(event[EVENT_TABLE])
-    keep_reply(key, seq, digest, work[REPLY_WORK_REPLY])
+    drop_ask(table_id)
+    keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
   local code, reply, entry, paid, elsewhere, confirmed_by = APPLY[kind](event)
   if not code then
-    keep_reply(key, seq, digest, reply)
+    keep_reply(table_id, seq, digest, reply)
     return { 'accepted', reply, exact(entry), paid, elsewhere or '', confirmed_by or '' }
   end
   local refusal
@@ -468,19 +491,31 @@ local function answer(event)
   else
     refusal = refused_here(code, seq, code == 'held' and reply)
   end
-  keep_reply(key, seq, digest, refusal)
+  keep_reply(table_id, seq, digest, refusal)
   if code == 'unconfirmed' then return { code, refusal, reply } end
   return { code, refusal }
 end
 
 local answers = {}
-for _, event in ipairs(cmsgpack.unpack(EVENTS)) do
+for _, event in ipairs(events) do
   answers[#answers + 1] = answer(event)
 end
 
 table.insert(answers, 1, { exact(last_entry), chain, is_head_in_ledger() and '1' or '' })
 write_books()
-for _, write in ipairs(table_writes) do redis.call(unpack(write)) end
+write_tables()
+local opened_rounds, ended_rounds = {}, {}
+for table_id, packed in pairs(rounds) do
+  if packed then
+    opened_rounds[#opened_rounds + 1], opened_rounds[#opened_rounds + 2] = table_id, packed
+  else
+    ended_rounds[#ended_rounds + 1] = table_id
+  end
+end
+if #opened_rounds > 0 then redis.call('HSET', ROUNDS, unpack(opened_rounds)) end
+if #ended_rounds > 0 then redis.call('HDEL', ROUNDS, unpack(ended_rounds)) end
+if #reply_fields > 0 then redis.call('HSET', REPLIES, unpack(reply_fields)) end
+for i = 1, #opened_claims, 2 do repeat_claims(opened_claims[i], opened_claims[i + 1]) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(dealt_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(ask_writes) do redis.call(unpack(write)) end

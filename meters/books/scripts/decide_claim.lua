@@ -1,7 +1,7 @@
 -- Applies a floorperson's decision on a claim (validate, reject or pay), with a ledger entry.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 the claim  9 slips  10 the claim's table  11 approved
+--       8 the claim  9 slips  10 tables  11 repeated claims  12 approved
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
 --       4 act: validate, reject or pay   5 the actor   6 table id   7 round id   8 meter id
 --       9 '1' for a percentage of the meter   10 '1' for a hand pay
@@ -32,7 +32,8 @@
 --   { 'books_full' }                  the number in an account would be too large
 --   { 'done', state, amount in cents, meter cents after, entry }
 
-local CLAIM, SLIPS, TABLE, APPROVED = KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+local CLAIM, SLIPS, TABLES = KEYS[8], KEYS[9], KEYS[10]
+local REPEATED_CLAIMS, APPROVED = KEYS[11], KEYS[12]
 local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
@@ -42,6 +43,7 @@ local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
 --include positions
 --include envy
 --include repeated_claims
+--include tables
 --include present
 --include two_people
 --include requests
@@ -98,7 +100,7 @@ if ACT == 'reject' then
   if percent then
     over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS))
   end
-  returned = string.format('%.0f %.0f %.0f', held - to_house - over, over, cycle)
+  returned = format('%d %d %d', held - to_house - over, over, cycle)
   if envy then
     if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   else -- an earlier release booked these Envy Bonuses as paid
@@ -126,11 +128,11 @@ if percent and ACT ~= 'pay' then
 end
 -- When a win is finally decided, it no longer holds its table. Other wins can still hold the table.
 local holding = {}
-local held_before = final and redis.call('HGET', TABLE, 'held') or ''
+local held_before = final and table_at(TABLE_ID)[TABLE_HELD] or ''
 for named in string.gmatch(held_before, '[^\n]+') do
   if not string.find(named, '{"claim":"' .. ID .. '",', 1, true) then holding[#holding + 1] = named end
 end
-local repeated = redis.call('HGET', TABLE, 'claims') or ''
+if held_before ~= '' then set_table(TABLE_ID, TABLE_HELD, table.concat(holding, '\n')) end
 touch_desk()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
@@ -142,12 +144,6 @@ redis.call('HDEL', CLAIM, 'of_house')
 if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
 if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
 if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end
-redis.call('HSET', TABLE, 'claims', with_repeated_claims(repeated, { ID }))
-if held_before ~= '' then
-  if #holding == 0 then
-    redis.call('HDEL', TABLE, 'held')
-  else
-    redis.call('HSET', TABLE, 'held', table.concat(holding, '\n'))
-  end
-end
+repeat_claims(TABLE_ID, { ID })
+write_tables()
 return { 'done', state, claim['amount'], exact(math.floor(balance('meter:' .. METER) / MICROS_PER_CENT)), exact(entry) }

@@ -14,7 +14,7 @@ local counted, claim = string.match(held or '', '^(%d+) (.+)$')
 if claim == CLAIM then
   local tries = tonumber(counted) - 1
   if tries > 0 then
-    redis.call('HSET', RESERVED, NUMBER, string.format('%.0f', tries) .. ' ' .. claim)
+    redis.call('HSET', RESERVED, NUMBER, string.format('%d', tries) .. ' ' .. claim)
   else
     redis.call('HDEL', RESERVED, NUMBER)
   end

@@ -2,7 +2,7 @@
 -- D4). The win waits for a floorperson as it did before the rejection.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 the claim  9 the claim's table
+--       8 the claim  9 tables  10 repeated claims
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 claim id
 --       4 the actor   5 table id   6 round id   7 meter id
 --       8 '1' for a percentage of the meter   9 the act as text, for the ledger
@@ -22,7 +22,7 @@
 --   { 'books_full' }                  an account cannot hold the amount that would move there
 --   { 'done', state, amount in cents, meter cents after, entry }
 
-local CLAIM, TABLE = KEYS[8], KEYS[9]
+local CLAIM, TABLES, REPEATED_CLAIMS = KEYS[8], KEYS[9], KEYS[10]
 local TERMS, ID, BY, TABLE_ID, ROUND = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local METER, PERCENT, DECISION, REQUEST, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
@@ -31,6 +31,7 @@ local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
 --include positions
 --include envy
 --include repeated_claims
+--include tables
 --include present
 --include two_people
 --include requests
@@ -84,8 +85,10 @@ if percent then
   set_meter('pending:' .. METER, count_of(meters, 'pending:' .. METER) + 1)
   touch_meter(METER)
 end
-local held = HOLD ~= '' and redis.call('HGET', TABLE, 'held') or ''
-local repeated = redis.call('HGET', TABLE, 'claims') or ''
+if HOLD ~= '' then
+  local held = table_at(TABLE_ID)[TABLE_HELD]
+  set_table(TABLE_ID, TABLE_HELD, held == '' and HOLD or held .. '\n' .. HOLD)
+end
 touch_desk()
 local entry = note_entry('reopen', BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
@@ -97,6 +100,6 @@ if of_house > 0 then redis.call('HSET', CLAIM, 'of_house', exact(of_house)) end
 drop_request(CLAIM)
 if envy and envy ~= 'paid' then decide_envy(CLAIM, 'pending', BY) end
 redis.call('ZADD', WAITING, claim['entry'], ID)
-redis.call('HSET', TABLE, 'claims', with_repeated_claims(repeated, { ID }))
-if HOLD ~= '' then redis.call('HSET', TABLE, 'held', (held == '' and '' or held .. '\n') .. HOLD) end
+repeat_claims(TABLE_ID, { ID })
+write_tables()
 return { 'done', 'pending', claim['amount'], exact(math.floor(balance(meter) / MICROS_PER_CENT)), exact(entry) }

@@ -20,5 +20,5 @@ if held then
     return { 'taken', held }
   end
 end
-redis.call('HSET', RESERVED, NUMBER, string.format('%.0f', tries + 1) .. ' ' .. CLAIM)
+redis.call('HSET', RESERVED, NUMBER, string.format('%d', tries + 1) .. ' ' .. CLAIM)
 return { 'reserved' }

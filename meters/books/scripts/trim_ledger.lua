@@ -18,8 +18,16 @@ local last = tonumber(LAST)
 local before = redis.call('HGET', CARRIED, 'entries') or '0'
 if tonumber(before) >= last then return { 'before', before } end
 local archived = redis.call('HGET', METERS, 'archived') or '0'
-local noted = redis.call('XRANGE', LEDGER, ARCHIVED_BY .. '-0', ARCHIVED_BY .. '-0')
-if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or #noted == 0 then
+-- The stream entry that ends with ARGV 3 or later. It can have several ledger entries.
+local noted = redis.call('XRANGE', LEDGER, ARCHIVED_BY .. '-0', '+', 'COUNT', 1)[1]
+local first
+if noted then
+  local id, fields = unpack(noted)
+  local name, packed = unpack(fields)
+  first = tonumber(string.match(id, '^%d+'))
+  if name == 'entries' then first = first - #cmsgpack.unpack(packed) + 1 end
+end
+if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or not noted or first > tonumber(ARCHIVED_BY) then
   return { 'not_archived', archived }
 end
 

@@ -70,7 +70,14 @@ async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
         wins=await bytes_of(redis, [key.wins for key in keys]),
         slips=await bytes_of(redis, [key.slips for key in keys]),
         acts=await bytes_of(redis, [key.acts for key in keys]),
-        tables=await _bytes_matching(redis, [key.table("*") for key in keys]),
+        tables=await bytes_of(
+            redis,
+            [
+                one
+                for key in keys
+                for one in (key.tables, key.rounds, key.replies, key.repeated_claims)
+            ],
+        ),
     )
 
 

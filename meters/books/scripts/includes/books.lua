@@ -2,8 +2,8 @@
 -- change only the balances in Lua. Nothing is written to Redis before the script calls
 -- `write_books` at its end. So if a script stops earlier, it has changed nothing.
 -- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1. `transfer_fits` checks
--- that no balance goes above this limit. Amounts go to Redis as text in the format '%.0f', which
--- keeps all digits. Redis adds them to the stored balances.
+-- that no balance goes above this limit. Amounts go to Redis as text in the format '%d', which keeps
+-- all digits of such a number: Lua converts it to an integer of 64 bits.
 
 -- Every script receives these Redis keys of the link first, in this order. Its first argument is
 -- the time.
@@ -14,8 +14,10 @@ local AT = ARGV[1]
 local MICROS_MAX = 9007199254740991
 local MICROS_PER_CENT = 10000
 
+local format = string.format
+
 local function exact(number)
-  return string.format('%.0f', number)
+  return format('%d', number)
 end
 
 local function count_of(hash, field)
@@ -33,12 +35,21 @@ end
 
 local balances, before = {}, {}
 
+local function keep_balance(account, text)
+  local micros = tonumber(text or '0')
+  balances[account], before[account] = micros, micros
+end
+
 local function balance(account)
-  if balances[account] == nil then
-    local micros = tonumber(redis.call('HGET', ACCOUNTS, account) or '0')
-    balances[account], before[account] = micros, micros
-  end
+  if not balances[account] then keep_balance(account, redis.call('HGET', ACCOUNTS, account)) end
   return balances[account]
+end
+
+-- Reads the balances of several accounts with one command.
+local function read_balances(accounts)
+  if #accounts == 0 then return end
+  local stored = redis.call('HMGET', ACCOUNTS, unpack(accounts))
+  for index, account in ipairs(accounts) do keep_balance(account, stored[index]) end
 end
 
 local function leaves(from, micros)
@@ -66,7 +77,7 @@ local function transfer(transfers, from, to, micros, cycle)
   if micros > 0 then
     balances[from] = balance(from) - micros
     balances[to] = balance(to) + micros
-    transfers[#transfers + 1] = string.format('["%s","%s",%.0f,%.0f]', from, to, micros, cycle)
+    transfers[#transfers + 1] = format('["%s","%s",%d,%d]', from, to, micros, cycle)
   end
 end
 
@@ -116,65 +127,80 @@ local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 local entries, acts = {}, {}
 
--- Returns the digest over a ledger entry and over the digest of the entry before it. So if somebody
--- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
--- `chain.py` computes the same digest.
-local function chained(entry)
-  local text = { chain }
-  for _, part in ipairs(entry) do
-    text[#text + 1] = #part .. ':' .. part
-  end
-  return redis.sha1hex(table.concat(text))
-end
+-- The length of a text as the chain writes it, with a colon. The scripts need few different lengths,
+-- so each is formatted once.
+local LENGTH = setmetatable({}, { __index = function(known, length)
+  known[length] = exact(length) .. ':'
+  return known[length]
+end })
+
+local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 
 -- Adds a ledger entry to the entries that `write_books` will write. Returns the number of the
 -- entry, which determines the order of wins (duty D7). An entry that no table made is put into the
 -- index of acts. A table's entry is put into this index only if `act` is true.
+-- The digest of an entry covers the entry and the digest of the entry before it. So if somebody
+-- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
+-- `chain.py` computes the same digest over the same text.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
   last_entry = last_entry + 1
-  local entry = {
-    exact(last_entry) .. '-0', 'kind', kind, 'at', AT, 'by', by, 'table', table_id, 'round', round,
-    'seq', exact(seq), 'transfers', '[' .. table.concat(transfers, ',') .. ']',
-    'event', event, 'reply', reply,
-  }
-  chain = chained(entry)
-  entry[#entry + 1], entry[#entry + 2] = 'chain', chain
-  entries[#entries + 1] = entry
-  if act or not OF_TABLES[kind] then acts[#acts + 1] = exact(last_entry) end
+  local number, seq_text = exact(last_entry), exact(seq)
+  local id, moved = number .. '-0', '[' .. table.concat(transfers, ',') .. ']'
+  chain = redis.sha1hex(
+    chain .. LENGTH[#id] .. id .. '4:kind' .. LENGTH[#kind] .. kind .. CHAINED_AT .. LENGTH[#by] .. by
+    .. '5:table' .. LENGTH[#table_id] .. table_id .. '5:round' .. LENGTH[#round] .. round
+    .. '3:seq' .. LENGTH[#seq_text] .. seq_text .. '9:transfers' .. LENGTH[#moved] .. moved
+    .. '5:event' .. LENGTH[#event] .. event .. '5:reply' .. LENGTH[#reply] .. reply)
+  entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, event, reply, chain }
+  if act or not OF_TABLES[kind] then acts[#acts + 1] = number end
   return last_entry
 end
 
 -- Checks that the ledger really ends with the entry that the hash of meters names as the last one.
--- If this call has written entries, it has written both, so this is true.
+-- If this call has written entries, it has written both, so this is true. The digest of the last
+-- entry is at the end of the last field, also in the layout of earlier schema versions.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
   if not last then return last_entry == 0 end
-  local has = ''
-  for at = 1, #last[2], 2 do
-    if last[2][at] == 'chain' then has = last[2][at + 1] end
+  local text = last[2][#last[2]]
+  return last[1] == exact(last_entry) .. '-0' and string.sub(text, -#chain) == chain
+end
+
+-- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id has
+-- the number of the last of them. Redis refuses an id that is not above all earlier ids, but the
+-- first of several entries could have a number that the ledger already has.
+local function write_ledger()
+  local number = #entries
+  if number == 0 then return end
+  if number > 1 then
+    local first = exact(last_entry - number + 1) .. '-0'
+    if #redis.call('XRANGE', LEDGER, first, '+', 'COUNT', 1) > 0 then
+      error('the ledger already has an entry from ' .. first .. ' on')
+    end
   end
-  return last[1] == exact(last_entry) .. '-0' and has == chain
+  redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries))
 end
 
 -- Writes the changes to Redis. All checks are done before this call, so the writes succeed. The
--- ledger is written first: if the ledger already has a higher entry number, Redis refuses the new
--- entry before anything else is written.
+-- ledger is written first: if the ledger already has a higher entry number, the new entries are
+-- refused before anything else is written.
 local function write_books()
-  for _, entry in ipairs(entries) do
-    redis.call('XADD', LEDGER, unpack(entry))
-  end
+  write_ledger()
   for _, act in ipairs(acts) do
     redis.call('ZADD', ACTS, act, act)
   end
+  local changed, gone = {}, {}
   for account, micros in pairs(balances) do
-    local sort = string.match(account, '^%a+:')
-    if micros == 0 and (sort == 'claim:' or sort == 'envy:') then
-      redis.call('HDEL', ACCOUNTS, account) -- the accounts of a decided claim are no longer needed
+    local sort = micros == 0 and string.match(account, '^%a+:')
+    if sort == 'claim:' or sort == 'envy:' then
+      gone[#gone + 1] = account -- the accounts of a decided claim are no longer needed
     elseif micros ~= before[account] then
-      redis.call('HINCRBY', ACCOUNTS, account, exact(micros - before[account]))
+      changed[#changed + 1], changed[#changed + 2] = account, exact(micros)
     end
   end
+  if #changed > 0 then redis.call('HSET', ACCOUNTS, unpack(changed)) end
+  if #gone > 0 then redis.call('HDEL', ACCOUNTS, unpack(gone)) end
   for field, amount in pairs(rising) do
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end

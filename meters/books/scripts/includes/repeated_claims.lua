@@ -14,3 +14,8 @@ local function with_repeated_claims(text, added)
   while #claims > REPEATED_CLAIMS_MAX do table.remove(claims, 1) end
   return table.concat(claims, ' ')
 end
+
+local function repeat_claims(table_id, added)
+  local text = redis.call('HGET', REPEATED_CLAIMS, table_id) or ''
+  redis.call('HSET', REPEATED_CLAIMS, table_id, with_repeated_claims(text, added))
+end

@@ -1,0 +1,34 @@
+-- The states of gaming tables. Redis has them in one hash: a field for each table, with the packed
+-- array `PackedTable` of `script_steps.py`. So a script reads all tables that it needs with one
+-- command, and writes all that it changes with one command. Until the end of a call, the states are
+-- read from `tables` and not from Redis, because a batch can have two events of one table.
+
+local tables, changed_tables = {}, {}
+
+local function read_tables(ids)
+  if #ids == 0 then return end
+  local stored = redis.call('HMGET', TABLES, unpack(ids))
+  for index, id in ipairs(ids) do
+    tables[id] = stored[index] and cmsgpack.unpack(stored[index]) or {
+      [TABLE_LAST] = 0, [TABLE_ROUND] = '', [TABLE_OVER] = '', [TABLE_BASIS] = 0, [TABLE_HELD] = '',
+    }
+  end
+end
+
+local function table_at(id)
+  if not tables[id] then read_tables({ id }) end
+  return tables[id]
+end
+
+local function set_table(id, position, value)
+  tables[id][position] = value
+  changed_tables[id] = true
+end
+
+local function write_tables()
+  local written = {}
+  for id in pairs(changed_tables) do
+    written[#written + 1], written[#written + 2] = id, cmsgpack.pack(tables[id])
+  end
+  if #written > 0 then redis.call('HSET', TABLES, unpack(written)) end
+end

@@ -1,0 +1,139 @@
+"""The layout of ledger entries in Redis.
+
+Since schema version 4, the ledger entries of one script call are one entry of the Redis stream. Its
+only field has the packed entries, and its id has the number of the last of them. In earlier schema
+versions, each ledger entry was an entry of the stream with a field for each value. An upgrade
+leaves such entries as they are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
+
+import msgspec
+from redis.asyncio import Redis
+
+from meters.books.chain import CHAIN
+
+PACKED: Final = "entries"
+"""The name of the only field of a stream entry, since schema version 4."""
+
+FIELDS: Final = (
+    "kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply", CHAIN,
+)  # fmt: skip
+"""The fields of a ledger entry, in the order in which they are packed and chained."""
+
+_Values = tuple[str, str, str, str, str, str, str, str, str, str]
+_DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_PACKED: Final = PACKED.encode()
+
+StreamEntry = tuple[bytes, Mapping[bytes, bytes]]
+"""An entry of the Redis stream: its id and its fields."""
+
+Entry = tuple[int, dict[str, bytes]]
+"""A ledger entry: its number and its fields."""
+
+
+def unpack_entry(row: StreamEntry) -> list[Entry]:
+    """Return the ledger entries of one entry of the stream.
+
+    The result is one entry with the fields of the stream entry if these are not packed entries. The
+    stream entry is then of an earlier schema version, or somebody has damaged it. In the second
+    case, it has no valid digest, so an audit reports it.
+    """
+    entry_id, fields = row
+    number, _, more = entry_id.partition(b"-")
+    last, packed = int(number), fields.get(_PACKED)
+    if packed is not None and len(fields) == 1 and more == b"0":
+        try:
+            values = _DECODER.decode(packed)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            values = []
+        if 0 < len(values) <= last:
+            first = last - len(values) + 1
+            return [
+                (at, {name: value.encode() for name, value in zip(FIELDS, one, strict=True)})
+                for at, one in enumerate(values, start=first)
+            ]
+    return [(last, {name.decode("utf-8", "replace"): value for name, value in fields.items()})]
+
+
+def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
+    """Return the ledger entries of consecutive entries of the stream, which follow entry `after`.
+
+    If a stream entry has the number of an earlier ledger entry once more, the result has the stream
+    entry as it is. An audit then reports it.
+    """
+    found: list[Entry] = []
+    for row in rows:
+        entries = unpack_entry(row)
+        if len(entries) > 1 and entries[0][0] <= after:
+            entries = [(entries[-1][0], {PACKED: row[1][_PACKED]})]
+        found += entries
+        after = found[-1][0]
+    return found
+
+
+def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> bytes:
+    """Pack ledger entries into the field of a stream entry, as the Lua scripts do.
+
+    Raises:
+        KeyError: an entry lacks a field.
+        UnicodeDecodeError: a field is no text.
+    """
+    return _ENCODER.encode([[one[name].decode() for name in FIELDS] for one in entries])
+
+
+async def read_entries(redis: Redis, key: str, after: int, count: int) -> list[Entry]:
+    """Read up to `count` ledger entries after entry `after` from the stream of a ledger.
+
+    If the ledger has an entry after `after`, at least one is returned, and none is left out.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    rows = await _read(redis, key, f"({after}-0", f"{after + count}-0", count)
+    if not rows:
+        # The next entry of the stream ends after `after + count`, or there is none.
+        rows = await _read(redis, key, f"({after}-0", "+", 1)
+    if not rows:
+        return []
+    first = unpack_entry(rows[0])[0][0]
+    if first <= after and not await _read(redis, key, f"{first}-0", f"{after}-0", 1):
+        # The entries up to `after` are in the same entry of the stream.
+        return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
+    return unpack_entries(rows, after)[:count]
+
+
+async def read_entries_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[Entry]:
+    """Read the ledger entries with some numbers. Those that the stream lacks are left out.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    async with redis.pipeline(transaction=False) as pipe:
+        for number in numbers:
+            pipe.xrange(key, min=f"{number}-0", count=1)
+        found: list[list[StreamEntry]] = await pipe.execute()
+    return [
+        one
+        for number, rows in zip(numbers, found, strict=True)
+        for row in rows
+        for one in unpack_entry(row)
+        if one[0] == number
+    ]
+
+
+async def first_end(redis: Redis, key: str) -> int:
+    """Return the number with which the first entry of the stream ends; 0 without an entry.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    rows = await _read(redis, key, "-", "+", 1)
+    return unpack_entry(rows[0])[-1][0] if rows else 0
+
+
+async def _read(redis: Redis, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
+    found = await redis.xrange(key, min=begin, max=end, count=count)
+    return cast("list[StreamEntry]", found)

@@ -1,0 +1,126 @@
+"""The layout of tables in Redis: their states, open rounds, repeated claims and kept replies.
+
+Each of these is one Redis hash for all tables of a link. The Lua scripts read and write the same
+layout.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from meters.books.link_state import TableRecord
+from meters.books.script_steps import PackedRound, PackedTable
+
+REPLIES_KEPT: Final = 32
+"""Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
+
+STATE: Final = msgspec.msgpack.Decoder(PackedTable)
+"""Decoder of a table's state."""
+
+ROUND: Final = msgspec.msgpack.Decoder(PackedRound)
+"""Decoder of a table's open round."""
+
+NO_STATE: Final = PackedTable(last=0, round="", over="", basis=0, held="")
+"""The state of a table that has sent no event."""
+
+PACK: Final = msgspec.msgpack.Encoder()
+"""Encoder of a table's state and of its open round."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """The data of a table as Redis has it. A value is None if Redis does not have it.
+
+    Attributes:
+        packed_state: the packed `PackedTable`.
+        packed_round: the packed `PackedRound` of the open round.
+        repeated: the claims whose state the service reports again, with blanks between them.
+        kept: the texts of the kept replies, by slot. All are None if they were not read.
+    """
+
+    packed_state: bytes | None = None
+    packed_round: bytes | None = None
+    repeated: bytes | None = None
+    kept: Sequence[bytes | None] = ()
+
+    @property
+    def state(self) -> PackedTable:
+        """The state of the table.
+
+        Raises:
+            ValueError: somebody damaged the state in Redis.
+        """
+        return NO_STATE if self.packed_state is None else STATE.decode(self.packed_state)
+
+    @property
+    def round(self) -> PackedRound | None:
+        """The open round of the table; None if no round is open.
+
+        Raises:
+            ValueError: somebody damaged the round in Redis.
+        """
+        return None if self.packed_round is None else ROUND.decode(self.packed_round)
+
+    @property
+    def replies(self) -> Mapping[int, bytes]:
+        """The kept replies by sequence number, each after the digest of its event.
+
+        A text that is no kept reply, or is in the place of another reply, is left out.
+        """
+        return {
+            read[0]: read[1]
+            for slot, text in enumerate(self.kept)
+            if text is not None and (read := read_kept(text)) and read[0] % REPLIES_KEPT == slot
+        }
+
+    def record(self) -> TableRecord:
+        """Return the data that the service needs to validate the next event of the table.
+
+        Raises:
+            ValueError: somebody damaged the data in Redis.
+        """
+        state, opened = self.state, self.round
+        return TableRecord(
+            last_seq=state.last,
+            open_round=state.round or None,
+            basis=state.basis,
+            wagers=opened.wagers.encode() if opened else b"",
+            draw=opened.draw.encode() if opened else b"null",
+            fed=tuple(one.meter for one in opened.contributed) if opened else (),
+            claims=tuple((self.repeated or b"").decode().split()),
+        )
+
+
+def reply_field(table: str, seq: int) -> str:
+    """Return the field with the reply to an event in the Redis hash of replies.
+
+    >>> reply_field("T-1", 33)
+    'T-1:1'
+    """
+    return f"{table}:{seq % REPLIES_KEPT}"
+
+
+def reply_fields(table: str) -> Iterable[str]:
+    """Return all fields of a table in the Redis hash of replies, in the order of their slots."""
+    return (reply_field(table, slot) for slot in range(REPLIES_KEPT))
+
+
+def kept_text(seq: int, stored: bytes) -> bytes:
+    """Return the text of a kept reply. `stored` is the digest of the event and the reply."""
+    return b"%d %s" % (seq, stored)
+
+
+def read_kept(text: bytes) -> tuple[int, bytes] | None:
+    """Read a kept reply. Return the sequence number, and the digest of the event with the reply.
+
+    Return None if the text is no kept reply.
+
+    >>> read_kept(b"7 0123{}"), read_kept(b"x {}")
+    ((7, b'0123{}'), None)
+    """
+    seq, blank, stored = text.partition(b" ")
+    if not blank or not seq.isdigit() or (len(seq) > 1 and seq.startswith(b"0")):
+        return None
+    return int(seq), stored

@@ -1,0 +1,13 @@
+"""Ledgers as tests read them from Redis, without the service."""
+
+from typing import Any
+
+import redis
+
+from meters.books.stored_entries import unpack_entry
+
+
+def read_ledger(store: redis.Redis, link: str = "main") -> list[tuple[int, dict[str, bytes]]]:
+    """Return the entries of a link's ledger that Redis has, each with its number."""
+    rows: Any = store.xrange(f"pitlink:{{{link}}}:ledger")
+    return [entry for row in rows for entry in unpack_entry(row)]
