@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import pytest
 import redis
 
-from meters.books.stored_tables import reply_fields
+from meters.books.stored_tables import StoredTable, reply_fields
 from tests.chaos.devices import Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear
@@ -221,5 +221,5 @@ def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> No
             assert seat.kept() == kept, kill
         stand.service.start()
         seat.comes_to("open")
-        assert seat.kept()["table"][b"last"] == b"2"
+        assert StoredTable(seat.kept()["table"]).state.last == 2
     assert stand.service.audit()["balanced"]

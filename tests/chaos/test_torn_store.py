@@ -222,10 +222,9 @@ async def test_a_number_that_was_altered_is_found_by_the_audit(
         assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
         redis_server.kill()
     data = incr(redis_server).read_bytes()
-    assert data.count(b"meter:progressive\r\n$6\r\n140000\r\n") == 1
-    altered = data.replace(
-        b"meter:progressive\r\n$6\r\n140000\r\n", b"meter:progressive\r\n$6\r\n150000\r\n"
-    )
+    seeded, account = 1_000_000_000 + 140_000, b"meter:progressive\r\n$10\r\n"
+    assert data.count(account + b"%d\r\n" % seeded) == 1
+    altered = data.replace(account + b"%d" % seeded, account + b"%d" % (seeded + 10_000))
     incr(redis_server).write_bytes(altered)
     redis_server.start()
     async with running(Pit(client), tmp_path) as again:

@@ -1,7 +1,9 @@
 """Amounts near 2^53 micros, Lua's limit for integers, pass every script exactly."""
 
+import msgspec
 import pytest
 
+from meters.books.script_loader import load_script
 from meters.books.script_steps import Status
 from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, total, wagers
 from tests.lua.books import void as void_step
@@ -134,3 +136,24 @@ async def test_fullest_reserve_becomes_the_meter_to_the_micro(books: Books) -> N
     assert accounts[f"reserve:{bonus}"] == 0
     assert (await books.transfers())[1] == [f"reserve:{bonus}", f"meter:{bonus}", reserve, 2]
     assert str(reserve) in (await books.last_entry())["transfers"]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+async def test_every_number_that_lua_has_exactly_is_written_with_all_digits(
+    books: Books, sign: int
+) -> None:
+    """The scripts write numbers in the format of integers, which has 64 bits."""
+    near = [2**power + step for power in range(54) for step in (-1, 0, 1)]
+    tens = [10**power + step for power in range(16) for step in (-1, 0, 1)]
+    numbers = [sign * each for each in {*near, *tens} if each <= MAX]
+    include = load_script("apply_events").partition("local function count_of")[0]
+    script = (
+        f"{include}\nlocal written = {{}}\n"
+        "for i, one in ipairs(cmsgpack.unpack(ARGV[2])) do written[i] = exact(one) end\n"
+        "written[#written + 1] = exact(0 * -1)\nreturn written"
+    )
+    written = await books.redis.register_script(script)(
+        keys=["key"] * 13, args=["", msgspec.msgpack.encode(numbers), 1, 1, 1]
+    )
+    assert [int(text) for text in written[:-1]] == numbers
+    assert written == [str(number).encode() for number in (*numbers, 0)]

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import Mark
-from meters.books.link_state import Act
+from meters.books.link_state import Act, LedgerHead
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
@@ -123,6 +123,11 @@ class Pit:
     @inoperable.setter
     def inoperable(self, reason: str | None) -> None:
         self.books.problem = reason
+
+    @property
+    def head(self) -> LedgerHead:
+        """The last ledger entry that the first worker has seen."""
+        return self._stores[0].head
 
     async def adopt(self) -> None:
         """Judge events by the parameters now in force, as the service does."""

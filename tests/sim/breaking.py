@@ -32,7 +32,7 @@ class Defect:
 
 DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a repeat is counted again": (
-        Defect("apply_events", "if seq <= at.last then", "if seq < at.last then"),
+        Defect("apply_events", "if seq <= at[TABLE_LAST] then", "if seq < at[TABLE_LAST] then"),
     ),
     "no reply is kept": (Defect("apply_events", "exact(seq) .. ' ' .. digest .. reply", "'1'"),),
     "a copy in the same batch is refused": (
@@ -43,7 +43,7 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
         ),
     ),
     "a result rests on any round of that name": (
-        Defect("apply_events", "if basis and basis ~= at.basis then", "if false then"),
+        Defect("apply_events", "if basis and basis ~= at[TABLE_BASIS] then", "if false then"),
     ),
     "what the store failed to do is answered as done": (
         Defect(

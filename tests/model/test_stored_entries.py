@@ -1,0 +1,202 @@
+"""The ledger in Redis: entries of one script call together, and entries of earlier releases."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from meters.books.act_history import ActIndex
+from meters.books.stored_entries import FIELDS, PACKED, pack_entries, read_entries, unpack_entry
+from meters.books.upgrades import upgrade_link
+from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
+from tests.stored_tables import make_earlier
+
+pytestmark = pytest.mark.duty("D17")
+
+TABLES = ("T-1", "T-2")
+Batch = tuple[bytes, dict[bytes, bytes]]
+
+
+async def play(pit: Pit, rounds: Sequence[int] = (1, 2)) -> None:
+    """Play rounds at both tables. Each script call gets the events of both."""
+    bets = [{"position": 3, "wagers": {PROGRESSIVE: 100}}]
+    for each in rounds:
+        for kind, fields in (("wagers", {"positions": bets}), ("void", {"reason": "misdeal"})):
+            seq = 2 * each - (kind == "wagers")
+            payload = event_bytes(seq, kind, f"R{each}", at=AT, **fields)
+            replies = (await pit.take([(table, payload) for table in TABLES])).replies
+            assert [b'"accepted"' in reply for _, reply in replies] == [True, True]
+
+
+async def batches(pit: Pit) -> list[Batch]:
+    """Return the entries of the Redis stream."""
+    return cast("list[Batch]", await pit.redis.xrange(pit.store.keys.ledger))
+
+
+async def put(pit: Pit, rows: Sequence[tuple[bytes | str, Any]]) -> None:
+    """Write the Redis stream again."""
+    await pit.redis.delete(pit.store.keys.ledger)
+    for entry, fields in rows:
+        await pit.redis.xadd(pit.store.keys.ledger, fields, id=entry)
+
+
+def packed(values: object) -> dict[bytes, bytes]:
+    return {PACKED.encode(): msgspec.msgpack.encode(values)}
+
+
+def values_of(row: Batch) -> list[list[str]]:
+    return msgspec.msgpack.decode(row[1][PACKED.encode()], type=list[list[str]])
+
+
+async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) -> None:
+    await play(pit)
+    rows = await batches(pit)
+    counts = [len(unpack_entry(row)) for row in rows]
+    seeds = len(pit.link.meter)
+    assert seeds > 1
+    assert counts == [seeds, 2, 2, 2, 2]
+    assert [row[0] for row in rows] == [b"%d-0" % sum(counts[: at + 1]) for at in range(5)]
+    assert all([*row[1]] == [PACKED.encode()] for row in rows)
+    numbers = [number for number, _ in await pit.store.entries(0, 100)]
+    assert numbers == [*range(1, seeds + 9)]
+    assert all([*fields] == [*FIELDS] for _, fields in await pit.store.entries(0, 100))
+    assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.parametrize("upgraded", [False, True])
+async def test_every_page_has_the_entries_that_follow_and_skips_none(
+    pit: Pit, *, upgraded: bool
+) -> None:
+    """Pages end and begin between any two entries, in the old layout, the new one and both."""
+    await play(pit)
+    if upgraded:
+        await make_earlier(pit.store)
+        await upgrade_link(pit.store, "pitlink")
+    await play(pit, (3, 4))
+    every = await pit.store.entries(0, 1_000)
+    last = len(every)
+    assert [number for number, _ in every] == [*range(1, last + 1)]
+    for after in range(last + 2):
+        for count in (1, 2, 3, last):
+            page = await pit.store.entries(after, count)
+            assert page == every[after : after + len(page)]
+            assert len(page) <= count
+            assert bool(page) == (after < last)
+    assert await pit.store.entries_at([3, 99, 1, last]) == [every[2], every[0], every[-1]]
+    assert (await pit.audit()).problems == ()
+
+
+async def test_acts_are_shown_from_entries_with_others(pit: Pit) -> None:
+    await play(pit)
+    acts = await ActIndex(pit.store).page(None, 100)
+    assert [(number, fields["kind"]) for number, fields in acts] == [
+        (number, "seed") for number in range(len(pit.link.meter), 0, -1)
+    ]
+
+
+async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> None:
+    await play(pit)
+    assert (await pit.store.state()).head.in_ledger
+    rows = await batches(pit)
+    *others, (last, _) = rows
+    values = values_of(rows[-1])
+    await put(pit, [*others, (last, packed([*values[:-1], [*values[-1][:-1], "0" * 40]]))])
+    assert not (await pit.store.state()).head.in_ledger
+    repeat = event_bytes(4, "void", "R2", at=AT, reason="misdeal")
+    for digest, in_ledger in (("0" * 40, False), (values[-1][-1], True)):
+        await put(pit, [*others, (last, packed([*values[:-1], [*values[-1][:-1], digest]]))])
+        other = Pit(pit.redis)
+        assert (await other.take([("T-1", repeat)])).replies
+        assert other.head.in_ledger == in_ledger
+
+
+def _changes(rows: list[Batch]) -> dict[str, list[tuple[bytes | str, Any]]]:
+    """Return what somebody could make of the stream, by name. The third row has two entries."""
+    before, (entry, fields), after = rows[:2], rows[2], rows[3:]
+    first, second = values_of(rows[2])
+    number = int(entry.split(b"-")[0])
+
+    def third(*made: tuple[bytes | str, Any]) -> list[tuple[bytes | str, Any]]:
+        return [*before, *made, *after]
+
+    blob = fields[PACKED.encode()]
+    return {
+        "not msgpack": third((entry, {PACKED: b"junk"})),
+        "cut off": third((entry, {PACKED: blob[:-1]})),
+        "too long": third((entry, {PACKED: blob + b"\x90"})),
+        "nothing": third((entry, {PACKED: b""})),
+        "no entries": third((entry, packed([]))),
+        "no array": third((entry, packed("x"))),
+        "deep": third((entry, {PACKED: b"\x91" * 100_000})),
+        "no text": third((entry, {PACKED: blob.replace(b"T-1", b"T-\xff")})),
+        "a value less": third((entry, packed([first, second[:-1]]))),
+        "a value more": third((entry, packed([first, [*second, "x"]]))),
+        "a number": third((entry, packed([first, [*second[:5], 1, *second[6:]]]))),
+        "the first is missing": third((entry, packed([second]))),
+        "the last is missing": third((entry, packed([first]))),
+        "one more before": third((entry, packed([first, first, second]))),
+        "one more after": third((entry, packed([first, second, second]))),
+        "in another order": third((entry, packed([second, first]))),
+        "more than its number": third((entry, packed([first] * (number + 1)))),
+        "another field": third((entry, {**fields, b"x": b"y"})),
+        "another name": third((entry, {b"entry": blob})),
+        "the number before": [*before, (b"%d-0" % (number - 1), fields), *after],
+        "another sequence": third((b"%d-1" % number, fields)),
+        "both": third((entry, fields), (b"%d-1" % number, fields)),
+        "gone": third(),
+        "twice": [*rows, (b"%d-0" % (int(rows[-1][0].split(b"-")[0]) + 2), rows[-1][1])],
+    }
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "not msgpack", "cut off", "too long", "nothing", "no entries", "no array", "deep",
+        "no text", "a value less", "a value more", "a number", "the first is missing",
+        "the last is missing",
+        "one more before", "one more after", "in another order", "more than its number",
+        "another field", "another name", "the number before", "another sequence", "both", "gone",
+        "twice",
+    ],
+)  # fmt: skip
+async def test_a_damaged_entry_of_the_stream_is_a_problem_and_stops_no_audit(
+    pit: Pit, name: str
+) -> None:
+    await play(pit)
+    rows = await batches(pit)
+    changes = _changes(rows)
+    assert (await pit.audit()).problems == ()
+    await put(pit, changes[name])
+    if name == "twice":
+        meters = pit.store.keys.meters
+        await pit.redis.hset(meters, "entries", str((await pit.store.snapshot()).last_entry + 2))
+    assert (await pit.audit()).problems, name
+    every = [number for number, _ in await pit.store.entries(0, 1_000)]
+    assert len(every) < 100
+    await pit.store.state()
+    await put(pit, [*rows])
+
+
+@pytest.mark.duty("D19")
+async def test_a_page_that_begins_in_an_entry_of_the_stream_hides_no_number(pit: Pit) -> None:
+    """The stream entry has one entry too many, with the number of the entry before."""
+    await play(pit)
+    rows = await batches(pit)
+    changed = _changes(rows)["one more before"]
+    number = int(rows[2][0].split(b"-")[0])
+    await put(pit, changed)
+    key = pit.store.keys.ledger
+    for after in (number - 1, number - 2):
+        ((found, fields), *_) = await read_entries(pit.redis, key, after, 1)
+        assert found == number
+        assert [*fields] == [PACKED]
+
+
+def test_an_entry_that_lacks_a_field_is_not_packed() -> None:
+    entry = dict.fromkeys(FIELDS, b"x")
+    assert unpack_entry((b"1-0", {PACKED.encode(): pack_entries([entry])})) == [(1, entry)]
+    del entry["reply"]
+    with pytest.raises(KeyError):
+        pack_entries([entry])
