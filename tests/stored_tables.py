@@ -41,12 +41,12 @@ async def set_table(store: LinkStore, table: str, **values: object) -> None:
     await store.redis.hset(store.keys.tables, table, PACK.encode([*values.values()]))
 
 
-async def set_round(store: LinkStore, table: str, **values: object) -> None:
-    """Change values of a table's open round, also to values that no round has."""
-    opened = (await stored_table(store, table)).round
-    assert opened is not None
-    values = msgspec.structs.asdict(opened) | values
-    await store.redis.hset(store.keys.rounds, table, PACK.encode([*values.values()]))
+async def set_wagers(store: LinkStore, table: str, event: str | None) -> None:
+    """Set the wagers event of a table's open round, or remove it."""
+    if event is None:
+        await store.redis.hdel(store.keys.rounds, table)
+    else:
+        await store.redis.hset(store.keys.rounds, table, event)
 
 
 async def set_reply(store: LinkStore, table: str, seq: int, stored: bytes | None) -> None:
@@ -70,16 +70,16 @@ def earlier_fields(stored: StoredTable) -> Fields:
     """Return the fields of a table's Redis hash as schema version 3 had them."""
     if stored.packed_state is None:
         return {}
-    state, opened = stored.state, stored.round
+    state = stored.state
     texts = {"round": state.round, "over": state.over, "held": state.held}
     found = {"last": b"%d" % state.last}
     found |= {name: text.encode() for name, text in texts.items() if text}
-    if opened:
+    if stored.wagers is not None:
         found |= {
             "basis": b"%d" % state.basis,
-            "wagers": opened.wagers.encode(),
-            "draw": opened.draw.encode(),
-            "contributed": msgspec.msgpack.encode(opened.contributed),
+            "wagers": stored.wagers,
+            "draw": state.draw.encode(),
+            "contributed": msgspec.msgpack.encode(state.contributed),
         }
     if state.over or stored.repeated:
         found["claims"] = stored.repeated or b""

@@ -148,7 +148,6 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     kind: Kind
     round: str
     basis: int | None
-    event: str
     work: Work | None
     act: bool = False
     ask: AskStep | None = None
@@ -179,26 +178,18 @@ class EnvyCents(NamedTuple):
 class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The state of a table in Redis, packed into one field of the Redis hash of tables.
 
-    `last` is the sequence number of the table's last event. `round` is the open round, and `basis`
-    is the sequence number of its wagers event; without an open round, they are empty and 0. `over`
-    is the round that ended last. `held` has the wins that hold the table, one on each line.
+    `last` is the sequence number of the table's last event. `over` is the round that ended last.
+    `held` has the wins that hold the table, one on each line. `round` is the open round. `basis` is
+    the sequence number of its wagers event. `draw` is its draw as JSON. `contributed` has its
+    contribution to each meter, so a void can undo it. Without an open round, these four are empty
+    and 0. The text of the wagers event is in the Redis hash of rounds.
     """
 
     last: int
-    round: str
     over: str
-    basis: int
     held: str
-
-
-class PackedRound(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The open round of a table in Redis, packed into one field of the Redis hash of rounds.
-
-    `wagers` is the text of the wagers event. `draw` is the draw as JSON. `contributed` has the
-    contribution to each meter, so a void can undo it.
-    """
-
-    wagers: str
+    round: str
+    basis: int
     draw: str
     contributed: tuple[RoundContribution, ...]
 
@@ -229,7 +220,6 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "CONTRIBUTED": RoundContribution,
     "OWED": EnvyCents,
     "TABLE": PackedTable,
-    "ROUND": PackedRound,
     "EARLIER": EarlierTable,
 }
 """The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""

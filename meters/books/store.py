@@ -202,12 +202,16 @@ class LinkStore:
         return schema_problem(f"the data of link {self.link.id} is", version)
 
     async def apply(
-        self, steps: Sequence[ScriptStep], claim_keys: Sequence[str] = ()
+        self,
+        steps: Sequence[ScriptStep],
+        events: Sequence[bytes | str],
+        claim_keys: Sequence[str] = (),
     ) -> list[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `steps` are the events. `claim_keys` are the Redis keys of the claims that they open. An
-        event refers to such a key by its place after the first `APPLY_KEYS` keys of the call.
+        `steps` are the events, and `events` are their texts for the ledger. `claim_keys` are the
+        Redis keys of the claims that they open. An event refers to such a key by its place after
+        the first `APPLY_KEYS` keys of the call.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
@@ -217,7 +221,7 @@ class LinkStore:
         tables = (keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
         every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
-        args += [msgspec.msgpack.encode(steps), DEALT_KEPT]
+        args += [msgspec.msgpack.encode(steps), DEALT_KEPT, *events]
         if self.must_keep:
             rows = await run_synced(self._apply, every, args)
         else:

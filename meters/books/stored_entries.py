@@ -1,9 +1,10 @@
 """The layout of ledger entries in Redis.
 
 Since schema version 4, the ledger entries of one script call are one entry of the Redis stream. Its
-only field has the packed entries, and its id has the number of the last of them. In earlier schema
-versions, each ledger entry was an entry of the stream with a field for each value. An upgrade
-leaves such entries as they are.
+id has the number of the last of them. Its first field has the packed entries without their longest
+values, the events and the replies. Each of these is a field: ``event1`` and ``reply1`` for the
+first entry, and so on. In earlier schema versions, each ledger entry was an entry of the stream
+with a field for each value. An upgrade leaves such entries as they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +16,16 @@ from redis.asyncio import Redis
 from meters.books.chain import CHAIN
 
 PACKED: Final = "entries"
-"""The name of the only field of a stream entry, since schema version 4."""
+"""The name of the first field of a stream entry, since schema version 4."""
 
 FIELDS: Final = (
     "kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply", CHAIN,
 )  # fmt: skip
-"""The fields of a ledger entry, in the order in which they are packed and chained."""
+"""The fields of a ledger entry, in the order in which they are chained."""
 
-_Values = tuple[str, str, str, str, str, str, str, str, str, str]
+_APART: Final = ("event", "reply")
+_SHORT: Final = tuple(name for name in FIELDS if name not in _APART)
+_Values = tuple[str, str, str, str, str, str, str, str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _PACKED: Final = PACKED.encode()
@@ -44,18 +47,29 @@ def unpack_entry(row: StreamEntry) -> list[Entry]:
     entry_id, fields = row
     number, _, more = entry_id.partition(b"-")
     last, packed = int(number), fields.get(_PACKED)
-    if packed is not None and len(fields) == 1 and more == b"0":
+    if packed is not None and more == b"0":
         try:
             values = _DECODER.decode(packed)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            values = []
-        if 0 < len(values) <= last:
-            first = last - len(values) + 1
-            return [
-                (at, {name: value.encode() for name, value in zip(FIELDS, one, strict=True)})
-                for at, one in enumerate(values, start=first)
-            ]
+            if 0 < len(values) <= last and len(fields) == 1 + len(_APART) * len(values):
+                return _unpacked(values, fields, last)
+        except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+            pass  # somebody has damaged the stream entry
     return [(last, {name.decode("utf-8", "replace"): value for name, value in fields.items()})]
+
+
+def _unpacked(
+    values: Sequence[_Values], texts: Mapping[bytes, bytes], last: int
+) -> list[Entry]:  # fmt: skip
+    found: list[Entry] = []
+    for place, of in enumerate(values, start=1):
+        kind, at, by, table, round_id, seq, transfers, chain = (value.encode() for value in of)
+        entry = {
+            "kind": kind, "at": at, "by": by, "table": table, "round": round_id, "seq": seq,
+            "transfers": transfers, "event": texts[b"event%d" % place],
+            "reply": texts[b"reply%d" % place], CHAIN: chain,
+        }  # fmt: skip
+        found.append((last - len(values) + place, entry))
+    return found
 
 
 def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
@@ -68,20 +82,27 @@ def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
     for row in rows:
         entries = unpack_entry(row)
         if len(entries) > 1 and entries[0][0] <= after:
-            entries = [(entries[-1][0], {PACKED: row[1][_PACKED]})]
+            fields = {name.decode("utf-8", "replace"): value for name, value in row[1].items()}
+            entries = [(entries[-1][0], fields)]
         found += entries
         after = found[-1][0]
     return found
 
 
-def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> bytes:
-    """Pack ledger entries into the field of a stream entry, as the Lua scripts do.
+def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
+    """Pack ledger entries into the fields of a stream entry, as the Lua scripts do.
 
     Raises:
         KeyError: an entry lacks a field.
-        UnicodeDecodeError: a field is no text.
+        UnicodeDecodeError: a packed field is no text.
     """
-    return _ENCODER.encode([[one[name].decode() for name in FIELDS] for one in entries])
+    values = [[one[name].decode() for name in _SHORT] for one in entries]
+    texts = {
+        f"{name}{place}": one[name]
+        for place, one in enumerate(entries, start=1)
+        for name in _APART
+    }  # fmt: skip
+    return {PACKED: _ENCODER.encode(values), **texts}
 
 
 async def read_entries(redis: Redis, key: str, after: int, count: int) -> list[Entry]:

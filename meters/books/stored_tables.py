@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from meters.books.link_state import TableRecord
-from meters.books.script_steps import PackedRound, PackedTable
+from meters.books.script_steps import PackedTable
 
 REPLIES_KEPT: Final = 32
 """Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
@@ -19,14 +19,11 @@ REPLIES_KEPT: Final = 32
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 """Decoder of a table's state."""
 
-ROUND: Final = msgspec.msgpack.Decoder(PackedRound)
-"""Decoder of a table's open round."""
-
-NO_STATE: Final = PackedTable(last=0, round="", over="", basis=0, held="")
+NO_STATE: Final = PackedTable(last=0, over="", held="", round="", basis=0, draw="", contributed=())
 """The state of a table that has sent no event."""
 
 PACK: Final = msgspec.msgpack.Encoder()
-"""Encoder of a table's state and of its open round."""
+"""Encoder of a table's state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +32,13 @@ class StoredTable:
 
     Attributes:
         packed_state: the packed `PackedTable`.
-        packed_round: the packed `PackedRound` of the open round.
+        wagers: the text of the wagers event of the open round.
         repeated: the claims whose state the service reports again, with blanks between them.
         kept: the texts of the kept replies, by slot. All are None if they were not read.
     """
 
     packed_state: bytes | None = None
-    packed_round: bytes | None = None
+    wagers: bytes | None = None
     repeated: bytes | None = None
     kept: Sequence[bytes | None] = ()
 
@@ -53,15 +50,6 @@ class StoredTable:
             ValueError: somebody damaged the state in Redis.
         """
         return NO_STATE if self.packed_state is None else STATE.decode(self.packed_state)
-
-    @property
-    def round(self) -> PackedRound | None:
-        """The open round of the table; None if no round is open.
-
-        Raises:
-            ValueError: somebody damaged the round in Redis.
-        """
-        return None if self.packed_round is None else ROUND.decode(self.packed_round)
 
     @property
     def replies(self) -> Mapping[int, bytes]:
@@ -81,14 +69,14 @@ class StoredTable:
         Raises:
             ValueError: somebody damaged the data in Redis.
         """
-        state, opened = self.state, self.round
+        state = self.state
         return TableRecord(
             last_seq=state.last,
             open_round=state.round or None,
             basis=state.basis,
-            wagers=opened.wagers.encode() if opened else b"",
-            draw=opened.draw.encode() if opened else b"null",
-            fed=tuple(one.meter for one in opened.contributed) if opened else (),
+            wagers=self.wagers or b"",
+            draw=state.draw.encode() or b"null",
+            fed=tuple(one.meter for one in state.contributed),
             claims=tuple((self.repeated or b"").decode().split()),
         )
 

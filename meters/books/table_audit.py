@@ -12,7 +12,7 @@ from meters.books.expected_transfers import Added
 from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
-from meters.books.script_steps import PackedRound, PackedTable, RoundContribution
+from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.store import LinkStore
 from meters.books.stored_tables import REPLIES_KEPT, StoredTable, read_kept
 from meters.books.table_evidence import DecidedAsk, stored_reply_digest
@@ -143,10 +143,10 @@ def _problems_of(
 ) -> list[str]:
     """Return the differences between one table in Redis and the ledger, as texts."""
     try:
-        state, opened = row.state, row.round
+        state = row.state
     except ValueError as error:
         return [f"its data in Redis cannot be read: {error}"]
-    found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, opened)]
+    found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, row.wagers)]
     if whole and not found:
         found += _other_replies(replay, table, state.last, row)
     if whole:
@@ -231,35 +231,36 @@ def _other_rest(
 
 
 def _other_round(
-    replay: Replay, table: str, state: PackedTable, stored: PackedRound | None
+    replay: Replay, table: str, state: PackedTable, wagers: bytes | None
 ) -> Iterable[str]:
     """Report an open round in Redis that differs from the open round in the ledger."""
     added = replay.books.rounds.get(table)
     if added is None:
-        has = {"round": state.round, "basis": state.basis, "wagers": stored}
+        has = {
+            "round": state.round, "basis": state.basis, "wagers": wagers is not None,
+            "draw": state.draw, "contributed": state.contributed,
+        }  # fmt: skip
         if names := ", ".join(name for name, value in has.items() if value):
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
-    due_parts = sorted(map(stored_contribution, added))
-    if stored is None or sorted(stored.contributed) != due_parts:
+    if sorted(state.contributed) != sorted(map(stored_contribution, added)):
         yield "the contributions of its open round differ from the ledger"
     opened = replay.tables.rounds.get(table)
     if opened is None:
         if not state.round:
             yield "it has no open round, the ledger says that there is one"
         return
-    wagers = stored.wagers if stored else None
     for name, value, due in (
         ("round", state.round or None, opened.round),
         ("basis", str(state.basis), str(opened.seq)),
-        ("wagers", wagers, opened.event.decode("utf-8", "replace")),
+        ("wagers", _text(wagers), _text(opened.event)),
     ):
         if value != due:
             yield f"{name} is {shown(value)}, the ledger says {shown(due)}"
-    draw, due_draw = stored.draw if stored else None, _REPLY.decode(opened.reply).draw
-    if draw is None or not _is_draw(draw, due_draw):
+    due_draw = _REPLY.decode(opened.reply).draw
+    if not _is_draw(state.draw, due_draw):
         due_text = msgspec.json.encode(due_draw).decode()
-        yield f"draw is {shown(draw)}, the ledger says {shown(due_text)}"
+        yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due_text)}"
 
 
 def _is_draw(held: str, due: DrawMade | None) -> bool:
@@ -328,4 +329,8 @@ def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
 
 
 def _words(value: bytes | None) -> str:
-    return shown(None if value is None else value.decode("utf-8", "replace"))
+    return shown(_text(value))
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")

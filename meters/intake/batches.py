@@ -209,7 +209,8 @@ class LinkIntake:
                 events.append((arrival.known, arrival.payload, event, seq))
         await self._look_up([(known, event) for known, _, event, _ in events])
         if events:
-            await self._apply([self._judge(*event, outcome) for event in events], outcome)
+            judged = [self._judge(*event, outcome) for event in events]
+            await self._apply(judged, [payload for _, payload, _, _ in events], outcome)
         if hellos:
             await self._greet(hellos, outcome)
         outcome.counts.write(self._store.link.id, self._metrics.play)
@@ -349,10 +350,12 @@ class LinkIntake:
         opened = self._rounds.get(known.table.id)
         return opened.basis if opened else 0
 
-    async def _apply(self, judged: Sequence[_Judged], outcome: BatchResult) -> None:
+    async def _apply(
+        self, judged: Sequence[_Judged], payloads: Sequence[bytes], outcome: BatchResult
+    ) -> None:
         steps, keys = self._place(judged)
         began = time.perf_counter()
-        answers = await self._store.apply(steps, keys)
+        answers = await self._store.apply(steps, payloads, keys)
         self._metrics.running.observe_step(len(steps), time.perf_counter() - began)
         for one, answer in zip(judged, answers, strict=True):
             self._settle_answer(one, answer, outcome)
@@ -540,10 +543,7 @@ def _again(seq: int, reply: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _StepMaker:
-    """Maker of the `ScriptStep` of one event, which the Lua script `apply_events` needs.
-
-    The place of the table's Redis key is set later, when all events of the batch are known.
-    """
+    """Maker of the `ScriptStep` of one event, which the Lua script `apply_events` needs."""
 
     table: str
     seq: int
@@ -560,7 +560,6 @@ class _StepMaker:
             kind=kind,
             round=round_id,
             basis=basis,
-            event="" if kind is Kind.REFUSED else self.payload.decode("utf-8", "replace"),
             work=work,
             act=act,
         )

@@ -44,16 +44,16 @@ class LinkKeys:
 
     @cached_property
     def tables(self) -> str:
-        """Hash: the packed state of each table, by table: a `TableState`.
+        """Hash: the packed state of each table, by table: a `PackedTable`.
 
-        The state has the last sequence number (`seq`), the id of the open round, and the hand pays
-        for which the table must wait.
+        The state has the last sequence number (`seq`), the open round without its wagers event, and
+        the hand pays for which the table must wait.
         """
         return self._key("tables")
 
     @cached_property
     def rounds(self) -> str:
-        """Hash: the wagers and the draw of each open round, by table: a packed `RoundState`."""
+        """Hash: the text of the wagers event of each open round, by table."""
         return self._key("rounds")
 
     @cached_property

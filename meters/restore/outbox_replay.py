@@ -114,10 +114,9 @@ class OutboxReplay:
             kind=Kind.REFUSED,
             round="",
             basis=None,
-            event="",
             work=ReplyWork(answered.reply_payload.decode()),
         )
-        (answer,) = await self._store.apply([step])
+        (answer,) = await self._store.apply([step], [""])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
             raise RestoreError(f"event {answered.seq} of table {table} is out of its turn")
         return answer.text

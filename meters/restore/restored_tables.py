@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from meters.books.expected_transfers import Added
-from meters.books.script_steps import PackedRound, PackedTable
+from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.stored_tables import (
     PACK,
     REPLIES_KEPT,
@@ -21,6 +21,8 @@ from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 from meters.wire.messages import ClaimOpened, Reply, Wagers
+
+_Value = str | int | tuple[RoundContribution, ...]
 
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 _REPLY: Final = msgspec.json.Decoder(Reply)
@@ -51,26 +53,29 @@ class TableSnapshot:
 
     def opened(self, table: str) -> Wagers | None:
         """Return the wagers of a table's open round, or None if no round is open."""
-        opened = StoredTable(packed_round=self._snapshot.at(self._keys.rounds).get(table)).round
-        return None if opened is None else _WAGERS.decode(opened.wagers)
+        wagers = self._snapshot.at(self._keys.rounds).get(table)
+        return None if wagers is None else _WAGERS.decode(wagers)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
         """Apply the ledger entry of wagers. `added` has the wagers' contribution to each meter."""
         event = _WAGERS.decode(entry["event"])
-        opened = PackedRound(
-            entry["event"].decode(),
-            msgspec.json.encode(_REPLY.decode(entry["reply"]).draw).decode(),
-            tuple(stored_contribution(one) for one in added),
+        self._snapshot.put(self._keys.rounds, {table: entry["event"]})
+        self._keep_reply(
+            table,
+            entry,
+            round=event.round,
+            basis=event.seq,
+            draw=msgspec.json.encode(_REPLY.decode(entry["reply"]).draw).decode(),
+            contributed=tuple(stored_contribution(one) for one in added),
         )
-        self._snapshot.put(self._keys.rounds, {table: PACK.encode(opened)})
-        self._keep_reply(table, entry, round=event.round, basis=event.seq)
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
         """Apply the ledger entry of a result or a void. `claims` are those that a result opened."""
         if claims:
             self.repeat_claims(table, claims)
         self._snapshot.drop(self._keys.rounds, table)
-        self._keep_reply(table, entry, round="", basis=0, over=entry["round"].decode())
+        over = entry["round"].decode()
+        self._keep_reply(table, entry, round="", basis=0, draw="", contributed=(), over=over)
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims.
@@ -100,12 +105,12 @@ class TableSnapshot:
     def _state(self, table: str) -> PackedTable:
         return StoredTable(self._snapshot.at(self._keys.tables).get(table)).state
 
-    def _put(self, table: str, state: PackedTable, **changes: str | int) -> None:
+    def _put(self, table: str, state: PackedTable, **changes: _Value) -> None:
         changed = msgspec.structs.replace(state, **changes)
         self._snapshot.put(self._keys.tables, {table: PACK.encode(changed)})
 
     def _keep_reply(
-        self, table: str, entry: Mapping[str, bytes], **changes: str | int
+        self, table: str, entry: Mapping[str, bytes], **changes: _Value
     ) -> None:  # fmt: skip
         """Store the newest reply to a table, and remove old replies, as the Lua scripts do."""
         state, seq, key = self._state(table), int(entry["seq"]), self._keys.replies

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from meters.books.stored_entries import PACKED, pack_entries
+from meters.books.stored_entries import pack_entries
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 
@@ -96,7 +96,7 @@ class StoreWriter:
         yield last
 
     def _add_packed(self, pipe: Pipeline, last: int, packed: Sequence[Mapping[str, bytes]]) -> None:
-        pipe.xadd(self._keys.ledger, {PACKED: pack_entries(packed)}, id=f"{last}-0")
+        pipe.xadd(self._keys.ledger, dict(pack_entries(packed).items()), id=f"{last}-0")
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
         """Write all Redis keys except the ledger. The hash of the meters is written last.

@@ -85,7 +85,8 @@ class Books:
                     envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
                 work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
             placed.append(msgspec.structs.replace(step, work=work))
-        return await self.store.apply(placed, keys)
+        events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}' for one in steps]
+        return await self.store.apply(placed, events, keys)
 
     async def one(self, step: ScriptStep) -> ScriptAnswer:
         """Apply one step alone."""
@@ -207,7 +208,6 @@ def _step(
         kind=kind,
         round=round_id,
         basis=basis,
-        event=f'{{"seq":{seq},"type":"{kind}"}}',
         work=work,
     )
 

@@ -22,7 +22,7 @@ def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptSte
     asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
     return ScriptStep(
         table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
-        basis=None, event="{}", work=ReplyWork(f'{{"seq":{seq}}}'), act=True, ask=asked,
+        basis=None, work=ReplyWork(f'{{"seq":{seq}}}'), act=True, ask=asked,
     )  # fmt: skip
 
 

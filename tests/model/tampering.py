@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from meters.books.chain import link_entry
-from meters.books.stored_entries import FIELDS, PACKED, StreamEntry, pack_entries, unpack_entry
+from meters.books.stored_entries import FIELDS, StreamEntry, pack_entries, unpack_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
 Fields = dict[bytes, bytes]
@@ -46,7 +46,7 @@ async def put_entry(pit: Pit, entry: bytes, fields: Fields) -> None:
     named = {name.decode(): value for name, value in fields.items()}
     put: Mapping[Any, bytes] = fields
     if [*named] == [*FIELDS]:
-        put = {PACKED: pack_entries([named])}
+        put = pack_entries([named])
     await pit.redis.xadd(pit.store.keys.ledger, dict(put), id=entry)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.model.pit import AT, BONUS, DEALER_BONUS, PROGRESSIVE, RAGS, Pit
-from tests.stored_tables import set_round
+from tests.stored_tables import set_table
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -27,7 +27,10 @@ async def _settled(
     """Return what the audit finds if fields of the open round were altered until it was settled."""
     await pit.wagers({1: PROGRESSIVE, 3: f"{BONUS} {DEALER_BONUS}"})
     for field, value in altered.items():
-        await set_round(pit.store, "T-1", **{field: json.dumps(value)})
+        if field == "wagers":
+            await pit.redis.hset(pit.store.keys.rounds, "T-1", json.dumps(value))
+        else:
+            await set_table(pit.store, "T-1", **{field: json.dumps(value)})
     pit.restart()
     assert (await pit.result(hands, community="4c Td")).status == "accepted"
     return (await pit.audit()).problems

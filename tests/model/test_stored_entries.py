@@ -34,19 +34,21 @@ async def batches(pit: Pit) -> list[Batch]:
     return cast("list[Batch]", await pit.redis.xrange(pit.store.keys.ledger))
 
 
-async def put(pit: Pit, rows: Sequence[tuple[bytes | str, Any]]) -> None:
+async def put(pit: Pit, rows: Sequence[Batch]) -> None:
     """Write the Redis stream again."""
     await pit.redis.delete(pit.store.keys.ledger)
     for entry, fields in rows:
-        await pit.redis.xadd(pit.store.keys.ledger, fields, id=entry)
-
-
-def packed(values: object) -> dict[bytes, bytes]:
-    return {PACKED.encode(): msgspec.msgpack.encode(values)}
+        await pit.redis.xadd(pit.store.keys.ledger, dict[Any, Any](fields), id=entry)
 
 
 def values_of(row: Batch) -> list[list[str]]:
+    """Return the packed values of the entries in an entry of the stream."""
     return msgspec.msgpack.decode(row[1][PACKED.encode()], type=list[list[str]])
+
+
+def with_values(row: Batch, values: object) -> Batch:
+    """Return an entry of the stream with other packed values."""
+    return row[0], row[1] | {PACKED.encode(): msgspec.msgpack.encode(values)}
 
 
 async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) -> None:
@@ -57,7 +59,11 @@ async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) 
     assert seeds > 1
     assert counts == [seeds, 2, 2, 2, 2]
     assert [row[0] for row in rows] == [b"%d-0" % sum(counts[: at + 1]) for at in range(5)]
-    assert all([*row[1]] == [PACKED.encode()] for row in rows)
+    names = [[name.decode() for name in row[1]] for row in rows]
+    assert names == [
+        [PACKED, *(f"{name}{at + 1}" for at in range(count) for name in ("event", "reply"))]
+        for count in counts
+    ]
     numbers = [number for number, _ in await pit.store.entries(0, 100)]
     assert numbers == [*range(1, seeds + 9)]
     assert all([*fields] == [*FIELDS] for _, fields in await pit.store.entries(0, 100))
@@ -99,53 +105,75 @@ async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> No
     await play(pit)
     assert (await pit.store.state()).head.in_ledger
     rows = await batches(pit)
-    *others, (last, _) = rows
-    values = values_of(rows[-1])
-    await put(pit, [*others, (last, packed([*values[:-1], [*values[-1][:-1], "0" * 40]]))])
+    *others, last = rows
+    values = values_of(last)
+    await put(pit, [*others, with_values(last, [*values[:-1], [*values[-1][:-1], "0" * 40]])])
     assert not (await pit.store.state()).head.in_ledger
     repeat = event_bytes(4, "void", "R2", at=AT, reason="misdeal")
     for digest, in_ledger in (("0" * 40, False), (values[-1][-1], True)):
-        await put(pit, [*others, (last, packed([*values[:-1], [*values[-1][:-1], digest]]))])
+        await put(pit, [*others, with_values(last, [*values[:-1], [*values[-1][:-1], digest]])])
         other = Pit(pit.redis)
         assert (await other.take([("T-1", repeat)])).replies
         assert other.head.in_ledger == in_ledger
 
 
-def _changes(rows: list[Batch]) -> dict[str, list[tuple[bytes | str, Any]]]:
+def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
     """Return what somebody could make of the stream, by name. The third row has two entries."""
-    before, (entry, fields), after = rows[:2], rows[2], rows[3:]
-    first, second = values_of(rows[2])
+    before, row, after = rows[:2], rows[2], rows[3:]
+    entry, fields = row
+    first, second = values_of(row)
     number = int(entry.split(b"-")[0])
+    key, blob = PACKED.encode(), fields[PACKED.encode()]
+    event, reply = fields[b"event1"], fields[b"reply1"]
+    third = {b"event3": event, b"reply3": reply}
+    moved = {b"event2": event, b"reply2": reply, b"event3": fields[b"event2"],
+             b"reply3": fields[b"reply2"]}  # fmt: skip
+    one = {b"event1": event, b"reply1": reply}
+    other = {b"event1": fields[b"event2"], b"reply1": fields[b"reply2"]}
 
-    def third(*made: tuple[bytes | str, Any]) -> list[tuple[bytes | str, Any]]:
-        return [*before, *made, *after]
+    def made(name: bytes, value: bytes) -> Batch:
+        return entry, fields | {name: value}
 
-    blob = fields[PACKED.encode()]
-    return {
-        "not msgpack": third((entry, {PACKED: b"junk"})),
-        "cut off": third((entry, {PACKED: blob[:-1]})),
-        "too long": third((entry, {PACKED: blob + b"\x90"})),
-        "nothing": third((entry, {PACKED: b""})),
-        "no entries": third((entry, packed([]))),
-        "no array": third((entry, packed("x"))),
-        "deep": third((entry, {PACKED: b"\x91" * 100_000})),
-        "no text": third((entry, {PACKED: blob.replace(b"T-1", b"T-\xff")})),
-        "a value less": third((entry, packed([first, second[:-1]]))),
-        "a value more": third((entry, packed([first, [*second, "x"]]))),
-        "a number": third((entry, packed([first, [*second[:5], 1, *second[6:]]]))),
-        "the first is missing": third((entry, packed([second]))),
-        "the last is missing": third((entry, packed([first]))),
-        "one more before": third((entry, packed([first, first, second]))),
-        "one more after": third((entry, packed([first, second, second]))),
-        "in another order": third((entry, packed([second, first]))),
-        "more than its number": third((entry, packed([first] * (number + 1)))),
-        "another field": third((entry, {**fields, b"x": b"y"})),
-        "another name": third((entry, {b"entry": blob})),
-        "the number before": [*before, (b"%d-0" % (number - 1), fields), *after],
-        "another sequence": third((b"%d-1" % number, fields)),
-        "both": third((entry, fields), (b"%d-1" % number, fields)),
-        "gone": third(),
-        "twice": [*rows, (b"%d-0" % (int(rows[-1][0].split(b"-")[0]) + 2), rows[-1][1])],
+    def values(*of: list[Any], texts: dict[bytes, bytes] = {}) -> Batch:  # noqa: B006
+        texts = texts or {name: text for name, text in fields.items() if name != key}
+        return entry, {key: msgspec.msgpack.encode(of)} | texts
+
+    def without(name: bytes) -> Batch:
+        return entry, {each: text for each, text in fields.items() if each != name}
+
+    changed = {
+        "not msgpack": made(key, b"junk"),
+        "cut off": made(key, blob[:-1]),
+        "too long": made(key, blob + b"\x90"),
+        "nothing": made(key, b""),
+        "no entries": values(),
+        "no array": with_values(row, "x"),
+        "deep": made(key, b"\x91" * 100_000),
+        "no text": made(key, blob.replace(b"T-1", b"T-\xff")),
+        "a value less": values(first, second[:-1]),
+        "a value more": values(first, [*second, "x"]),
+        "a number": values(first, [*second[:5], 1, *second[6:]]),
+        "the first is missing": values(second, texts=other),
+        "the last is missing": values(first, texts=one),
+        "one more before": values(first, first, second, texts=one | moved),
+        "one more after": values(first, second, second, texts={**fields, **third}),
+        "in another order": values(second, first),
+        "more than its number": values(*[first] * (number + 1)),
+        "another field": made(b"x", b"y"),
+        "another name": (entry, {b"entry": blob} | without(key)[1]),
+        "an event is missing": without(b"event2"),
+        "an event with another name": (entry, without(b"event2")[1] | {b"event9": event}),
+        "a reply is missing": without(b"reply1"),
+        "another event": made(b"event2", b"{}"),
+        "another reply": made(b"reply1", reply + b" "),
+        "the number before": (b"%d-0" % (number - 1), fields),
+        "another sequence": (b"%d-1" % number, fields),
+    }
+    last = int(rows[-1][0].split(b"-")[0])
+    return {name: [*before, row, *after] for name, row in changed.items()} | {
+        "both": [*before, row, (b"%d-1" % number, fields), *after],
+        "gone": [*before, *after],
+        "twice": [*rows, (b"%d-0" % (last + 2), rows[-1][1])],
     }
 
 
@@ -155,10 +183,10 @@ def _changes(rows: list[Batch]) -> dict[str, list[tuple[bytes | str, Any]]]:
     [
         "not msgpack", "cut off", "too long", "nothing", "no entries", "no array", "deep",
         "no text", "a value less", "a value more", "a number", "the first is missing",
-        "the last is missing",
-        "one more before", "one more after", "in another order", "more than its number",
-        "another field", "another name", "the number before", "another sequence", "both", "gone",
-        "twice",
+        "the last is missing", "one more before", "one more after", "in another order",
+        "more than its number", "another field", "another name", "an event is missing",
+        "an event with another name", "a reply is missing", "another event", "another reply",
+        "the number before", "another sequence", "both", "gone", "twice",
     ],
 )  # fmt: skip
 async def test_a_damaged_entry_of_the_stream_is_a_problem_and_stops_no_audit(
@@ -191,12 +219,13 @@ async def test_a_page_that_begins_in_an_entry_of_the_stream_hides_no_number(pit:
     for after in (number - 1, number - 2):
         ((found, fields), *_) = await read_entries(pit.redis, key, after, 1)
         assert found == number
-        assert [*fields] == [PACKED]
+        assert PACKED in fields
 
 
 def test_an_entry_that_lacks_a_field_is_not_packed() -> None:
     entry = dict.fromkeys(FIELDS, b"x")
-    assert unpack_entry((b"1-0", {PACKED.encode(): pack_entries([entry])})) == [(1, entry)]
+    packed = {name.encode(): value for name, value in pack_entries([entry]).items()}
+    assert unpack_entry((b"1-0", packed)) == [(1, entry)]
     del entry["reply"]
     with pytest.raises(KeyError):
         pack_entries([entry])

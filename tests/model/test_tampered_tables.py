@@ -15,8 +15,8 @@ from tests.stored_tables import (
     delete_table,
     held_by,
     set_reply,
-    set_round,
     set_table,
+    set_wagers,
     stored_table,
 )
 
@@ -96,15 +96,17 @@ async def test_hold_by_a_win_that_is_decided_or_of_another_table_is_named(played
     [
         ("round", "R9"), ("basis", 1), ("wagers", "{}"), ("draw", '{"magic_card":"As"}'),
         ("draw", '{"magic_card":"As","lucky_position":null}'), ("contributed", ()),
-        ("round", ""), ("basis", 0), ("wagers", ""), ("draw", ""), ("draw", "junk"),
+        ("round", ""), ("basis", 0), ("wagers", None), ("draw", ""), ("draw", "junk"),
     ],
 )  # fmt: skip
 async def test_open_round_that_was_altered_is_named_with_its_field(
     played: Pit, field: str, value: object
 ) -> None:
     """Otherwise a result would be settled on wagers, or a draw, that did not exist."""
-    change = set_table if field in {"round", "basis"} else set_round
-    await change(played.store, "T-2", **{field: value})
+    if field == "wagers":
+        await set_wagers(played.store, "T-2", cast("str | None", value))
+    else:
+        await set_table(played.store, "T-2", **{field: value})
     (problem,) = await problems(played)
     named = "the contributions of its open round" if field == "contributed" else f"{field} is "
     assert problem.startswith(f"table T-2: {named}")
@@ -114,7 +116,7 @@ async def test_wager_that_was_put_into_an_open_round_is_named_before_it_wins(pla
     event = event_bytes(
         5, "wagers", "R3", positions=[{"position": 5, "wagers": {PROGRESSIVE: 100}}]
     )
-    await set_round(played.store, "T-2", wagers=event.decode())
+    await set_wagers(played.store, "T-2", event.decode())
     (problem,) = await problems(played)
     assert problem.startswith("table T-2: wagers is ")
 
@@ -131,7 +133,7 @@ async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played:
         problem == "table T-1: it has wagers of an open round, the ledger says that there is none"
     )
     await redis.hdel(keys.rounds, "T-1", "T-2")
-    found = await altered(played, "T-2", round="", basis=0)
+    found = await altered(played, "T-2", round="", basis=0, draw="", contributed=())
     assert len(found) == 5
     assert all(problem.startswith("table T-2: ") for problem in found)
 
@@ -139,15 +141,12 @@ async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played:
 @pytest.mark.parametrize("value", [b"", b"junk", b"\x90", b"\x95\x01\xc0\xc0\xc0\xc0", b"\xc1"])
 async def test_value_that_cannot_be_read_is_named_with_its_table(played: Pit, value: bytes) -> None:
     redis, keys = played.redis, played.store.keys
-    for key, table in ((keys.tables, "T-1"), (keys.rounds, "T-2"), (keys.rounds, "T-1")):
-        was = await redis.hget(key, table)
-        await redis.hset(key, table, value)
+    for table in ("T-1", "T-2"):
+        was = cast("bytes", await redis.hget(keys.tables, table))
+        await redis.hset(keys.tables, table, value)
         (problem,) = await problems(played)
         assert problem.startswith(f"table {table}: its data in Redis cannot be read: ")
-        if was is None:
-            await redis.hdel(key, table)
-        else:
-            await redis.hset(key, table, was)
+        await redis.hset(keys.tables, table, was)
     assert await problems(played) == ()
 
 
@@ -155,7 +154,9 @@ async def test_value_that_cannot_be_read_is_named_with_its_table(played: Pit, va
 async def test_state_with_another_count_of_values_cannot_be_read(played: Pit, more: int) -> None:
     stored = await stored_table(played.store, "T-1")
     values = [*msgspec.structs.asdict(stored.state).values(), "more"]
-    await played.redis.hset(played.store.keys.tables, "T-1", PACK.encode(values[: 6 + 2 * more]))
+    await played.redis.hset(
+        played.store.keys.tables, "T-1", PACK.encode(values[: len(values) + 2 * more])
+    )
     (problem,) = await problems(played)
     assert problem.startswith("table T-1: its data in Redis cannot be read: ")
 

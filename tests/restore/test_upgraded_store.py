@@ -103,7 +103,7 @@ async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     assert {"held", "claims", "over"} <= earlier["T-1"].keys()
     assert len([name for name in earlier["T-2"] if name.startswith("reply:")]) == REPLIES_KEPT
     with pytest.raises(ResponseError, match="the data is of version 3"):
-        await pit.store.apply([])
+        await pit.store.apply([], [])
     keys = pit.store.keys
     await upgrade_link(pit.store, "pitlink")
     assert await held_data(pit) == was
@@ -146,7 +146,7 @@ async def test_days_of_both_layouts_are_archived_trimmed_and_restored(
         await days.keep(timedelta(days=1))
         await archiver.run(lambda *_: None)
     ((first, fields), *_) = await stream(pit)
-    assert [*fields] == [PACKED.encode()], "the entries of the old layout are in the archive"
+    assert PACKED.encode() in fields, "the entries of the old layout are in the archive"
     assert first == b"%d-0" % ((await pit.store.checkpoint()).entries + 1)
     mark = LedgerMark(pit.home, pit.link.id).seen
     assert (await audit_link(pit.store, archive, mark, lambda *_: None)).problems == ()

@@ -48,8 +48,8 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "what the store failed to do is answered as done": (
         Defect(
             "meters.intake.batches:LinkIntake._apply",
-            "answers = await self._store.apply(steps, keys)",
-            "try:\n        answers = await self._store.apply(steps, keys)\n"
+            "answers = await self._store.apply(steps, payloads, keys)",
+            "try:\n        answers = await self._store.apply(steps, payloads, keys)\n"
             "    except Exception:\n"
             "        answers = [Answer(Status.ACCEPTED, one.step.work.reply.encode())"
             " for one in judged]",

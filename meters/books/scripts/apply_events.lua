@@ -8,6 +8,7 @@
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
+--       6… the texts of the events, in the same order
 -- Output  { 'terms' } if the link's terms are not those of ARGV 2: nothing is done.
 --         Otherwise the first element has the number and the digest of the last entry, and '1' if
 --         the ledger itself ends with this entry. Then one array per event follows, in order:
@@ -47,6 +48,7 @@ if (meters['terms'] or '') ~= TERMS then
 end
 
 local events = cmsgpack.unpack(EVENTS)
+local FIRST_TEXT = 6
 
 -- Reads the tables and the accounts that the events need, with one command each.
 do
@@ -57,14 +59,15 @@ do
       list[#list + 1] = name
     end
   end
-  for _, event in ipairs(events) do
+  for index, event in ipairs(events) do
+    event.text = ARGV[FIRST_TEXT + index - 1]
     need(ids, event[EVENT_TABLE])
     if event[EVENT_KIND] == 'wagers' then
       need(accounts, 'table:' .. event[EVENT_TABLE])
       for _, added in ipairs(event[EVENT_WORK][WAGERS_WORK_CONTRIBUTIONS]) do
-        need(accounts, 'meter:' .. added[ADDED_METER])
-        need(accounts, 'overflow:' .. added[ADDED_METER])
-        need(accounts, 'reserve:' .. added[ADDED_METER])
+        need(accounts, METER_ACCOUNT[added[ADDED_METER]])
+        need(accounts, OVERFLOW_ACCOUNT[added[ADDED_METER]])
+        need(accounts, RESERVE_ACCOUNT[added[ADDED_METER]])
       end
     end
   end
@@ -72,9 +75,9 @@ do
   read_balances(accounts)
 end
 
--- The open round of each table that opened or ended a round in this call: the packed array
--- `PackedRound`, or false if no round is open. `opened_claims` has the claims that the results of
--- this call opened: tables and lists of claims, alternating.
+-- The wagers event of each table that opened or ended a round in this call, or false if no round is
+-- open. `opened_claims` has the claims that the results of this call opened: tables and lists of
+-- claims, alternating.
 local rounds, opened_claims = {}, {}
 
 -- The kept replies of this call, and the same fields in the form of an HSET command. The field of a
@@ -103,15 +106,10 @@ end
 local function open_round(table_id, seq, round, event, draw, contributed)
   set_table(table_id, TABLE_ROUND, round)
   set_table(table_id, TABLE_BASIS, seq)
+  set_table(table_id, TABLE_DRAW, draw)
+  set_table(table_id, TABLE_CONTRIBUTED, contributed)
   add_rounds(1)
-  rounds[table_id] = cmsgpack.pack({
-    [ROUND_WAGERS] = event, [ROUND_DRAW] = draw, [ROUND_CONTRIBUTED] = contributed,
-  })
-end
-
--- Returns the contributions of a table's open round, each a `RoundContribution`.
-local function contributed_by_round(table_id)
-  return cmsgpack.unpack(rounds[table_id] or redis.call('HGET', ROUNDS, table_id))[ROUND_CONTRIBUTED]
+  rounds[table_id] = event
 end
 
 -- The correction request of each table. `text` begins with the digest and the id of the request. It
@@ -174,6 +172,8 @@ local function end_round(table_id, opened)
   set_table(table_id, TABLE_OVER, tables[table_id][TABLE_ROUND])
   set_table(table_id, TABLE_ROUND, '')
   set_table(table_id, TABLE_BASIS, 0)
+  set_table(table_id, TABLE_DRAW, '')
+  set_table(table_id, TABLE_CONTRIBUTED, {})
   rounds[table_id] = false
   if #opened > 0 then
     opened_claims[#opened_claims + 1], opened_claims[#opened_claims + 2] = table_id, opened
@@ -202,9 +202,9 @@ local function apply_wagers(event)
   for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     leaving = leaving + to_meter + to_reserve
-    if not transfer_fits(from, 'meter:' .. meter, to_meter)
-      or not transfer_fits(from, 'overflow:' .. meter, to_meter)
-      or not transfer_fits(from, 'reserve:' .. meter, to_reserve)
+    if not transfer_fits(from, METER_ACCOUNT[meter], to_meter)
+      or not transfer_fits(from, OVERFLOW_ACCOUNT[meter], to_meter)
+      or not transfer_fits(from, RESERVE_ACCOUNT[meter], to_reserve)
       or not leaves(from, leaving) then
       return 'meter_full'
     end
@@ -214,17 +214,17 @@ local function apply_wagers(event)
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     local wagers, cents, cycle = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter)
     local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
-    transfer(transfers, from, 'reserve:' .. meter, to_reserve, cycle)
+    transfer(transfers, from, RESERVE_ACCOUNT[meter], to_reserve, cycle)
     touch_meter(meter)
-    tally('wagers:' .. meter, wagers)
-    tally('wagered_cents:' .. meter, cents)
+    tally(WAGERS_FIELD[meter], wagers)
+    tally(WAGERED_FIELD[meter], cents)
     contributed[#contributed + 1] = {
       [CONTRIBUTED_METER] = meter, [CONTRIBUTED_WAGERS] = wagers, [CONTRIBUTED_WAGERED_CENTS] = cents,
       [CONTRIBUTED_METER_MICROS] = to_meter - over, [CONTRIBUTED_RESERVE_MICROS] = to_reserve,
       [CONTRIBUTED_OVERFLOW_MICROS] = over, [CONTRIBUTED_CYCLE] = cycle,
     }
   end
-  local event_text, reply = event[EVENT_EVENT], work[WAGERS_WORK_REPLY]
+  local event_text, reply = event.text, work[WAGERS_WORK_REPLY]
   local entry = note_entry('wagers', from, table_id, round, seq, transfers, event_text, reply)
   open_round(table_id, seq, round, event_text, work[WAGERS_WORK_DRAW], contributed)
   return nil, reply, entry, {}
@@ -238,7 +238,7 @@ local function apply_void(event)
   local round, work = event[EVENT_ROUND], event[EVENT_WORK]
   local problem = round_problem(tables[table_id], round)
   if problem then return problem end
-  local transfers, to, added_by_round = {}, 'table:' .. table_id, contributed_by_round(table_id)
+  local transfers, to, added_by_round = {}, 'table:' .. table_id, tables[table_id][TABLE_CONTRIBUTED]
   local house_bears = 0
   for _, added in ipairs(added_by_round) do
     house_bears = house_bears + added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_RESERVE_MICROS]
@@ -251,9 +251,9 @@ local function apply_void(event)
     local meter, cycle = added[CONTRIBUTED_METER], added[CONTRIBUTED_CYCLE]
     local same_cycle = cycle == cycle_of(meter)
     local micros_by_account = {
-      { 'meter:' .. meter, added[CONTRIBUTED_METER_MICROS] },
-      { 'reserve:' .. meter, added[CONTRIBUTED_RESERVE_MICROS] },
-      { 'overflow:' .. meter, added[CONTRIBUTED_OVERFLOW_MICROS] },
+      { METER_ACCOUNT[meter], added[CONTRIBUTED_METER_MICROS] },
+      { RESERVE_ACCOUNT[meter], added[CONTRIBUTED_RESERVE_MICROS] },
+      { OVERFLOW_ACCOUNT[meter], added[CONTRIBUTED_OVERFLOW_MICROS] },
     }
     for _, part in ipairs(micros_by_account) do
       local account, micros = unpack(part)
@@ -268,7 +268,7 @@ local function apply_void(event)
   tally('voids', 1)
   local reply = work[REPLY_WORK_REPLY]
   local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event[EVENT_EVENT], reply, event[EVENT_ACT])
+    event.text, reply, event[EVENT_ACT])
   end_round(table_id, {})
   return nil, reply, entry, {}, nil, confirmed_by
 end
@@ -279,7 +279,7 @@ end
 -- this money. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
-  local account, cycle = 'meter:' .. meter, cycle_of(meter)
+  local account, cycle = METER_ACCOUNT[meter], cycle_of(meter)
   local pool = math.floor(math.floor(balance(account) / MICROS_PER_CENT) * percent / 100)
   local share = math.floor(pool / shares)
   for _, payee in ipairs(payees) do
@@ -288,7 +288,7 @@ local function take_off(transfers, take, payees)
   if percent == 100 then
     cycle = cycle + 1
     set_meter('cycle:' .. meter, cycle)
-    local reserve, overflow, limit = 'reserve:' .. meter, 'overflow:' .. meter, take[TAKE_LIMIT_MICROS]
+    local reserve, overflow, limit = RESERVE_ACCOUNT[meter], OVERFLOW_ACCOUNT[meter], take[TAKE_LIMIT_MICROS]
     local over = balance(overflow)
     if take[TAKE_RESEED_FROM_RESERVE] then
       fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
@@ -347,7 +347,7 @@ local function owe_envy(envy, entry)
     claim_writes[#claim_writes + 1] = { 'HSET', key, 'envy', 'pending' }
     return
   end
-  local after = math.floor(balance('meter:' .. meter) / MICROS_PER_CENT)
+  local after = math.floor(balance(METER_ACCOUNT[meter]) / MICROS_PER_CENT)
   claim_writes[#claim_writes + 1] = {
     'HSET', key, 'record', record, 'amount', '0', 'after', exact(after), 'state', 'validated',
     'entry', exact(entry), 'at', AT, 'envy', 'validated',
@@ -418,7 +418,7 @@ local function apply_result(event)
       transfer(transfers, 'house', payee_of(due), cents * MICROS_PER_CENT, meter ~= '' and cycle_of(meter) or 0)
     end
     paid_cents[index] = cents
-    after_cents[index] = meter ~= '' and math.floor(balance('meter:' .. meter) / MICROS_PER_CENT) or 0
+    after_cents[index] = meter ~= '' and math.floor(balance(METER_ACCOUNT[meter]) / MICROS_PER_CENT) or 0
     tally('wins', 1)
     tally('won_cents', cents)
     if meter ~= '' then
@@ -433,13 +433,13 @@ local function apply_result(event)
     end
   end
   tally('rounds', 1)
-  local reply = {}
-  for _, part in ipairs(work[RESULT_WORK_REPLY]) do
-    reply[#reply + 1] = type(part) == 'number' and exact(paid_cents[part]) or part
+  local parts = work[RESULT_WORK_REPLY]
+  for index, part in ipairs(parts) do
+    if type(part) == 'number' then parts[index] = exact(paid_cents[part]) end
   end
-  reply = table.concat(reply)
+  local reply = #parts == 1 and parts[1] or table.concat(parts)
   local entry = note_entry('result', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event[EVENT_EVENT], reply, event[EVENT_ACT])
+    event.text, reply, event[EVENT_ACT])
   for index, due in ipairs(dues) do
     local cents, after = paid_cents[index], after_cents[index]
     if due[DUE_CLAIM_KEY] > 0 then
@@ -505,9 +505,9 @@ table.insert(answers, 1, { exact(last_entry), chain, is_head_in_ledger() and '1'
 write_books()
 write_tables()
 local opened_rounds, ended_rounds = {}, {}
-for table_id, packed in pairs(rounds) do
-  if packed then
-    opened_rounds[#opened_rounds + 1], opened_rounds[#opened_rounds + 2] = table_id, packed
+for table_id, wagers in pairs(rounds) do
+  if wagers then
+    opened_rounds[#opened_rounds + 1], opened_rounds[#opened_rounds + 2] = table_id, wagers
   else
     ended_rounds[#ended_rounds + 1] = table_id
   end

@@ -39,17 +39,17 @@ local function pack_table(id, key)
   local round = held['round'] or ''
   if not next(held) then return true end
   if not last or not basis then return false end
-  writes[#writes + 1] = { 'HSET', TABLES, id, cmsgpack.pack({
-    [TABLE_LAST] = last, [TABLE_ROUND] = round, [TABLE_OVER] = held['over'] or '', [TABLE_BASIS] = basis,
-    [TABLE_HELD] = held['held'] or '',
-  }) }
+  local read, draw, contributed = true, '', {}
   if round ~= '' then
-    local read, contributed = pcall(cmsgpack.unpack, held['contributed'])
-    if not read or not held['wagers'] or not held['draw'] then return false end
-    writes[#writes + 1] = { 'HSET', ROUNDS, id, cmsgpack.pack({
-      [ROUND_WAGERS] = held['wagers'], [ROUND_DRAW] = held['draw'], [ROUND_CONTRIBUTED] = contributed,
-    }) }
+    draw = held['draw']
+    read, contributed = pcall(cmsgpack.unpack, held['contributed'])
+    if not read or not draw or not held['wagers'] then return false end
+    writes[#writes + 1] = { 'HSET', ROUNDS, id, held['wagers'] }
   end
+  writes[#writes + 1] = { 'HSET', TABLES, id, cmsgpack.pack({
+    [TABLE_LAST] = last, [TABLE_OVER] = held['over'] or '', [TABLE_HELD] = held['held'] or '',
+    [TABLE_ROUND] = round, [TABLE_BASIS] = basis, [TABLE_DRAW] = draw, [TABLE_CONTRIBUTED] = contributed,
+  }) }
   if held['claims'] and held['claims'] ~= '' then
     writes[#writes + 1] = { 'HSET', REPEATED_CLAIMS, id, held['claims'] }
   end
@@ -79,9 +79,9 @@ touch_desk()
 local entry = note_entry('upgrade', BY, '', '', 0, {}, UPGRADE, '')
 if tonumber(NEW_VERSION) < 4 then
   -- The data keeps the layout of its version: an upgrade can stop between two versions.
-  local kind, at, by, table_id, round, seq, transfers, event, reply, digest = unpack(entries[1])
+  local kind, at, by, table_id, round, seq, transfers, digest = unpack(entries[1])
   redis.call('XADD', LEDGER, exact(entry) .. '-0', 'kind', kind, 'at', at, 'by', by, 'table', table_id,
-    'round', round, 'seq', seq, 'transfers', transfers, 'event', event, 'reply', reply, 'chain', digest)
+    'round', round, 'seq', seq, 'transfers', transfers, 'event', UPGRADE, 'reply', '', 'chain', digest)
   entries = {}
 end
 write_books()

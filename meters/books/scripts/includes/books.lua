@@ -20,6 +20,18 @@ local function exact(number)
   return format('%d', number)
 end
 
+-- Names of fields: a text before the id of a meter. A script uses each of them often, and Lua needs
+-- time for each new text.
+local function named(before)
+  return setmetatable({}, { __index = function(known, id)
+    known[id] = before .. id
+    return known[id]
+  end })
+end
+
+local METER_ACCOUNT, RESERVE_ACCOUNT, OVERFLOW_ACCOUNT = named('meter:'), named('reserve:'), named('overflow:')
+local CYCLE_FIELD, WAGERS_FIELD, WAGERED_FIELD = named('cycle:'), named('wagers:'), named('wagered_cents:')
+
 local function count_of(hash, field)
   return tonumber(hash[field] or '0')
 end
@@ -64,11 +76,11 @@ end
 -- of 0 means no limit.
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
-  return math.max(0, math.min(micros, limit - balance('meter:' .. meter)))
+  return math.max(0, math.min(micros, limit - balance(METER_ACCOUNT[meter])))
 end
 
 local function above_limit(limit, meter, micros)
-  return limit > 0 and balance('meter:' .. meter) + micros > limit
+  return limit > 0 and balance(METER_ACCOUNT[meter]) + micros > limit
 end
 
 -- Applies a checked transfer to the balances, and adds the transfer to a ledger entry's list. A
@@ -85,7 +97,7 @@ local meters = read_hash(METERS)
 local changed_meters, rising = {}, {}
 
 local function cycle_of(meter)
-  return count_of(meters, 'cycle:' .. meter)
+  return count_of(meters, CYCLE_FIELD[meter])
 end
 
 local function set_meter(field, number)
@@ -117,15 +129,18 @@ end
 -- Before this call, the caller checks that the numbers in both accounts do not become too large.
 local function fill_meter(transfers, from, meter, micros, cycle, limit)
   local taken = room_under(limit, meter, micros)
-  transfer(transfers, from, 'meter:' .. meter, taken, cycle)
-  transfer(transfers, from, 'overflow:' .. meter, micros - taken, cycle)
+  transfer(transfers, from, METER_ACCOUNT[meter], taken, cycle)
+  transfer(transfers, from, OVERFLOW_ACCOUNT[meter], micros - taken, cycle)
   if micros > taken then tally('overflow_micros:' .. meter, micros - taken) end
   return micros - taken
 end
 
 local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
-local entries, acts = {}, {}
+
+-- The entries of this call. `texts` has their events and replies as fields of the stream entry: Lua
+-- needs time for each byte of a text that it packs.
+local entries, texts, acts = {}, {}, {}
 
 -- The length of a text as the chain writes it, with a colon. The scripts need few different lengths,
 -- so each is formatted once.
@@ -151,20 +166,26 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
     .. '5:table' .. LENGTH[#table_id] .. table_id .. '5:round' .. LENGTH[#round] .. round
     .. '3:seq' .. LENGTH[#seq_text] .. seq_text .. '9:transfers' .. LENGTH[#moved] .. moved
     .. '5:event' .. LENGTH[#event] .. event .. '5:reply' .. LENGTH[#reply] .. reply)
-  entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, event, reply, chain }
+  entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, chain }
+  local place = #entries
+  texts[#texts + 1], texts[#texts + 2] = 'event' .. place, event
+  texts[#texts + 1], texts[#texts + 2] = 'reply' .. place, reply
   if act or not OF_TABLES[kind] then acts[#acts + 1] = number end
   return last_entry
 end
 
 -- Checks that the ledger really ends with the entry that the hash of meters names as the last one.
 -- If this call has written entries, it has written both, so this is true. The digest of the last
--- entry is at the end of the last field, also in the layout of earlier schema versions.
+-- entry is at the end of the packed entries. In the layout of earlier schema versions, it is the last
+-- field.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
   if not last then return last_entry == 0 end
-  local text = last[2][#last[2]]
-  return last[1] == exact(last_entry) .. '-0' and string.sub(text, -#chain) == chain
+  local id, fields = unpack(last)
+  local name, text = unpack(fields)
+  if name ~= 'entries' then text = fields[#fields] end
+  return id == exact(last_entry) .. '-0' and string.sub(text, -#chain) == chain
 end
 
 -- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id has
@@ -179,7 +200,7 @@ local function write_ledger()
       error('the ledger already has an entry from ' .. first .. ' on')
     end
   end
-  redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries))
+  redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries), unpack(texts))
 end
 
 -- Writes the changes to Redis. All checks are done before this call, so the writes succeed. The

@@ -10,7 +10,8 @@ local function read_tables(ids)
   local stored = redis.call('HMGET', TABLES, unpack(ids))
   for index, id in ipairs(ids) do
     tables[id] = stored[index] and cmsgpack.unpack(stored[index]) or {
-      [TABLE_LAST] = 0, [TABLE_ROUND] = '', [TABLE_OVER] = '', [TABLE_BASIS] = 0, [TABLE_HELD] = '',
+      [TABLE_LAST] = 0, [TABLE_OVER] = '', [TABLE_HELD] = '', [TABLE_ROUND] = '', [TABLE_BASIS] = 0,
+      [TABLE_DRAW] = '', [TABLE_CONTRIBUTED] = {},
     }
   end
 end
