@@ -22,15 +22,15 @@ end
 
 -- Names of fields: a text before the id of a meter. A script uses each of them often, and Lua needs
 -- time for each new text.
-local function named(before)
+local function prefixed(prefix)
   return setmetatable({}, { __index = function(known, id)
-    known[id] = before .. id
+    known[id] = prefix .. id
     return known[id]
   end })
 end
 
-local METER_ACCOUNT, RESERVE_ACCOUNT, OVERFLOW_ACCOUNT = named('meter:'), named('reserve:'), named('overflow:')
-local CYCLE_FIELD, WAGERS_FIELD, WAGERED_FIELD = named('cycle:'), named('wagers:'), named('wagered_cents:')
+local METER_ACCOUNT, RESERVE_ACCOUNT, OVERFLOW_ACCOUNT = prefixed('meter:'), prefixed('reserve:'), prefixed('overflow:')
+local CYCLE_FIELD, WAGERS_FIELD, WAGERED_FIELD = prefixed('cycle:'), prefixed('wagers:'), prefixed('wagered_cents:')
 
 local function count_of(hash, field)
   return tonumber(hash[field] or '0')
