@@ -489,8 +489,10 @@ class Floor(HeldFloor):
         """Decide claims until none is waiting."""
         while waiting := self.books.waiting():
             for claim in waiting:
-                state = self.books.claims[claim].state
-                self._decide(claim, "pay" if state == "validated" else "validate")
+                if self.books.claims[claim].state == "validated":
+                    self._decide(claim, "pay", "fp-3")  # any other person may have validated it
+                else:
+                    self._decide(claim, "validate")
 
     @rule(data=st.data(), act=st.sampled_from(("confirm_correction", "refuse_correction")))
     def decide_what_a_table_asks(self, data: DataObject, act: AskAct) -> None:
