@@ -20,7 +20,7 @@ This field is in a link's Redis hash of meters, and in the head of the operators
 STEPS: Final[Mapping[int, str]] = {
     1: "its schema version is noted",
     2: "each table notes the hand pays that hold it, and Envy Bonuses are owed until they are paid",
-    3: "the ledger and the tables need less memory",
+    3: "Redis needs less time for the ledger and the tables",
 }
 """The changes that an upgrade makes to data of each earlier schema version, as texts."""
 
