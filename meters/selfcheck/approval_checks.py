@@ -287,8 +287,8 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, str]:
 
 async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:
     """Return the first of some tables that has an open round on a link, or None."""
-    _, rows = await store.tables_at(tables, ("round",))
-    return next((table for table, (opened,) in zip(tables, rows, strict=True) if opened), None)
+    states = await store.table_states(tables)
+    return next((table for table, one in zip(tables, states, strict=True) if one.open_round), None)
 
 
 def _open_round_text(table: str, store: LinkStore) -> str:

@@ -1,4 +1,4 @@
-"""What a restore writes in the present layout: kept replies, and several entries together."""
+"""Data in the present layout after a restore: kept replies, and several entries together."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
