@@ -12,11 +12,12 @@ from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.books.act_history import ActIndex
 from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.books.ledger_blocks import LedgerCompression
+from meters.books.ledger_reading import first_end
 from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
 from meters.books.store import LinkStore, texts
-from meters.books.stored_entries import first_end
 from meters.books.win_history import WinIndex
 from meters.wire.clock import now_text
 
@@ -46,11 +47,13 @@ class ArchiveResult:
         trimmed_to: the number of the last ledger entry that this run or an earlier run deleted from
             Redis.
         trimmed: the count of ledger entries that this run deleted from Redis.
+        compressed: the count of ledger entries that this run compressed in Redis.
     """
 
     written: Sequence[DayFile]
     trimmed_to: int
     trimmed: int
+    compressed: int
 
 
 class Archiver:
@@ -90,7 +93,9 @@ class Archiver:
         written = await self._write(files, advance, lost=lost)
         before = (await self._store.checkpoint()).entries
         trimmed_to = await self._give_up(files)
-        return ArchiveResult(written, trimmed_to, trimmed_to - before)
+        store = self._store
+        compressed = await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
+        return ArchiveResult(written, trimmed_to, trimmed_to - before, compressed)
 
     async def _write(
         self, files: list[DayFile], advance: Advance, *, lost: bool
@@ -297,7 +302,7 @@ class Archiver:
         store = self._store
         answer = texts(
             await self._trim(
-                keys=[*store.fixed_keys, store.keys.checkpoint],
+                keys=[*store.fixed_keys, store.keys.checkpoint, store.keys.ledger_blocks],
                 args=[now_text(), checkpoint.entries, by, checkpoint.text],
             )
         )
@@ -357,10 +362,11 @@ class Archiver:
 
         If an earlier run was interrupted, this call also deletes the entries that it left.
         """
-        redis, ledger = self._store.redis, self._store.keys.ledger
-        while (end := await first_end(redis, ledger)) and end <= last:
+        redis, keys = self._store.redis, self._store.keys
+        await redis.xtrim(keys.ledger_blocks, minid=f"{last + 1}-0", approximate=False)
+        while (end := await first_end(redis, keys)) and end <= last:
             onward = min(end + _CUT, last + 1)
-            await redis.xtrim(ledger, minid=f"{onward}-0", approximate=False)
+            await redis.xtrim(keys.ledger, minid=f"{onward}-0", approximate=False)
 
 
 def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[str, str]:

@@ -15,6 +15,7 @@ from meters.books.checkpoint import (
 )
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
+from meters.books.ledger_reading import read_entries, read_entries_at
 from meters.books.link_state import (
     Act,
     Closure,
@@ -32,13 +33,7 @@ from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
 from meters.books.script_steps import EnvyCents, ScriptAnswer, ScriptStep, read_answer
 from meters.books.slip_numbers import SlipRegister, fold_in_link
-from meters.books.stored_entries import (
-    Entry,
-    StreamEntry,
-    read_entries,
-    read_entries_at,
-    unpack_entry,
-)
+from meters.books.stored_entries import Entry, StreamEntry, unpack_entry
 from meters.books.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
@@ -511,11 +506,11 @@ class LinkStore:
 
         If Redis has an entry after `after`, at least one is returned, and none is left out.
         """
-        return await read_entries(self.redis, self.keys.ledger, after, count)
+        return await read_entries(self.redis, self.keys, after, count)
 
     async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
         """Return the ledger entries with some numbers. Those that Redis lacks are left out."""
-        return await read_entries_at(self.redis, self.keys.ledger, numbers)
+        return await read_entries_at(self.redis, self.keys, numbers)
 
     async def last_entry(self) -> int:
         """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""

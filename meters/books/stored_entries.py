@@ -8,10 +8,9 @@ with a field for each value. An upgrade leaves such entries as they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 import msgspec
-from redis.asyncio import Redis
 
 from meters.books.chain import CHAIN
 
@@ -103,58 +102,3 @@ def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
         for name in _APART
     }  # fmt: skip
     return {PACKED: _ENCODER.encode(values), **texts}
-
-
-async def read_entries(redis: Redis, key: str, after: int, count: int) -> list[Entry]:
-    """Read up to `count` ledger entries after entry `after` from the stream of a ledger.
-
-    If the ledger has an entry after `after`, at least one is returned, and none is left out.
-
-    Raises:
-        RedisError: Redis failed.
-    """
-    rows = await _read(redis, key, f"({after}-0", f"{after + count}-0", count)
-    if not rows:
-        # The next entry of the stream ends after `after + count`, or there is none.
-        rows = await _read(redis, key, f"({after}-0", "+", 1)
-    if not rows:
-        return []
-    first = unpack_entry(rows[0])[0][0]
-    if first <= after and not await _read(redis, key, f"{first}-0", f"{after}-0", 1):
-        # The entries up to `after` are in the same entry of the stream.
-        return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
-    return unpack_entries(rows, after)[:count]
-
-
-async def read_entries_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[Entry]:
-    """Read the ledger entries with some numbers. Those that the stream lacks are left out.
-
-    Raises:
-        RedisError: Redis failed.
-    """
-    async with redis.pipeline(transaction=False) as pipe:
-        for number in numbers:
-            pipe.xrange(key, min=f"{number}-0", count=1)
-        found: list[list[StreamEntry]] = await pipe.execute()
-    return [
-        one
-        for number, rows in zip(numbers, found, strict=True)
-        for row in rows
-        for one in unpack_entry(row)
-        if one[0] == number
-    ]
-
-
-async def first_end(redis: Redis, key: str) -> int:
-    """Return the number with which the first entry of the stream ends; 0 without an entry.
-
-    Raises:
-        RedisError: Redis failed.
-    """
-    rows = await _read(redis, key, "-", "+", 1)
-    return unpack_entry(rows[0])[-1][0] if rows else 0
-
-
-async def _read(redis: Redis, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
-    found = await redis.xrange(key, min=begin, max=end, count=count)
-    return cast("list[StreamEntry]", found)

@@ -68,6 +68,9 @@ def archive(
     entries and their decided wins. `pitlink audit` and `pitlink report` read the deleted days from
     the files.
 
+    The command also compresses the older ledger entries that remain in Redis. Compressed entries
+    need about a twentieth of the memory, and all programs read them as before.
+
     Run the command once a day, some time after the gaming day begins. It does not matter whether
     the service runs. You can stop the command at any moment and run it again.
 
@@ -172,6 +175,8 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
         console.print(f"{link}: no closed gaming day that is not archived")
     if outcome.trimmed:
         console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis")
+    if outcome.compressed:
+        console.print(f"{link}: {outcome.compressed} entries compressed in Redis")
 
 
 def _print_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:

@@ -43,6 +43,14 @@ class LinkKeys:
         return self._key("ledger")
 
     @cached_property
+    def ledger_blocks(self) -> str:
+        """Stream: blocks of old ledger entries, compressed. The last entries are in `ledger`.
+
+        The id of a block is ``n-0``, where n is the number of its last ledger entry.
+        """
+        return self._key("ledger_blocks")
+
+    @cached_property
     def tables(self) -> str:
         """Hash: the packed state of each table, by table: a `PackedTable`.
 

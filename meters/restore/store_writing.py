@@ -66,7 +66,7 @@ class StoreWriter:
         """
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.delete(keys.meters, keys.ledger)
+            pipe.delete(keys.meters, keys.ledger, keys.ledger_blocks)
             pipe.delete(keys.waiting, keys.wins, keys.acts, keys.proposals)
             pipe.delete(keys.asks, keys.dealt, keys.checkpoint, keys.approved)
             pipe.delete(keys.tables, keys.rounds, keys.replies, keys.repeated_claims)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+import meters.books.ledger_blocks
 from tests.model.machine import Floor
 from tests.servers import RedisServer
 from tests.sim.breaking import break_code
@@ -40,7 +41,12 @@ settings.register_profile(
 @pytest.mark.slow
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
-def test_two_sets_of_books_agree_to_the_micro(memory_server: RedisServer) -> None:
+def test_two_sets_of_books_agree_to_the_micro(
+    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Then `pitlink archive` also compresses the few entries of a short run.
+    monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 5)
+    monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
     profile = os.environ.get("PITLINK_MODEL_PROFILE", "default")
     machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
     run_state_machine_as_test(machine, settings=settings.get_profile(f"pitlink-model-{profile}"))

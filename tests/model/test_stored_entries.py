@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from meters.books.act_history import ActIndex
-from meters.books.stored_entries import FIELDS, PACKED, pack_entries, read_entries, unpack_entry
+from meters.books.ledger_reading import read_entries
+from meters.books.stored_entries import FIELDS, PACKED, pack_entries, unpack_entry
 from meters.books.upgrades import upgrade_link
 from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
 from tests.stored_tables import make_earlier
@@ -215,9 +216,8 @@ async def test_a_page_that_begins_in_an_entry_of_the_stream_hides_no_number(pit:
     changed = _changes(rows)["one more before"]
     number = int(rows[2][0].split(b"-")[0])
     await put(pit, changed)
-    key = pit.store.keys.ledger
     for after in (number - 1, number - 2):
-        ((found, fields), *_) = await read_entries(pit.redis, key, after, 1)
+        ((found, fields), *_) = await read_entries(pit.redis, pit.store.keys, after, 1)
         assert found == number
         assert PACKED in fields
 

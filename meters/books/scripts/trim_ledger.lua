@@ -3,7 +3,7 @@
 -- this call, `pitlink archive` deletes the entries in small pieces, so no table waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
---       8 the checkpoint
+--       8 the checkpoint  9 the compressed blocks of the ledger
 -- ARGV  1 the time, RFC 3339   2 the last entry to trim   3 the ledger entry about its archiving
 --       4 the checkpoint at the entry of ARGV 2, as text
 -- Output, in order of precedence
@@ -11,23 +11,30 @@
 --   { 'not_archived', entry } the archive ends before the entry of ARGV 2
 --   { 'done' }
 
-local METERS, LEDGER, ACTS, CARRIED = KEYS[3], KEYS[4], KEYS[7], KEYS[8]
+local METERS, LEDGER, ACTS, CARRIED, BLOCKS = KEYS[3], KEYS[4], KEYS[7], KEYS[8], KEYS[9]
 local LAST, ARCHIVED_BY, TEXT = ARGV[2], ARGV[3], ARGV[4]
 
 local last = tonumber(LAST)
 local before = redis.call('HGET', CARRIED, 'entries') or '0'
 if tonumber(before) >= last then return { 'before', before } end
 local archived = redis.call('HGET', METERS, 'archived') or '0'
--- The stream entry that ends with ARGV 3 or later. It can have several ledger entries.
-local noted = redis.call('XRANGE', LEDGER, ARCHIVED_BY .. '-0', '+', 'COUNT', 1)[1]
-local first
-if noted then
-  local id, fields = unpack(noted)
-  local name, packed = unpack(fields)
-  first = tonumber(string.match(id, '^%d+'))
-  if name == 'entries' then first = first - #cmsgpack.unpack(packed) + 1 end
+
+-- Checks that the ledger has an entry. An entry of the stream, and a block, end with the number of
+-- their id.
+local function has(number)
+  local noted = redis.call('XRANGE', LEDGER, number .. '-0', '+', 'COUNT', 1)[1]
+  if noted then
+    local id, fields = unpack(noted)
+    local name, packed = fields[1], fields[2]
+    local first = tonumber(string.match(id, '^%d+'))
+    if name == 'entries' then first = first - #cmsgpack.unpack(packed) + 1 end
+    if first <= tonumber(number) then return true end
+  end
+  local block = redis.call('XRANGE', BLOCKS, number .. '-0', '+', 'COUNT', 1)[1]
+  return block and tonumber(block[2][2]) <= tonumber(number)
 end
-if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or not noted or first > tonumber(ARCHIVED_BY) then
+
+if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or not has(ARCHIVED_BY) then
   return { 'not_archived', archived }
 end
 

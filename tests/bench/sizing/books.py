@@ -89,6 +89,7 @@ class GrowingFloor:
         fork_ms = await rewrite(place.redis)
         await played.close_day()
         self._days.append(played.wagers - before_wagers)
+        await played.compress()
         held = await held_by(place.redis, played.stores)
         self._report_step(f"{self._mix.name}: audit and start")
         audit = await timed(place.home / "audit", "audit", "--config", str(place.config))

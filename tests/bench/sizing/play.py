@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from bonus.errors import UserError
 from bonus.wagers import MeterKind
 from meters.books.close_readings import CloseReadings
+from meters.books.ledger_blocks import LedgerCompression
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
@@ -142,6 +143,11 @@ class PlayedFloor:
         """End the gaming day."""
         self._now += timedelta(days=1)
         await self._keep_days()
+
+    async def compress(self) -> None:
+        """Compress the entries in Redis, as `pitlink archive` does every half hour."""
+        for store in self.stores:
+            await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
 
     async def _keep_days(self) -> None:
         for store, book in zip(self.stores, self._days, strict=True):

@@ -1,0 +1,161 @@
+"""Blocks of old ledger entries in Redis, compressed with zstd.
+
+The last ledger entries are in the ledger's stream. `pitlink archive` moves older entries from there
+into blocks, which need about a twentieth of the memory. The blocks are a stream of their own. The
+id of a block has the number of its last ledger entry. A block never has entries of two gaming days,
+so whole blocks can be deleted after the day was archived.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
+
+import msgspec
+import zstandard
+from redis.asyncio import Redis
+
+from meters.books.script_loader import load_script
+from meters.books.stored_entries import FIELDS, Entry, StreamEntry, unpack_entries
+from meters.redis_client.link_keys import LinkKeys
+from meters.wire.clock import now_text
+
+PLAIN_ENTRIES: Final = 2_000
+"""Number of the last ledger entries, which are never compressed because they are read often."""
+BLOCK_ENTRIES: Final = 1_000
+"""Smallest number of entries in a block, unless a gaming day ends before."""
+
+_FIRST: Final = b"first"
+_ENTRIES: Final = b"entries"
+_LEVEL: Final = 6
+_ROWS_AT_ONCE: Final = 50
+_BYTES_MAX: Final = 1 << 30
+_Values = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+_DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
+_ENCODER: Final = msgspec.msgpack.Encoder()
+
+
+def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
+    """Compress ledger entries that all have the fields of a ledger entry, in their order."""
+    values = [[*fields.values()] for fields in entries]
+    return zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compress(_ENCODER.encode(values))
+
+
+def unpack_block(row: StreamEntry) -> list[Entry]:
+    """Return the ledger entries of a block.
+
+    If somebody has damaged the block, the result is one entry with the fields of the block. It has
+    no valid digest, so an audit reports it.
+    """
+    block_id, fields = row
+    last, _, more = block_id.partition(b"-")
+    packed, first = fields.get(_ENTRIES), fields.get(_FIRST, b"")
+    if packed is not None and first.isdigit() and more == b"0" and len(fields) == 2:
+        values = _unpacked(packed)
+        if values and int(first) + len(values) - 1 == int(last):
+            return [
+                (number, dict(zip(FIELDS, one, strict=True)))
+                for number, one in enumerate(values, start=int(first))
+            ]
+    damaged = {name.decode("utf-8", "replace"): value for name, value in fields.items()}
+    return [(int(last), damaged)]
+
+
+# A reader of many entries reads the same block several times, one page after the other.
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> Sequence[_Values]:
+    """Return the values of the entries in a block; none if somebody has damaged them."""
+    try:
+        plain = zstandard.ZstdDecompressor().decompress(packed, max_output_size=_BYTES_MAX)
+        return _DECODER.decode(plain)
+    except (zstandard.ZstdError, msgspec.DecodeError, MemoryError):
+        return ()
+
+
+async def block_with(redis: Redis, keys: LinkKeys, number: int) -> list[Entry]:
+    """Return the entries of the block that has a ledger entry, or of the next block.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    found = await redis.xrange(keys.ledger_blocks, min=f"{number}-0", count=1)
+    rows = cast("list[StreamEntry]", found)
+    return unpack_block(rows[0]) if rows else []
+
+
+class LedgerCompression:
+    """The compression of old entries of one link's ledger in Redis."""
+
+    def __init__(self, redis: Redis, keys: LinkKeys, fixed_keys: Sequence[str]) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._fixed_keys = fixed_keys
+        self._compress = redis.register_script(load_script("compress_ledger"))
+
+    async def run(self) -> int:
+        """Compress all entries except the last ones. Return the number of compressed entries.
+
+        If the stream has something else than the next ledger entry, the entries from there on are
+        not compressed. An audit reports the reason.
+
+        Raises:
+            RedisError: Redis failed. The blocks that were already written remain.
+        """
+        compressed = 0
+        while (block := await self._next()).entries:
+            entries = block.entries
+            number, last = entries[0][0], entries[-1][0]
+            packed = pack_block([fields for _, fields in entries])
+            if (
+                unpack_block((b"%d-0" % last, {_FIRST: b"%d" % number, _ENTRIES: packed}))
+                != entries
+            ):
+                raise ValueError(f"the entries {number} to {last} cannot be compressed")
+            status, *_ = cast(
+                "list[bytes]",
+                await self._compress(
+                    keys=[*self._fixed_keys, self._keys.ledger_blocks],
+                    args=[now_text(), number, block.first_id, last, packed],
+                ),
+            )
+            if status != b"done":
+                break
+            compressed += len(entries)
+        return compressed
+
+    async def _next(self) -> "_Block":
+        """Return the next block. It has no entries if there are too few."""
+        last = int(await self._redis.hget(self._keys.meters, "entries") or 0)
+        newest = max(0, last - PLAIN_ENTRIES)
+        found, first_id, begin = list[Entry](), b"", "-"
+        while len(found) < BLOCK_ENTRIES:
+            rows = cast(
+                "list[StreamEntry]",
+                await self._redis.xrange(
+                    self._keys.ledger, min=begin, max=f"{newest}-0", count=_ROWS_AT_ONCE
+                ),
+            )
+            for row in rows:
+                first_id = first_id or row[0]
+                entries = unpack_entries([row], found[-1][0] if found else 0)
+                follow = not found or entries[0][0] == found[-1][0] + 1
+                if not follow or any((*fields,) != FIELDS for _, fields in entries):
+                    return _NO_BLOCK
+                found += entries
+                if entries[-1][1]["kind"] == b"reading":
+                    return _Block(first_id, found)
+                if len(found) >= BLOCK_ENTRIES:
+                    break
+            if len(rows) < _ROWS_AT_ONCE:
+                break
+            begin = f"({rows[-1][0].decode()}"
+        return _Block(first_id, found) if len(found) >= BLOCK_ENTRIES else _NO_BLOCK
+
+
+class _Block(NamedTuple):
+    """Entries to compress, and the id of the stream entry with which they begin."""
+
+    first_id: bytes
+    entries: list[Entry]
+
+
+_NO_BLOCK: Final = _Block(b"", [])

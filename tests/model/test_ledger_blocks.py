@@ -1,0 +1,197 @@
+"""Old ledger entries are compressed in Redis, and are the same entries for every reader."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from redis.asyncio import Redis
+
+import meters.books.ledger_blocks
+from meters.books.act_history import ActIndex
+from meters.books.ledger_blocks import LedgerCompression, pack_block, unpack_block
+from meters.books.stored_entries import FIELDS, Entry, StreamEntry
+from tests.model.kept import Kept
+from tests.model.pit import PROGRESSIVE, RAGS, Pit
+from tests.model.tampering import play_a_while
+
+pytestmark = pytest.mark.duty("D10", "D17")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compress all but the last three entries, in blocks of about four."""
+    monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 3)
+    monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
+
+
+async def _compress(pit: Pit) -> int:
+    store = pit.store
+    return await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
+
+
+async def _stream(redis: Redis, key: str) -> list[StreamEntry]:
+    return cast("list[StreamEntry]", await redis.xrange(key))
+
+
+async def _read(pit: Pit, count: int) -> list[Entry]:
+    """Read the whole ledger in pages."""
+    found: list[Entry] = []
+    while page := await pit.store.entries(found[-1][0] if found else 0, count):
+        found += page
+    return found
+
+
+@pytest.fixture
+async def played(pit: Pit) -> Pit:
+    await play_a_while(pit)
+    for number in range(4, 9):
+        await pit.void(table="T-2", round_id=f"R{number - 1}")
+        await pit.wagers({2: PROGRESSIVE}, table="T-2", round_id=f"R{number}")
+    return pit
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9, 1_000])
+async def test_readers_get_the_same_entries(played: Pit, count: int) -> None:
+    before = await _read(played, 1_000)
+    numbers = [number for number, _ in before]
+    assert numbers == [*range(1, len(before) + 1)]
+    compressed = await _compress(played)
+    assert 0 < compressed <= len(before) - 3
+    assert len(await _stream(played.redis, played.store.keys.ledger)) < len(before)
+    assert await _read(played, count) == before
+    asked = [3, 999, 1, len(before), compressed, compressed + 1]
+    due = [before[number - 1] for number in asked if number <= len(before)]
+    assert await played.store.entries_at(asked) == due
+    assert (await played.audit()).problems == ()
+    assert await _compress(played) == 0, "and nothing twice"
+
+
+async def test_acts_of_compressed_entries_are_shown(played: Pit) -> None:
+    index = ActIndex(played.store)
+    before = await index.page(None, 100)
+    await _compress(played)
+    assert await index.page(None, 100) == before
+
+
+async def test_too_few_entries_stay_as_they_are(pit: Pit) -> None:
+    before = await _stream(pit.redis, pit.store.keys.ledger)
+    assert await _compress(pit) == 0
+    assert await _stream(pit.redis, pit.store.keys.ledger) == before
+
+
+async def test_two_processes_compress_each_entry_once(played: Pit) -> None:
+    before = await _read(played, 1_000)
+    done = await asyncio.gather(*(_compress(played) for _ in range(4)))
+    blocks = await _stream(played.redis, played.store.keys.ledger_blocks)
+    assert sum(done) == sum(len(unpack_block(row)) for row in blocks)
+    assert await _read(played, 5) == before
+
+
+async def test_readers_miss_no_entry_while_others_compress(played: Pit) -> None:
+    before = await _read(played, 1_000)
+    *read, _ = await asyncio.gather(*(_read(played, 2) for _ in range(9)), _compress(played))
+    assert read == [before] * 9
+
+
+async def test_wagers_go_on_and_repeated_events_get_their_reply(played: Pit) -> None:
+    await _compress(played)
+    await played.void(table="T-2", round_id="R8")
+    await played.round({1: PROGRESSIVE}, {1: RAGS}, table="T-2", round_id="R9")
+    await _compress(played)
+    assert (await played.audit()).problems == ()
+
+
+async def test_a_week_is_archived_trimmed_and_audited(redis: Redis, tmp_path: Path) -> None:
+    """No block has entries of two gaming days, so whole blocks are deleted with their day."""
+    plain = Kept(Pit(redis), tmp_path / "archive")
+    await plain.pit.store.open("service")
+    await plain.open()
+    kept = plain
+    await kept.week(4, rounds=3)
+    whole = await kept.audit()
+    result = await kept.run(live_days=2)
+    assert result.compressed > 0
+    keys = kept.pit.store.keys
+    ends = [unpack_block(row)[-1] for row in await _stream(redis, keys.ledger_blocks)]
+    assert any(fields["kind"] == b"reading" for _, fields in ends)
+    assert (await kept.live())[0] == result.trimmed_to + 1
+    after = await kept.audit()
+    assert (after.problems, after.totals) == ((), whole.totals)
+    # Later the entry about the archived day is itself in a block.
+    await kept.week(3, rounds=3)
+    later = await kept.run(live_days=0)
+    assert later.trimmed > 0
+    assert (await kept.live())[0] == later.trimmed_to + 1
+    assert (await kept.audit()).problems == ()
+    await kept.days.keep(timedelta(days=1))
+    await kept.run(live_days=0, lost=True)
+    assert (await kept.audit()).problems == ()
+
+
+async def test_a_gap_is_not_compressed_and_the_audit_names_it(played: Pit) -> None:
+    rows = await _stream(played.redis, played.store.keys.ledger)
+    await played.redis.xdel(played.store.keys.ledger, rows[6][0])
+    await _compress(played)
+    (last, *_) = rows[6][0].split(b"-")
+    blocks = await _stream(played.redis, played.store.keys.ledger_blocks)
+    assert all(unpack_block(row)[-1][0] < int(last) for row in blocks)
+    assert any("some are missing" in one for one in (await played.audit()).problems)
+
+
+Change = Callable[[StreamEntry, list[Entry]], tuple[bytes, dict[bytes, bytes]]]
+
+
+def _packed(first: int, entries: Sequence[Entry]) -> dict[bytes, bytes]:
+    return {
+        b"first": b"%d" % first,
+        b"entries": pack_block([{name: one[name] for name in FIELDS} for _, one in entries]),
+    }
+
+
+def _altered(entries: Sequence[Entry]) -> list[Entry]:
+    number, fields = entries[1]
+    return [entries[0], (number, fields | {"by": b"mallory"}), *entries[2:]]
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row, entries: (row[0], _packed(entries[0][0], _altered(entries))),
+        lambda row, entries: (row[0], _packed(entries[0][0], entries[1:])),
+        lambda row, entries: (row[0], _packed(entries[1][0], entries[1:])),
+        lambda row, entries: (row[0], _packed(entries[0][0], entries[::-1])),
+        lambda row, _: (row[0], {**row[1], b"entries": b""}),
+        lambda row, _: (row[0], {**row[1], b"entries": row[1][b"entries"][:-5]}),
+        lambda row, _: (row[0], {**row[1], b"first": b"x"}),
+        lambda row, _: (row[0], {**row[1], b"more": b"x"}),
+        lambda row, _: (row[0], {b"first": row[1][b"first"]}),
+        lambda row, _: (row[0].replace(b"-0", b"-1"), dict(row[1])),
+    ],
+)
+async def test_a_damaged_block_is_found(played: Pit, change: Change) -> None:
+    await _compress(played)
+    key = played.store.keys.ledger_blocks
+    rows = await _stream(played.redis, key)
+    assert len(rows) > 2
+    await played.redis.delete(key)
+    for place, row in enumerate(rows):
+        entry, fields = change(row, unpack_block(row)) if place == 1 else row
+        await played.redis.xadd(key, cast("dict[Any, Any]", fields), id=entry)
+    finding = await played.audit()
+    assert finding.problems
+    await _compress(played)
+    assert (await played.audit()).problems
+
+
+async def test_a_lost_block_is_found(played: Pit) -> None:
+    await _compress(played)
+    key = played.store.keys.ledger_blocks
+    rows = await _stream(played.redis, key)
+    await played.redis.xdel(key, rows[1][0])
+    assert any("some are missing" in one for one in (await played.audit()).problems)
+    await played.redis.delete(key)
+    assert (await played.audit()).problems
