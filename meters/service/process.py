@@ -11,8 +11,9 @@ from typing import Any, Final
 import structlog
 
 from bonus.errors import UserError
+from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker
-from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.broker_address import BrokerAddress
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.worker_bundle import own_identity
@@ -69,7 +70,7 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
     service = floor.service
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
-        return lambda: parse_broker_url(url)
+        return lambda: embedded_address(url)
     party = stack.enter_context(own_identity(service))
     broker_address(service, party)
     return lambda: broker_address(service, party)

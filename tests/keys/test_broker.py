@@ -19,7 +19,7 @@ from meters.floor.floor_file import read_floor
 from meters.floor.identities import CHECK, DISPLAY, Identity, service_identity, table_identity
 from meters.keys.authority import Authority
 from meters.mqtt import incoming
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
 from meters.selfcheck.server_checks import broker_check
 from tests.keys.clients import (
     Ears,
@@ -192,10 +192,10 @@ async def test_a_burst_over_tls_arrives_whole(
     to_all = [f"{number:06}".encode() * 100 for number in range(3_000)]
     service = Service(broker=broker.url, keys=str(keys))
     async with (
-        BrokerConnection(broker_address(service, SERVICE), "one") as speaking,
-        BrokerConnection(broker_address(service, DISPLAY), "two") as hearing,
+        connect_broker(broker_address(service, SERVICE), "one") as speaking,
+        connect_broker(broker_address(service, DISPLAY), "two") as hearing,
     ):
-        await hearing.subscribe(f"{ROOT}/+/jackpot", qos=1)
+        await hearing.subscribe(f"{ROOT}/+/jackpot")
         for payload in to_all:
             speaking.post(f"{ROOT}/main/jackpot", payload)
         heard: list[object] = []
