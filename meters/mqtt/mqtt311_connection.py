@@ -5,7 +5,8 @@ It uses the client of the agents. It is slower than the connection over MQTT 5.
 
 import asyncio
 import socket
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, NamedTuple, Self
 
 import aiomqtt
@@ -79,7 +80,11 @@ class Mqtt311Connection:
             BrokerError: the broker cannot be reached, or refuses the connection.
         """
         await _translated(self._client.__aenter__())
-        work = (self._receive(), self._send(self._replies, 0), self._send(self._posts, 1))
+        work = (
+            self._receive,
+            partial(self._send, self._replies, 0),
+            partial(self._send, self._posts, 1),
+        )
         self._tasks = [asyncio.create_task(self._until_lost(each)) for each in work]
         return self
 
@@ -162,10 +167,10 @@ class Mqtt311Connection:
             )
             self._unsent_bytes -= len(message.payload)
 
-    async def _until_lost(self, work: Awaitable[None]) -> None:
+    async def _until_lost(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do a task's work. Its failure ends the connection."""
         try:
-            await work
+            await work()
         except (aiomqtt.MqttError, OSError, ValueError) as error:
             self._end(BrokerError(str(error)))
 
