@@ -42,6 +42,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         broker = await _broker_of(floor, stack)
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
+        tune_collection()
         structlog.contextvars.bind_contextvars(service=service.identifier)
         settings = ServerSettings.of(floor.service)
         log.info(
@@ -107,7 +108,9 @@ def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
     Each message creates many short-lived objects, and none of these is in a cycle. With the default
-    thresholds, the collector used a sixth of the service's time.
+    thresholds, the collector used a sixth of the service's time. The objects of the floor live as
+    long as the process. For a floor of 20,000 tables, one look at all of them stopped the service
+    for a quarter of a second.
     """
     gc.collect()
     gc.freeze()
