@@ -58,6 +58,14 @@ METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
 )
 """The kind of meter that each wager feeds."""
 
+WAGERS_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        kind.value: tuple(wager.value for wager, fed in METER_OF.items() if fed is kind)
+        for kind in MeterKind
+    }
+)
+"""The wagers that feed each kind of meter."""
+
 _FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
 
 

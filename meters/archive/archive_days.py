@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from meters.archive.day_file import ArchiveError, DayFile
+from meters.archive.day_file import EARLIER_ENDING, ENDING, ArchiveError, DayFile
 
 
 def archived_links(directory: Path) -> frozenset[str]:
     """Return the links of an archive. Each link has a directory with the name of the link."""
-    return frozenset(path.parent.name for path in directory.glob("*/*.sqlite"))
+    endings = (ENDING, EARLIER_ENDING)
+    return frozenset(path.parent.name for end in endings for path in directory.glob(f"*/*{end}"))
 
 
 class ArchiveFiles:
@@ -20,8 +21,12 @@ class ArchiveFiles:
         self._link = link
 
     def path(self, day: str) -> Path:
-        """Return the path of the archive file of a gaming day."""
-        return self.directory / f"{day}.sqlite"
+        """Return the path of the archive file of a gaming day.
+
+        If there is no file yet, return the path of a new file.
+        """
+        earlier = self.directory / f"{day}{EARLIER_ENDING}"
+        return earlier if earlier.exists() else self.directory / f"{day}{ENDING}"
 
     def files(self) -> Sequence[DayFile]:
         """Return the link's archive files, in order, and check that none between them is missing.
@@ -30,7 +35,10 @@ class ArchiveFiles:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file
                 before it.
         """
-        found = [DayFile(path) for path in sorted(self.directory.glob("*.sqlite"))]
+        paths = (
+            path for end in (ENDING, EARLIER_ENDING) for path in self.directory.glob(f"*{end}")
+        )
+        found = [DayFile(path) for path in sorted(paths, key=lambda path: path.name)]
         for file in found:
             if (file.head.link, self.path(file.head.day.isoformat())) != (self._link, file.path):
                 raise ArchiveError(

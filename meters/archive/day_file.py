@@ -1,78 +1,50 @@
 """The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
-The file is an SQLite database. Such a database is one file and needs no server. Programs in any
-language can read the format, and people can read it with the program `sqlite3`. Archives use this
-format to keep data for decades. The file is written under a temporary name, synced to disk, read
-back completely, and then renamed. After this, pitlink never writes to the file.
+The file is written under a temporary name, synced to disk, read back completely, and then renamed.
+After this, pitlink never writes to the file. `day_lines.py` has the format of the file, and
+`day_database.py` has the format of earlier releases.
 
 The digest of a file covers three kinds of data: the digest of the file of the day before; the
 checkpoints (balances and claims) at the beginning and the close of the day; and the wins that were
 decided on this day. The closing checkpoint has a digest over the ledger entries. So if somebody
-changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20).
+changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20). The
+digest does not depend on the format of the file.
 """
 
 import hashlib
 import os
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
-from typing import Final, NamedTuple, Self, TypeVar
+from typing import BinaryIO, Final, Self
 
 import msgspec
+import zstandard
 
 from bonus.errors import UserError
-from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.archive.day_database import DayDatabase
+from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
+from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
-from meters.process.private_files import make_private_directory, make_private_file
+from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
 
+ENDING: Final = ".jsonl.zst"
+EARLIER_ENDING: Final = ".sqlite"
+"""The end of the name of an archive file that an earlier release wrote."""
 
-class _Row(NamedTuple):
-    number: int
-    kind: str
-    at: str
-    by: str
-    table: str
-    round: str
-    seq: str
-    transfers: str
-    event: str
-    reply: str
-    chain: str
-
-
-FIELDS: Final = _Row._fields[1:]
+FIELDS: Final = EntryLine.__struct_fields__[1:]
 """The names of the fields of a ledger entry, in the order in which the archive has them."""
 
 Entry = tuple[int, Mapping[str, bytes]]
 """The number of a ledger entry, and the fields of the entry in their order."""
-
-_T = TypeVar("_T")
-_PAGE: Final = 1_000
-_VERSION: Final = 1
-_MAGIC: Final = 0x7069746C  # "pitl": the program `file` and people recognize an archive file by it
-_COLUMNS: Final = ", ".join(f'"{name}"' for name in _Row._fields)
-_SCHEMA: Final = f"""
-PRAGMA journal_mode = OFF;
-PRAGMA application_id = {_MAGIC};
-PRAGMA user_version = {_VERSION};
-CREATE TABLE day (
-    link TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-    previous TEXT NOT NULL, digest TEXT NOT NULL, opening TEXT NOT NULL, closing TEXT NOT NULL,
-    version TEXT NOT NULL, written TEXT NOT NULL
-) STRICT;
-CREATE TABLE entry (
-    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL,
-    "table" TEXT NOT NULL, round TEXT NOT NULL, seq TEXT NOT NULL, transfers TEXT NOT NULL,
-    event TEXT NOT NULL, reply TEXT NOT NULL, chain TEXT NOT NULL
-) STRICT;
-CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
-"""
 
 
 class ArchiveError(UserError):
@@ -148,12 +120,13 @@ class DayFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        link, day, first, last, previous, opening, close, self.digest = self._row(
-            tuple[str, date, int, int, str, str, str, str],
-            "SELECT link, day, first, last, previous, opening, closing, digest FROM day",
-        )
-        books = digest_of(opening.encode()), digest_of(close.encode())
-        self.head = DayFileHeader(link, day, first, last, previous, *books)
+        earlier = path.name.endswith(EARLIER_ENDING)
+        self._content = DayDatabase(path) if earlier else DayLines(path)
+        with self._readable():
+            head = self._content.head()
+        books = digest_of(head.opening.encode()), digest_of(head.closing.encode())
+        self.head = DayFileHeader(head.link, head.day, head.first, head.last, head.previous, *books)
+        self.digest = head.digest
 
     @property
     def day(self) -> Day:
@@ -162,12 +135,12 @@ class DayFile:
         Raises:
             ArchiveError: the balances in the file cannot be read.
         """
-        opening, close = self._row(tuple[str, str], "SELECT opening, closing FROM day")
+        with self._readable():
+            head = self._content.head()
         try:
-            books = read_checkpoint(opening.encode()), read_checkpoint(close.encode())
+            books = read_checkpoint(head.opening.encode()), read_checkpoint(head.closing.encode())
         except CheckpointError as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
-        head = self.head
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
@@ -176,11 +149,10 @@ class DayFile:
         Raises:
             ArchiveError: the file cannot be read.
         """
-        query = f"SELECT {_COLUMNS} FROM entry WHERE number > ? ORDER BY number LIMIT {_PAGE}"  # noqa: S608
-        while page := self._rows(_Row, query, after):
-            for row in page:
-                after, fields = row.number, zip(FIELDS, row[1:], strict=True)
-                yield after, {name: str(value).encode() for name, value in fields}
+        with self._readable():
+            for line in self._content.entries():
+                if line.number > after:
+                    yield line.number, {name: getattr(line, name).encode() for name in FIELDS}
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
         """Return the wins that were finally decided on this day, with the fields that Redis had.
@@ -188,13 +160,19 @@ class DayFile:
         Raises:
             ArchiveError: the file cannot be read.
         """
-        try:
+        with self._readable():
             return {
-                claim: msgspec.json.decode(fields, type=dict[str, str])
-                for claim, fields in self._claims()
+                one.claim: msgspec.json.decode(one.fields, type=dict[str, str])
+                for one in self._content.claims()
             }
-        except UNREADABLE as error:
-            raise ArchiveError(f"{self.path} is damaged: {error}") from None
+
+    def is_whole(self) -> bool:
+        """Check if the file can be read and has the length that its beginning says."""
+        try:
+            with self._readable():
+                return self._content.is_whole()
+        except ArchiveError:
+            return False
 
     def verify(self) -> None:
         """Read the whole file, and compare its content with the digests in it.
@@ -203,46 +181,41 @@ class DayFile:
             ArchiveError: the file was changed after it was written.
         """
         day = self.day
-        (sound,) = self._row(tuple[str], "PRAGMA integrity_check(1)")
         number, chain, seal = day.opening.entries, day.opening.chain, day.opening.seal
         for at, fields in self.entries():
             if at != number + 1:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
             content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
-            number, chain = at, link_entry(chain, f"{at}-0", content)
-            seal = seal_entry(seal, f"{at}-0", content)
+            number = at
+            chain, seal = link_and_seal(chain, seal, f"{at}-0", content)
             if chain.encode() != fields[CHAIN]:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
-        if (sound, number, chain, seal) != ("ok", *ends) or not spans:
+        if (number, chain, seal) != ends or not spans:
             raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
-        if day.digest(self._claims()) != self.digest:
+        with self._readable():
+            claims = [(one.claim, one.fields) for one in self._content.claims()]
+        if day.digest(claims) != self.digest:
             raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
+        if not self.is_whole():
+            raise ArchiveError(f"{self.path} is damaged: its length has changed")
 
-    def _claims(self) -> Sequence[tuple[str, str]]:
-        return self._rows(tuple[str, str], "SELECT claim, fields FROM claim ORDER BY claim")
-
-    def _row(self, of: type[_T], query: str) -> _T:
-        rows = self._rows(of, query)
-        if len(rows) != 1:
-            raise ArchiveError(f"{self.path} is not an archived gaming day")
-        return rows[0]
-
-    def _rows(self, of: type[_T], query: str, *given: int) -> Sequence[_T]:
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
         try:
-            with closing(_opened(self.path)) as file:
-                return [msgspec.convert(row, of) for row in file.execute(query, given)]
-        except sqlite3.Error as error:
+            yield
+        except (OSError, sqlite3.Error, zstandard.ZstdError) as error:
             raise ArchiveError(f"{self.path} cannot be read: {error}") from None
-        except (UnicodeDecodeError, msgspec.ValidationError) as error:
+        except UNREADABLE as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
 
 
 class DayWriter:
     """Writer of one archive file. The file has a temporary name until it is complete.
 
-    The name of the file has the gaming day, which is known only after the last entry.
+    The beginning of the file and its name have the gaming day, which is known only after the last
+    entry. So the entries are first written to a file of their own.
 
     Args:
         temporary: the path of the file until the file is complete.
@@ -252,23 +225,22 @@ class DayWriter:
     """
 
     def __init__(self, temporary: Path) -> None:
-        self._beside = temporary
+        self._temporary = temporary
+        self._entries_path = temporary.with_name(f"{temporary.name}-entries")
         try:
             make_private_directory(temporary.parent)
-            self._beside.unlink(missing_ok=True)
-            make_private_file(self._beside)
-            self._file = sqlite3.connect(self._beside, isolation_level=None)
-            self._file.executescript(_SCHEMA)
-            self._file.execute("BEGIN")
-        except (OSError, sqlite3.Error) as error:
+            self._file = write_private_file(self._entries_path)
+        except OSError as error:
             raise ArchiveError(f"{temporary.parent} cannot be written: {error}") from None
+        self._entries = LinesWriter(self._file)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-        self._beside.unlink(missing_ok=True)
+        self._entries_path.unlink(missing_ok=True)
+        self._temporary.unlink(missing_ok=True)
 
     def add(self, entry: Entry) -> None:
         """Add the next ledger entry to the file.
@@ -280,13 +252,13 @@ class DayWriter:
         if tuple(fields) != FIELDS:
             raise ArchiveError(f"entry {number} has the fields {', '.join(fields)}")
         try:
-            values = [value.decode() for value in fields.values()]
-            placeholders = ", ".join("?" * (1 + len(FIELDS)))
-            self._file.execute(f"INSERT INTO entry VALUES ({placeholders})", (number, *values))  # noqa: S608
+            line = EntryLine(number, *(value.decode() for value in fields.values()))
         except ValueError as error:
             raise ArchiveError(f"entry {number} cannot be archived: {error}") from None
-        except sqlite3.Error as error:
-            raise ArchiveError(f"{self._beside} cannot be written: {error}") from None
+        try:
+            self._entries.add(line)
+        except OSError as error:
+            raise ArchiveError(f"{self._entries_path} cannot be written: {error}") from None
 
     def finish(self, day: Day, claims: Mapping[str, Mapping[str, str]], path: Path) -> DayFile:
         """Complete the archive file, read it back completely, and rename it.
@@ -294,32 +266,43 @@ class DayWriter:
         Raises:
             ArchiveError: the file cannot be written, or the content on the disk is wrong.
         """
-        rows = [
-            (claim, msgspec.json.encode(fields, order="deterministic").decode())
-            for claim, fields in claims.items()
+        lines = [
+            ClaimLine(claim, msgspec.json.encode(fields, order="deterministic").decode())
+            for claim, fields in sorted(claims.items())
         ]
-        head = (
-            day.link, day.day.isoformat(), day.first, day.last, day.previous, day.digest(rows),
-            day.opening.text.decode(), day.closing.text.decode(), version("pitlink"), now_text(),
-        )  # fmt: skip
         try:
-            self._file.executemany("INSERT INTO claim VALUES (?, ?)", rows)
-            self._file.execute("INSERT INTO day VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", head)
-            self._file.execute("COMMIT")
-            self._file.close()
-            _sync(self._beside)
-            DayFile(self._beside).verify()
-            self._beside.chmod(0o444)
-            self._beside.replace(path)
+            with ExitStack() as stack:
+                entries_bytes = self._entries.end()
+                self._file.close()
+                claims_file = stack.enter_context(BytesIO())
+                claims_bytes = _write(claims_file, lines)
+                head = HeadLine(
+                    day.link, day.day, day.first, day.last, day.previous,
+                    day.digest((one.claim, one.fields) for one in lines),
+                    day.opening.text.decode(), day.closing.text.decode(),
+                    version("pitlink"), now_text(), claims_bytes, entries_bytes,
+                )  # fmt: skip
+                file = stack.enter_context(write_private_file(self._temporary))
+                _write(file, [head])
+                file.write(claims_file.getvalue())
+                shutil.copyfileobj(stack.enter_context(self._entries_path.open("rb")), file)
+                file.flush()
+                os.fsync(file.fileno())
+            DayFile(self._temporary).verify()
+            self._temporary.chmod(0o444)
+            self._temporary.replace(path)
             _sync(path.parent)
-        except (OSError, sqlite3.Error) as error:
+        except OSError as error:
             raise ArchiveError(f"{path} cannot be written: {error}") from None
         return DayFile(path)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    # Nobody writes to a finished file, so no lock is needed. This also works on read-only media.
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+def _write(file: BinaryIO, lines: Iterable[HeadLine | ClaimLine]) -> int:
+    """Write lines as one frame, and return the length of the frame."""
+    writer = LinesWriter(file)
+    for line in lines:
+        writer.add(line)
+    return writer.end()
 
 
 def _sync(path: Path) -> None:

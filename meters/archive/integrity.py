@@ -24,7 +24,6 @@ The last file is read completely in addition.
 """
 
 _PAGE: Final = 250
-_HEADER_BYTES: Final = 100
 _PUT_BACK: Final = "put a copy back (deploy/docs/run/archive.md, When files are lost)"
 
 Advance = Callable[[int, int], None]
@@ -88,7 +87,7 @@ async def check_archive_files(
         recorded = noted.get(file.head.last)
         if recorded is not None and recorded.digest != file.digest:
             problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
-        elif not _is_whole(file):
+        elif not file.is_whole():
             problems.append(f"{file.path} is damaged: its length has changed: {_PUT_BACK}")
     read, damaged = _read(files, before, reads, advance)
     checked = CheckedLink(
@@ -121,20 +120,6 @@ def _read(
                 problems[day] = f"{error}: {_PUT_BACK}"
         advance(number + 1, len(due))
     return turn[-1] if turn else before.read, problems
-
-
-def _is_whole(file: DayFile) -> bool:
-    """Check if an archive file has the length that its SQLite header says."""
-    try:
-        with file.path.open("rb") as opened:
-            header = opened.read(_HEADER_BYTES)
-        size = file.path.stat().st_size
-    except OSError:
-        return False
-    page_bytes = int.from_bytes(header[16:18], "big")
-    return size == (65_536 if page_bytes == 1 else page_bytes) * int.from_bytes(
-        header[28:32], "big"
-    )
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:

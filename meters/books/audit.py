@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
+from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.claim_audit import ClaimAudit
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
@@ -79,9 +80,10 @@ class LinkAudit:
     replay, so an audit can also read some old entries once more. If an audit finds a problem, the
     next audit reads the whole ledger, because the problem can be repaired by then.
 
-    `begun` is a replay of the archive files. The first audit continues after the last entry in
-    these files. If `begun` is None, the first audit begins with the checkpoint in Redis. `onlooker`
-    is called for each entry that is replayed for the first time.
+    `begun` is a replay of the archive files, or of the entries before an audit checkpoint. The
+    first audit continues after the last entry of this replay. If `begun` is None, the first audit
+    begins with the checkpoint in Redis. `onlooker` is called for each entry that is replayed for
+    the first time.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class LinkAudit:
         self._tables = TableAudit(store)
         self._link_state = LinkStateAudit(store)
         self._again: Replay | None = None
-        self._doubtful = False
+        self._has_run = self._doubtful = False
 
     async def run(
         self,
@@ -124,7 +126,7 @@ class LinkAudit:
             if self._onlooker:
                 self._onlooker.began(replay)
         else:
-            goes_on = replay.entries > 0
+            goes_on = self._has_run and replay.entries > 0
         snapshot = await store.snapshot(indexes=True)
         if seen and replay.entries:
             replay.hold_against(seen)
@@ -134,7 +136,7 @@ class LinkAudit:
         problems = [*replay.problems]
         if goes_on and replay.entries == snapshot.last_entry:
             problems += await self._read_again(replay, again)
-        self._doubtful = bool(problems)
+        self._has_run, self._doubtful = True, bool(problems)
         stored = replay.entries
         if replay.entries != snapshot.last_entry:
             # Redis can lose entries after they were replayed.
@@ -250,4 +252,17 @@ class LinkAudit:
             self._again = None
             if again.seal != replay.seal and not again.problems:
                 return ["the ledger is not the one that was read before"]
+            if again.begins_after < replay.begins_after and not again.problems:
+                # This replay has the evidence of the entries before the audit checkpoint. So the
+                # next audits also compare the claims and replies of these entries.
+                self._replay = again
         return again.problems
+
+    @property
+    def checkpoint(self) -> AuditCheckpoint | None:
+        """The state after the last audit, from which a later start can continue.
+
+        None if the last audit found a problem, or if there was no audit yet.
+        """
+        replay = None if self._doubtful else self._replay
+        return replay.audit_checkpoint(self._store.link.id) if replay else None

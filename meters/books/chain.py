@@ -39,25 +39,35 @@ def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
+def link_and_seal(
+    chain: str, seal: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]
+) -> tuple[str, str]:
+    """Return the chain digest of an entry, and the seal of the ledger up to it.
+
+    `chain` and `seal` are those of the entry before. Both digests cover the same bytes, so this is
+    faster than two calls.
+    """
+    content = _content(entry_id, fields)
+    return (
+        hashlib.sha1(chain.encode() + content, usedforsecurity=False).hexdigest(),
+        hashlib.sha256(seal.encode() + content).hexdigest(),
+    )
+
+
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Return the bytes over which an entry's digest is computed.
 
     The bytes are `previous`, the id and the fields of the entry. The length of each part is written
     before the part.
     """
-    return previous.encode() + b"".join(_parts(entry_id, fields))
+    return previous.encode() + _content(entry_id, fields)
 
 
-def _parts(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> Iterable[bytes]:
-    """Yield the id and the fields of an entry as bytes. The length is before each part.
+def _content(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the id and the fields of an entry as bytes. The length is before each part.
 
     Because of the lengths, different entries never have the same bytes.
     """
-    yield _measured(entry_id.encode())
-    for name, value in fields:
-        yield _measured(name)
-        yield _measured(value)
-
-
-def _measured(part: bytes) -> bytes:
-    return b"%d:%s" % (len(part), part)
+    parts = [b"%d:%s" % (len(entry_id.encode()), entry_id.encode())]
+    parts += [b"%d:%s%d:%s" % (len(name), name, len(value), value) for name, value in fields]
+    return b"".join(parts)

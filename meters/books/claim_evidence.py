@@ -15,9 +15,10 @@ from bonus.settling.settlement_lines import METER_OF_ITEM
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
+from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
 from meters.books.slip_numbers import fold_in_link, kept_for
-from meters.wire.messages import Reply, Result, Wagers
+from meters.wire.messages import Result
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
@@ -25,9 +26,7 @@ Fields = Mapping[str, str]
 _Round = tuple[bytes, tuple[str, ...]]
 """The wagers event of a table's open round, and the meters to which the wagers contributed."""
 
-_REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _GIVEN: Final = msgspec.json.Decoder(dict[str, object])
 _STATES: Final = {
@@ -162,7 +161,7 @@ class Evidence:
                 if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
                     self._open(number, fields, opened, books)
                 elif opened is None:
-                    decoded = _REPLY.decode(reply)
+                    decoded = reply_in(reply)
                     self.begun_before.update(one.claim for one in decoded.claims or ())
                     self.begun_before |= envy_of_result(books, table, decoded.seq or 0).keys()
             case _ if kind in CLAIM_ACTS:
@@ -222,7 +221,7 @@ class Evidence:
         self, number: int, fields: Mapping[str, bytes], opened: _Round, books: ExpectedBooks
     ) -> None:  # fmt: skip
         wagers, fed = opened
-        reply, table = _REPLY.decode(fields["reply"]), fields["table"].decode()
+        reply, table = reply_in(fields["reply"]), fields["table"].decode()
         lines, claims = reply.lines or (), reply.claims or ()
         envy = envy_of_result(books, table, reply.seq or 0)
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
@@ -233,7 +232,7 @@ class Evidence:
         ]
         records = Records(
             _RESULT.decode(fields["event"]),
-            _WAGERS.decode(wagers),
+            wagers_in(wagers),
             lines,
             waiting,
             link=link,

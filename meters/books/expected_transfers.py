@@ -7,13 +7,14 @@ calculation is independent: it shares no code with the Lua scripts, which write 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line
-from bonus.wagers import METER_OF, MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT, WAGERS_OF
 from meters.books.accounts import (
     ENVY,
     HOUSE,
@@ -229,14 +230,11 @@ def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
 
     In the present floor file, the table can be missing, or a parameter can be different.
     """
-    targets = {one.target for one in moved}
-    return {
-        wager.value: meter
-        for meter, terms in books.terms.items()
-        if targets & {meter_account(meter), overflow_account(meter)}
-        for wager, kind in METER_OF.items()
-        if kind.value == terms.kind
-    }
+    targets, fed = {one.target for one in moved}, dict[str, str]()
+    for meter, terms in books.terms.items():
+        if meter_account(meter) in targets or overflow_account(meter) in targets:
+            fed |= dict.fromkeys(WAGERS_OF.get(terms.kind, ()), meter)
+    return fed
 
 
 def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
@@ -245,28 +243,26 @@ def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[s
     The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
     """
     draft, round_added = Draft(books), []
-    cents: Counter[str] = Counter()
-    count: Counter[str] = Counter()
+    cents, count = Counter[str](), Counter[str]()
     if table in books.rounds:
         draft.faults.append(f"table {table} has a round already")
-    for position in event.positions:
-        for wager, wagered_cents in position.wagers.items():
-            meter = fed.get(wager)
-            if meter is None:
-                draft.faults.append(f"a wager {wager} fed no meter")
-                continue
-            if wagered_cents != books.terms[meter].wager_cents:
-                draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
-            cents[meter] += wagered_cents
-            count[meter] += 1
+    placed = Counter([wager for position in event.positions for wager in position.wagers.items()])
+    for (wager, wagered_cents), times in placed.items():
+        meter = fed.get(wager)
+        if meter is None:
+            draft.faults.append(f"a wager {wager} fed no meter")
+            continue
+        if wagered_cents != books.terms[meter].wager_cents:
+            draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
+        cents[meter] += times * wagered_cents
+        count[meter] += times
     for meter, wagered_cents in cents.items():
         terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
         to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
-            draft.faults.append(
-                f"{to_meter + to_reserve} micros in one event are too many: {meter}"
-            )
+            micros = to_meter + to_reserve
+            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
         draft.fill(table_account(table), meter, to_meter, cycle)
         draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
         added = {one.target: one.micros for one in draft.transfers[before:]}
@@ -390,11 +386,16 @@ class _EnvyPayees:
         self.held: dict[str, HeldEnvy] = {}
         self._own = own
         self._claims = claims
+        self._tallies = books.tallies
         self._moved = Counter((one.target, one.micros) for one in moved)
-        owing = any(target.startswith(ENVY) for target, _ in self._moved)
-        self._holds = owing or any(
-            name.startswith("envy_owed_cents:") and cents for name, cents in books.tallies.items()
+
+    @cached_property
+    def _holds(self) -> bool:
+        """True if the ledger entry is of a release that books Envy Bonuses as owed."""
+        owed = (
+            cents for name, cents in self._tallies.items() if name.startswith("envy_owed_cents:")
         )
+        return any(target.startswith(ENVY) for target, _ in self._moved) or any(owed)
 
     def payee(self, line: Line, meter: str) -> str:
         """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""

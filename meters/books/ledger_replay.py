@@ -9,7 +9,8 @@ import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
 from meters.books.approved_configuration import approved_two_people_amount
-from meters.books.chain import CHAIN, link_entry, seal_entry
+from meters.books.audit_checkpoint import AuditCheckpoint
+from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import (
     ARCHIVED,
     EXPIRED,
@@ -21,6 +22,7 @@ from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
+from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -39,14 +41,12 @@ from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
 from meters.books.money_terms import read_terms, terms_as_text
 from meters.books.table_evidence import TableEvidence
-from meters.wire.messages import UNREADABLE, Reply, Wagers
+from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 100
 """The greatest number of problems that are collected. More would not help to find the cause."""
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
-_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -71,6 +71,7 @@ class _Changed(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
+_FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset(
     {b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore", *ASK_ACTS}
 )
@@ -119,8 +120,12 @@ class Replay:
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, checkpoint: Checkpoint) -> Self:
-        """Make a replay that continues from the checkpoint of a closed gaming day."""
+    def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
+        """Make a replay that continues from a checkpoint.
+
+        `closings` has the digests of the checkpoints at the close of gaming days. None if the given
+        checkpoint itself is that of the last closed gaming day.
+        """
         evidence, link = Evidence(), LinkEvidence()
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
@@ -141,7 +146,28 @@ class Replay:
             _contributed_micros=checkpoint.contributed_micros,
             _closed=checkpoint.closed,
             _approval=checkpoint.approval,
-            _closings={checkpoint.closed_day: checkpoint.digest},
+            _closings={checkpoint.closed_day: checkpoint.digest}
+            if closings is None
+            else dict(closings),
+        )
+
+    @classmethod
+    def resumed(cls, state: AuditCheckpoint) -> Self:
+        """Make a replay that continues from the last audit of a service."""
+        replay = cls.after(state.checkpoint, state.closings)
+        replay.books.requests.update(state.requests)
+        replay.books.rejected.update(state.rejected)
+        return replay
+
+    def audit_checkpoint(self, link: str) -> AuditCheckpoint:
+        """Return the present state of the replay, from which the next start can continue."""
+        archived = {one.day.isoformat() for one in self.archived}
+        return AuditCheckpoint(
+            link,
+            self.checkpoint,
+            requests=dict(self._books.requests),
+            rejected=dict(self._books.rejected),
+            closings={day: one for day, one in self._closings.items() if day not in archived},
         )
 
     @property
@@ -182,7 +208,8 @@ class Replay:
         self._follow_chain(number, fields)
         if seen:
             self.hold_against(seen)
-        if lacking := [name for name in _FIELDS if name not in fields]:
+        if not fields.keys() >= _FIELD_NAMES:
+            lacking = [name for name in _FIELDS if name not in fields]
             self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
             return
         try:
@@ -298,9 +325,8 @@ class Replay:
         """
         entry = f"{number}-0"
         content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
-        due = link_entry(self.chain, entry, content)
+        due, self.seal = link_and_seal(self.chain, self.seal, entry, content)
         self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
-        self.seal = seal_entry(self.seal, entry, content)
         if not self.chain:
             self._problem(f"entry {number} has no digest")
         elif self.chain != due:
@@ -335,9 +361,9 @@ class Replay:
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
             case b"wagers":
-                return wagers_moved(books, table, _WAGERS.decode(event), fed_by(books, transfers))
+                return wagers_moved(books, table, wagers_in(event), fed_by(books, transfers))
             case b"result":
-                return result_moved(books, table, _REPLY.decode(fields["reply"]), transfers)
+                return result_moved(books, table, reply_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
             case kind:

@@ -17,9 +17,9 @@ from meters.books.correction_requests import (
     correction_in,
 )
 from meters.books.entered_cards import OF_TABLES
+from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.store import REPLIES_KEPT
-from meters.wire.messages import Reply, Wagers
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
@@ -35,8 +35,6 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
-_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ class TableEvidence:
         if fields["kind"] != b"result":
             return []
         has_claims = b'"claims":[{' in reply
-        won = [one.claim for one in _REPLY.decode(reply).claims or ()] if has_claims else []
+        won = [one.claim for one in reply_in(reply).claims or ()] if has_claims else []
         owed = envy_of_result(books, table, int(fields["seq"]))
         self._repeat_claims(
             table, [*won, *(claim for claim in owed if owed[claim].state == "validated")]
@@ -144,8 +142,8 @@ class TableEvidence:
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
         replies = self.replies.setdefault(table, {})
         replies[seq] = stored_reply_digest(event + fields["reply"])
-        for old in [one for one in replies if one <= seq - REPLIES_KEPT]:
-            del replies[old]
+        while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
+            del replies[first]
 
     def _add_decision(self, fields: Mapping[str, bytes]) -> None:
         if fields["kind"] not in ASK_ACTS:
@@ -177,14 +175,14 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
     The entry of the wagers has the right wagers and the right draw. In the result, each wager must
     have one settlement line.
     """
-    lines, draw = _REPLY.decode(reply).lines or (), _REPLY.decode(opened.reply).draw
-    due = sorted(
+    lines, draw = reply_in(reply).lines or (), reply_in(opened.reply).draw
+    due = [
         (position.position, wager, cents)
-        for position in _WAGERS.decode(opened.event).positions
+        for position in wagers_in(opened.event).positions
         for wager, cents in position.wagers.items()
-    )
-    had = sorted((one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED)
-    if had != due:
+    ]
+    had = [(one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED]
+    if had != due and sorted(had) != sorted(due):
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
     drawn = {
         Item.MAGIC_CARD: draw and draw.magic_card,

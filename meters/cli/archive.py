@@ -62,10 +62,11 @@ def archive(
     """Write closed gaming days to files, and keep only the last `live_days` days in Redis.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. The file is an SQLite database. The command reads each new file back completely. The
-    digest of each file includes the digest of the file of the day before. The ledger records each
-    digest. Then the command deletes the older days from Redis: their ledger entries and their
-    decided wins. `pitlink audit` and `pitlink report` read the deleted days from the files.
+    file. The file has lines of JSON, compressed with zstd. The command reads each new file back
+    completely. The digest of each file includes the digest of the file of the day before. The
+    ledger records each digest. Then the command deletes the older days from Redis: their ledger
+    entries and their decided wins. `pitlink audit` and `pitlink report` read the deleted days from
+    the files.
 
     Run the command once a day, some time after the gaming day begins. It does not matter whether
     the service runs. You can stop the command at any moment and run it again.

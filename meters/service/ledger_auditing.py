@@ -10,7 +10,9 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.books.audit import Finding, LinkAudit
-from meters.books.ledger_mark import LedgerMark
+from meters.books.audit_checkpoint import AuditCheckpointFile
+from meters.books.ledger_mark import LedgerMark, Mark
+from meters.books.ledger_replay import Replay
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from meters.metrics.families import Audited
@@ -25,6 +27,9 @@ has few entries to read. It must be short, because the link does not operate dur
 AUDITED_AGAIN: Final = 1_000
 """Number of entries that each audit reads again although an earlier audit found them correct. The
 number is fixed, so every audit causes the same load."""
+CHECKPOINT_EVERY: Final = 5_000
+"""Number of new entries after which an audit writes the audit checkpoint again. A start replays
+about so many entries, and those of the last minute."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
@@ -52,8 +57,11 @@ class LedgerAuditing:
         self.problem: str | None = NOT_AUDITED
         self.books_differ = False
         self._link = store.link.id
-        self._audit = LinkAudit(store)
+        self._store = store
+        self._audit: LinkAudit | None = None
         self._mark = mark
+        self._checkpoint_file = AuditCheckpointFile(mark.path, self._link)
+        self._checkpointed = 0
         self._announcer = announcer
         self._metrics = metrics
         self._describe = describe
@@ -98,7 +106,7 @@ class LedgerAuditing:
 
     async def _rest(self, pause_s: float) -> None:
         """Wait until the next audit is due or requested; read new ledger entries meanwhile."""
-        loop = asyncio.get_running_loop()
+        loop, audit = asyncio.get_running_loop(), self._audit
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:
             with contextlib.suppress(TimeoutError):
@@ -107,7 +115,7 @@ class LedgerAuditing:
                     return
             if self.problem is None and loop.time() < due_s:
                 try:
-                    if not await self._audit.follow(self._mark.seen, again=AUDITED_AGAIN):
+                    if not (audit and await audit.follow(self._mark.seen, again=AUDITED_AGAIN)):
                         return
                 except ValueError:
                     return
@@ -119,14 +127,36 @@ class LedgerAuditing:
     async def _find(self) -> list[str]:
         """Audit the ledger and return its problems. If there are none, publish the seal."""
         seen = self._mark.seen
-        finding = await self._audit.run(seen, again=AUDITED_AGAIN)
+        self._audit = audit = self._audit or await self._first_audit(seen)
+        finding = await audit.run(seen, again=AUDITED_AGAIN)
         lost = self._mark.problem(finding.stored, seen.entries)
         if finding.entries and not seen.entries:
             self._log.warning("ledger mark missing", entries=finding.entries)
         problems = [lost] if lost else list(finding.problems[:3])
         if not problems and finding.entries > seen.sealed:
             await self._seal(finding)
+            if finding.entries >= self._checkpointed + CHECKPOINT_EVERY:
+                await self._keep_checkpoint(audit)
         return problems
+
+    async def _first_audit(self, seen: Mark) -> LinkAudit:
+        """Return an audit that continues from the audit checkpoint, if there is one."""
+        state = await self._checkpoint_file.read(self._store, seen)
+        if state is None:
+            return LinkAudit(self._store)
+        self._checkpointed = state.checkpoint.entries
+        return LinkAudit(self._store, Replay.resumed(state))
+
+    async def _keep_checkpoint(self, audit: LinkAudit) -> None:
+        """Write the audit checkpoint, from which the first audit of the next start continues."""
+        state = audit.checkpoint
+        if state is None:
+            return
+        self._checkpointed = state.checkpoint.entries
+        try:
+            await asyncio.to_thread(self._checkpoint_file.write, state)
+        except OSError as error:
+            self._log.warning("audit checkpoint not written", reason=str(error))
 
     async def _seal(self, finding: Finding) -> None:
         """Store and publish the seal (digest) of a ledger without errors (duty D17)."""

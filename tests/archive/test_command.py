@@ -1,14 +1,13 @@
 """`pitlink archive` next to a running service: days leave Redis, nothing stops or is lost."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 import redis
 
+from tests.archive.day_content import DayContent
 from tests.floor_text import link_text, meter_text
 from tests.mqtt.events import result, wagers
 from tests.mqtt.stand import Asker, Stand
@@ -72,10 +71,9 @@ def test_a_day_is_archived_and_trimmed_while_tables_play(stand: Stand) -> None:
 
     again = run_pitlink("archive", "--config", config)
     assert (again.returncode, "no closed gaming day" in again.stdout) == (0, True)
-    (file,) = (Path(config).parent / "pitlink-archive" / "main").glob("*.sqlite")
-    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as day:
-        (wagers_kept,) = day.execute("SELECT count(*) FROM entry WHERE kind = 'wagers'").fetchone()
-    assert wagers_kept == 10
+    (file,) = (Path(config).parent / "pitlink-archive" / "main").glob("*.jsonl.zst")
+    archived = DayContent.read(file).entries
+    assert [entry["kind"] for entry in archived].count("wagers") == 10
 
     elsewhere = file.rename(file.with_name("moved"))
     missing = run_pitlink("audit", "--config", config, "--json")

@@ -1,15 +1,17 @@
 """An archived day is checked without our code, by deploy/docs/reference/archive.md alone."""
 
 import hashlib
+import io
+import itertools
 import json
-import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
+import subprocess
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from redis.asyncio import Redis
 
 from meters.archive.archive_days import ArchiveFiles
@@ -24,37 +26,32 @@ def m(text: object) -> bytes:
     return b"%d:%s" % (len(data), data)
 
 
-def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
-        return file.execute(query).fetchall()
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as file:
+        text = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        yield from map(json.loads, io.TextIOWrapper(text, encoding="utf-8"))
 
 
 def check(paths: Iterable[Path]) -> str:
     """Check days in order, beginning with a link's first day; return the last seal."""
     names = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-    columns = ", ".join(f'"{name}"' for name in names)
     before, chain, seal, books = "", "", "", None
     for path in paths:
-        ((*head, digest),) = rows(
-            path, "SELECT previous, link, day, first, last, opening, closing, digest FROM day"
-        )
-        previous, _, _, _, last, opening, close = head
-        assert previous == before
-        assert books is None or opening == books
-        entries = rows(path, f"SELECT number, chain, {columns} FROM entry ORDER BY number")  # noqa: S608
-        for number, carried, *values in entries:
-            text = m(f"{number}-0") + b"".join(
-                m(name) + m(value) for name, value in zip(names, values, strict=True)
-            )
+        head, *rest = lines(path)
+        assert head["previous"] == before
+        assert books is None or head["opening"] == books
+        for entry in (line for line in rest if "number" in line):
+            text = m(f"{entry['number']}-0") + b"".join(m(name) + m(entry[name]) for name in names)
             chain = hashlib.sha1(chain.encode() + text, usedforsecurity=False).hexdigest()
             seal = hashlib.sha256(seal.encode() + text).hexdigest()
-            assert carried == chain
-        held = json.loads(close)
-        assert (held["entries"], held["chain"], held["seal"]) == (last, chain, seal)
-        claims = rows(path, "SELECT claim, fields FROM claim ORDER BY claim")
-        parts = [*head, *(part for claim in claims for part in claim)]
-        assert hashlib.sha256(b"".join(map(m, parts))).hexdigest() == digest
-        before, books = digest, close
+            assert entry["chain"] == chain
+        held = json.loads(head["closing"])
+        assert (held["entries"], held["chain"], held["seal"]) == (head["last"], chain, seal)
+        claims = sorted((line["claim"], line["fields"]) for line in rest if "claim" in line)
+        spans = [head[name] for name in ("previous", "link", "day", "first", "last")]
+        parts = [*spans, head["opening"], head["closing"], *itertools.chain(*claims)]
+        assert hashlib.sha256(b"".join(map(m, parts))).hexdigest() == head["digest"]
+        before, books = head["digest"], head["closing"]
     return seal
 
 
@@ -68,6 +65,9 @@ async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
     await days.keep(timedelta(days=1), timedelta(days=1))
     outcome = await Archiver(pit.store, archive, 400).run(lambda *_: None)
     paths = [file.path for file in outcome.written]
+    command = f'zstd -dc {paths[0]} | grep \'"table":"T-1"\' | grep \'"seq":"2"\''
+    printed = subprocess.run(["sh", "-c", command], check=True, capture_output=True).stdout  # noqa: ASYNC221
+    assert json.loads(printed)["kind"] == "result"
     assert len(paths) == 2
     assert check(paths) == outcome.written[-1].day.closing.seal
     noted = {
@@ -76,7 +76,7 @@ async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
         if entry["kind"] == "archive"
     }
     for path in paths:
-        ((digest, close),) = rows(path, "SELECT digest, closing FROM day")
-        assert noted[digest] == hashlib.sha256(close.encode()).hexdigest()
-    (claim,) = rows(paths[0], "SELECT fields FROM claim WHERE claim = 'pit.T-1-2-2'")
-    assert json.loads(claim[0])["state"] == "paid"
+        head = next(lines(path))
+        assert noted[head["digest"]] == hashlib.sha256(head["closing"].encode()).hexdigest()
+    (claim,) = [line for line in lines(paths[0]) if line.get("claim") == "pit.T-1-2-2"]
+    assert json.loads(claim["fields"])["state"] == "paid"

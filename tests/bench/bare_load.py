@@ -9,11 +9,10 @@ from typing import Final
 from tests.bench.bare import SUBSCRIBED, WINDOW_TAKEN
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
-from tests.bench.traffic import NoAnswerError, Table
+from tests.bench.traffic import NoAnswerError, Table, publish_wagers
 
 _WITHIN_S: Final = 60.0
 _NS_PER_S: Final = 1e9
-_SLICE: Final = 128
 
 
 class BareLoad:
@@ -65,11 +64,7 @@ class BareLoad:
             raise NoAnswerError("there is no connection to the bare subscriber's broker")
         self._taken.clear()
         began = time.monotonic()
-        for at in range(0, len(tables), _SLICE):
-            for table in tables[at : at + _SLICE]:
-                client.publish(table.topic, self._writer.wagers(table.seq + 1, table.round + 1))
-            client.flush()
-            await asyncio.sleep(0)
+        await publish_wagers(client, self._writer, tables)
         await _within(self._taken, "the bare subscriber has not taken all messages")
         return len(tables), self._taken_at_s - began
 

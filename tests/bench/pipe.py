@@ -16,7 +16,7 @@ from meters.embedded.broker import LOOPBACK
 from meters.wire.topics import EVERY_TABLE_OUT
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
-from tests.bench.traffic import NoAnswerError, Table
+from tests.bench.traffic import NoAnswerError, Table, publish_wagers
 from tests.mqtt_packets import text
 
 _STREAM: Final = "events"
@@ -28,7 +28,6 @@ _READY: Final = text("pitlink/v1/bench/table/ready/out")
 """Topic of the message that shows that the pipe is connected."""
 _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.001
-_SLICE: Final = 128
 
 
 def subscribe_command(port: int) -> list[str]:
@@ -95,11 +94,7 @@ class PipeLoad:
             raise NoAnswerError("there is no connection to the broker of the pipe")
         await redis.xtrim(_STREAM, maxlen=0, approximate=False)
         began = time.monotonic()
-        for at in range(0, len(tables), _SLICE):
-            for table in tables[at : at + _SLICE]:
-                client.publish(table.topic, self._writer.wagers(table.seq + 1, table.round + 1))
-            client.flush()
-            await asyncio.sleep(0)
+        await publish_wagers(client, self._writer, tables)
         while await redis.xlen(_STREAM) < len(tables):
             if time.monotonic() > began + _WITHIN_S:
                 raise NoAnswerError("the pipe of C programs has not written all messages")

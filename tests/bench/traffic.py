@@ -77,6 +77,15 @@ def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
     """Ignore an answer, as most phases do."""
 
 
+async def publish_wagers(client: LoadClient, writer: EventWriter, tables: Sequence[Table]) -> None:
+    """Publish the next `wagers` event of each table, without waiting for replies."""
+    for at in range(0, len(tables), _SLICE):
+        for table in tables[at : at + _SLICE]:
+            client.publish(table.topic, writer.wagers(table.seq + 1, table.round + 1))
+        client.flush()
+        await asyncio.sleep(0)
+
+
 class Traffic:
     """The tables and their unanswered events.
 

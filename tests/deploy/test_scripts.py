@@ -46,7 +46,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         Outbox.open(tables / "TCP-01.sqlite", "one", "TCP-01").close()
         with contextlib.closing(Outbox.open(tables / "TCP-02.sqlite", "one", "TCP-02")):
             (tmp_path / "files" / "one").mkdir(parents=True)
-            (tmp_path / "files" / "one" / "2026-11-20.sqlite").write_text("closed\n")
+            (tmp_path / "files" / "one" / "2026-11-20.jsonl.zst").write_text("closed\n")
             places = ("--redis", store.home, "--data", tables.parent)
             done = run("backup", tmp_path / "copies", *places, "--archive", tmp_path / "files")
         client.close()
@@ -55,7 +55,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
     assert (tables.parent / BACKUP_NOTE).exists(), "the alert PitlinkBackupLate goes by it"
     assert f"no marks in {tables.parent}" in done.stdout
     (copy,) = (tmp_path / "copies").iterdir()
-    assert (copy / "archive" / "one" / "2026-11-20.sqlite").read_text() == "closed\n"
+    assert (copy / "archive" / "one" / "2026-11-20.jsonl.zst").read_text() == "closed\n"
     assert (copy / "outboxes" / "TCP-01.sqlite").stat().st_size > 0
     with RedisServer(options={"dir": str(copy)}) as restored:
         client = redis.Redis(unix_socket_path=str(restored.socket_path))

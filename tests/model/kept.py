@@ -1,8 +1,5 @@
 """A link whose closed gaming days are archived."""
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -70,14 +67,3 @@ class Kept:
         return await audit_link(
             self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since
         )
-
-
-def edit(statement: str) -> Callable[[Path], None]:
-    """Return a function that changes an archived day's file by an SQL statement."""
-
-    def change(path: Path) -> None:
-        path.chmod(0o644)
-        with closing(sqlite3.connect(path)) as file, file:
-            file.execute(statement)
-
-    return change

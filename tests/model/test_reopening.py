@@ -31,6 +31,14 @@ async def strict(redis: Redis) -> AsyncIterator[Pit]:
     assert (await pit.audit()).problems == ()
 
 
+async def _archived(redis: Redis, tmp_path: Path, floor: str = STRICT) -> Kept:
+    """Open a link whose closed gaming days are archived."""
+    kept = Kept(Pit(redis, floor), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    return kept
+
+
 async def _hand_pay(pit: Pit) -> ClaimRow:
     """Win all of the meter of T-1; return the hand pay."""
     await pit.round({1: PROGRESSIVE}, {1: ROYAL})
@@ -227,9 +235,7 @@ async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) ->
 async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
     redis: Redis, tmp_path: Path
 ) -> None:
-    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
+    kept = await _archived(redis, tmp_path)
     pit = kept.pit
     await _hand_pay(pit)
     asked = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
@@ -251,9 +257,7 @@ async def test_the_audit_finds_a_win_that_was_reopened_after_the_close(
     redis: Redis, tmp_path: Path
 ) -> None:
     """Somebody who writes into Redis can set the number of the last reading back."""
-    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
+    kept = await _archived(redis, tmp_path)
     pit = kept.pit
     await _hand_pay(pit)
     await _reject(pit)
@@ -302,9 +306,7 @@ async def test_the_audit_knows_the_amount_of_the_approved_floor_file(
     redis: Redis, tmp_path: Path
 ) -> None:
     floor = STRICT.replace("[facility]\n", "[facility]\ntwo_people_reject_above = 0\n")
-    kept = Kept(Pit(redis, floor), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
+    kept = await _archived(redis, tmp_path, floor)
     await _hand_pay(kept.pit)
     await _reject(kept.pit)
     (entry,) = [one for one in await kept.pit.entries() if one["kind"] == "reject"]
@@ -393,9 +395,7 @@ async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approve
 
 async def test_a_request_to_reopen_waits_for_a_second_person(redis: Redis, tmp_path: Path) -> None:
     """It waits until it is confirmed, or until the gaming day is closed."""
-    kept = Kept(Pit(redis, STRICT), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
+    kept = await _archived(redis, tmp_path)
     pit = kept.pit
 
     async def waiting() -> list[tuple[str, str | None]]:

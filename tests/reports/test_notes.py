@@ -26,8 +26,8 @@ from meters.metrics import Metrics
 from meters.selfcheck import record_checks
 from meters.selfcheck.record_checks import note_checks
 from meters.wire.clock import now_text
+from tests.archive.day_content import edit
 from tests.floor_text import floor_text, link_text, section_text
-from tests.model.kept import edit
 from tests.processes import run_pitlink
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import Shop
@@ -143,7 +143,7 @@ async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted
         assert note is not None
         long_ago = msgspec.structs.replace(note, read_at="2026-01-01T00:00:00Z")
         (tmp_path / ARCHIVE_NOTE).write_bytes(msgspec.json.encode(long_ago))
-        edit("UPDATE entry SET at = 'x' WHERE number = (SELECT first FROM day)")(path)
+        edit(lambda day: day.entries[0].update(at="x"))(path)
     bad = await _pitlink(tmp_path, "archive")
     assert bad.returncode == 1
     assert "put a copy back (deploy/docs/run/archive.md" in bad.stderr

@@ -175,7 +175,7 @@ async def test_numbers_of_a_link_that_is_no_longer_on_the_floor_are_reserved(
     if found_by == "mark":
         LedgerMark(tmp_path / "data", "pot").note(1, "x")
     if found_by == "archive":
-        day = tmp_path / "pitlink-archive" / "pot" / "2026-01-01.sqlite"
+        day = tmp_path / "pitlink-archive" / "pot" / "2026-01-01.jsonl.zst"
         day.parent.mkdir(parents=True)
         day.touch()
     status, said = pitlink(tmp_path, "upgrade", "--yes")

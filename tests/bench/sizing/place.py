@@ -56,8 +56,8 @@ class Place:
     def archived_bytes(self) -> dict[str, int]:
         """Bytes of the archive's files by gaming day, the earliest first."""
         found: dict[str, int] = {}
-        for file in sorted(self.home.glob("pitlink-archive/*/*.sqlite"), key=lambda at: at.stem):
-            found[file.stem] = found.get(file.stem, 0) + file.stat().st_size
+        for file in sorted(self.home.glob("pitlink-archive/*/*"), key=lambda at: at.name):
+            found[file.name] = found.get(file.name, 0) + file.stat().st_size
         return found
 
     def keep_live(self, days: int) -> None:

@@ -119,7 +119,8 @@ class PlayedFloor:
                     *(self._send(at, write, seq) for at in range(len(self._links)))
                 )
             self.rounds += sum(len(tables) for _, tables in self._links)
-        await self._decide()
+            # A hand pay that is not decided holds its table.
+            await self._decide()
 
     async def _send(self, link: int, write: Callable[[int, int], bytes], seq: int) -> None:
         intake, tables = self._links[link]

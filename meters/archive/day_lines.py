@@ -1,0 +1,181 @@
+"""Content of an archive file: JSON lines, compressed with zstd.
+
+The program `zstd` prints such a file as text, and every programming language reads JSON. zstd is
+the standard RFC 8878. The file consists of three zstd frames, one after the other: the head (one
+line), the decided wins, and the ledger entries. So pitlink reads the heads of many years without
+reading the entries.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple, TypeVar
+
+import msgspec
+import zstandard
+
+_LEVEL: Final = 9
+"""Level of compression. Higher levels take several times as long, and save a few percent."""
+_PIECE_BYTES: Final = 1 << 17
+
+_Line = TypeVar("_Line")
+
+
+class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Line of one ledger entry, with the texts that Redis had."""
+
+    number: int
+    kind: str
+    at: str
+    by: str
+    table: str
+    round: str
+    seq: str
+    transfers: str
+    event: str
+    reply: str
+    chain: str
+
+
+class ClaimLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Line of one decided win. `fields` is JSON: the fields that Redis had."""
+
+    claim: str
+    fields: str
+
+
+class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """First line of the file: the gaming day, with its balances as JSON and its digests.
+
+    Attributes:
+        link, day, first, last, previous, opening, closing: as in `Day`.
+        digest: the digest of the file.
+        version: the release of pitlink that wrote the file.
+        written: the time of writing.
+        claims_bytes: the length of the frame with the decided wins.
+        entries_bytes: the length of the frame with the ledger entries.
+    """
+
+    link: str
+    day: date
+    first: int
+    last: int
+    previous: str
+    digest: str
+    opening: str
+    closing: str
+    version: str
+    written: str
+    claims_bytes: int
+    entries_bytes: int
+
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+_HEAD: Final = msgspec.json.Decoder(HeadLine)
+_CLAIM: Final = msgspec.json.Decoder(ClaimLine)
+_ENTRY: Final = msgspec.json.Decoder(EntryLine)
+
+
+class _Head(NamedTuple):
+    line: HeadLine
+    frame_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayLines:
+    """Reader of an archive file. Each method opens the file, so no file stays open.
+
+    Every method can raise `OSError`, `zstandard.ZstdError`, or `msgspec.DecodeError` if the content
+    is damaged.
+    """
+
+    path: Path
+
+    def head(self) -> HeadLine:
+        """Return the first line."""
+        return self._head().line
+
+    def claims(self) -> Iterator[ClaimLine]:
+        """Yield the decided wins."""
+        head, begin = self._head()
+        return self._lines(_CLAIM, begin, head.claims_bytes)
+
+    def entries(self) -> Iterator[EntryLine]:
+        """Yield the ledger entries."""
+        head, begin = self._head()
+        return self._lines(_ENTRY, begin + head.claims_bytes, head.entries_bytes)
+
+    def is_whole(self) -> bool:
+        """Check if the file has the length that its first line says."""
+        head, begin = self._head()
+        return self.path.stat().st_size == begin + head.claims_bytes + head.entries_bytes
+
+    def _head(self) -> _Head:
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        text, read = bytearray(), 0
+        with self.path.open("rb") as file:
+            while not decompressor.eof:
+                piece = file.read(_PIECE_BYTES)
+                if not piece:
+                    raise zstandard.ZstdError("the file ends in its first line")
+                read += len(piece)
+                text += decompressor.decompress(piece)
+        return _Head(_HEAD.decode(text), read - len(decompressor.unused_data))
+
+    def _lines(
+        self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int
+    ) -> Iterator[_Line]:
+        """Yield the lines of one frame. The frame has a checksum, which zstd compares."""
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        rest = b""
+        with self.path.open("rb") as file:
+            file.seek(begin)
+            while frame_bytes > 0:
+                piece = file.read(min(_PIECE_BYTES, frame_bytes))
+                frame_bytes -= len(piece)
+                if not piece:
+                    break
+                *lines, rest = (rest + decompressor.decompress(piece)).split(b"\n")
+                for line in lines:
+                    yield decoder.decode(line)
+        if rest or frame_bytes or not decompressor.eof:
+            raise zstandard.ZstdError("the file ends too early")
+
+
+class LinesWriter:
+    """Writer of the lines of one zstd frame to a file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compressobj()
+        self._lines: list[bytes] = []
+        self._waiting_bytes = 0
+        self._frame_bytes = 0
+
+    def add(self, line: HeadLine | ClaimLine | EntryLine) -> None:
+        """Add a line.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        text = _ENCODE(line)
+        self._lines += (text, b"\n")
+        self._waiting_bytes += len(text)
+        if self._waiting_bytes > _PIECE_BYTES:
+            self._write(self._compressor.compress(b"".join(self._lines)))
+            self._lines.clear()
+            self._waiting_bytes = 0
+
+    def end(self) -> int:
+        """End the frame, and return its length in bytes.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        self._write(self._compressor.compress(b"".join(self._lines)) + self._compressor.flush())
+        return self._frame_bytes
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._frame_bytes += len(data)

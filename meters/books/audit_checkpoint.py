@@ -1,0 +1,94 @@
+"""The audit checkpoint: a file from which the first audit of a service continues.
+
+Without this file, a service that starts must replay all days that are in Redis before its links
+operate. With the file, it replays only the entries after the last audit. Later audits of the
+service read the older entries again in small parts, and `pitlink audit` always replays all of them.
+"""
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from meters.books.checkpoint import Checkpoint
+from meters.books.expected_transfers import RejectedWin, Requested
+from meters.books.ledger_mark import Mark
+from meters.books.store import LinkStore
+from meters.process.private_files import make_private_directory, write_private_file
+from meters.wire.messages import UNREADABLE
+
+_FILE: Final = "audit-checkpoint.json"
+
+
+class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of a link after an audit that found no problem.
+
+    Attributes:
+        link: the link.
+        checkpoint: the balances and claims after the last audited entry.
+        requests: by claim, the requests of the open gaming day that nobody has confirmed.
+        rejected: the wins that were rejected on the open gaming day.
+        closings: the digest of the checkpoint at the close of each gaming day that was not archived
+            yet.
+    """
+
+    link: str
+    checkpoint: Checkpoint
+    requests: dict[str, Requested]
+    rejected: dict[str, RejectedWin]
+    closings: dict[str, str]
+
+
+_DECODER: Final = msgspec.json.Decoder(AuditCheckpoint)
+
+
+class AuditCheckpointFile:
+    """The file with the last audit checkpoint of a link, next to the ledger mark of the link."""
+
+    def __init__(self, mark_path: Path, link: str) -> None:
+        self._path = mark_path.with_name(f"{link}.{_FILE}")
+        self._link = link
+
+    async def read(self, store: LinkStore, seen: Mark) -> AuditCheckpoint | None:
+        """Return the audit checkpoint if the ledger in Redis continues it, or None.
+
+        An audit without this file only takes longer. So a file that is missing or damaged, or that
+        belongs to another ledger, is no error.
+
+        Args:
+            store: the access to the link's data in Redis.
+            seen: the ledger mark of the link. A checkpoint after the sealed entry is not used,
+                because the seal does not confirm it.
+
+        Raises:
+            RedisError: Redis failed.
+        """
+        try:
+            state = _DECODER.decode(self._path.read_bytes())
+        except (OSError, *UNREADABLE):
+            return None
+        checkpoint = state.checkpoint
+        if state.link != self._link or not 0 < checkpoint.entries <= seen.sealed:
+            return None
+        entries = dict(await store.entries(checkpoint.entries - 1, 1))
+        chain = entries.get(checkpoint.entries, {}).get("chain", b"")
+        return state if chain == checkpoint.chain.encode() else None
+
+    def write(self, state: AuditCheckpoint) -> None:
+        """Write the audit checkpoint in one step.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        make_private_directory(self._path.parent)
+        temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+        try:
+            with write_private_file(temporary) as file:
+                file.write(msgspec.json.encode(state))
+            temporary.replace(self._path)
+        finally:
+            with suppress(OSError):
+                temporary.unlink()

@@ -1,0 +1,258 @@
+"""A service that starts again continues from its audit checkpoint (duties D10, D17, D19)."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+import meters.service.ledger_auditing
+from meters.books.audit import LinkAudit
+from meters.books.audit_checkpoint import AuditCheckpoint, AuditCheckpointFile
+from meters.books.ledger_mark import LedgerMark
+from meters.books.ledger_replay import Replay
+from tests.model.kept import Kept
+from tests.model.pit import PROGRESSIVE, STRICT, Pit
+from tests.model.running import running
+from tests.model.tampering import move_balance, play_a_while, rewrite
+from tests.servers import eventually_async
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10", "D17")]
+
+CLAIM = "pit.T-1-2-1"
+ROYAL = "As Ks Qs"
+
+
+@pytest.fixture(autouse=True)
+def every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the checkpoint after each audit with new entries; read old entries again slowly."""
+    monkeypatch.setattr(meters.service.ledger_auditing, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 0)
+
+
+def _path(data: Path) -> Path:
+    return data / "marks" / "pit.audit-checkpoint.json"
+
+
+async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
+    """Let a service audit the link; return the checkpoint that it wrote."""
+    last = (await pit.store.snapshot()).last_entry
+    async with running(pit, data) as link:
+        await link.comes_up()
+        await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
+    return msgspec.json.decode(_path(data).read_bytes(), type=AuditCheckpoint)
+
+
+def _written(data: Path) -> int:
+    if not _path(data).exists():
+        return 0
+    return msgspec.json.decode(
+        _path(data).read_bytes(), type=AuditCheckpoint
+    ).checkpoint.entries  # fmt: skip
+
+
+async def _read(pit: Pit, data: Path) -> AuditCheckpoint | None:
+    mark = LedgerMark(data, pit.link.id)
+    return await AuditCheckpointFile(mark.path, pit.link.id).read(pit.store, mark.seen)
+
+
+@pytest.fixture
+async def played(keeping_redis: Redis) -> Pit:
+    """Return a link with a round that is open, a win that waits, and an owed Envy Bonus."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    return pit
+
+
+async def test_a_start_replays_only_the_entries_after_the_checkpoint(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = await _audited(played, tmp_path)
+    await played.void(table="T-2", round_id="R3")
+    replayed: list[int] = []
+    apply_entry = Replay.apply_entry
+
+    def watched(replay: Replay, number: int, *rest: object) -> None:
+        replayed.append(number)
+        apply_entry(replay, number, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Replay, "apply_entry", watched)
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+    last = (await played.store.snapshot()).last_entry
+    assert replayed[0] == state.checkpoint.entries + 1
+    assert replayed[-1] == last
+    assert (await played.audit()).problems == ()
+
+
+async def test_the_service_reads_the_older_entries_again_and_then_knows_all_of_them(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it also finds a decided claim that somebody changed before the start."""
+    await played.void(table="T-2", round_id="R3")
+    await played.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R8")
+    (won,) = [row for row in await played.claims.waiting() if row.claim.startswith("pit.T-2")]
+    await played.decide(won.claim, "validate")
+    await played.decide(won.claim, "pay")
+    await _audited(played, tmp_path)
+    await played.redis.hset(played.store.keys.claim(won.claim), "by", "mallory")
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+        monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
+        assert "mallory" in await link.goes_down(won.claim)
+
+
+@pytest.mark.duty("D4", "D15")
+@pytest.mark.parametrize("step", ["requested", "rejected", "reopening"])
+async def test_requests_of_two_people_are_known_after_a_start(
+    keeping_redis: Redis, tmp_path: Path, step: str
+) -> None:
+    pit = Pit(keeping_redis, STRICT)
+    await pit.open()
+    await pit.round({1: PROGRESSIVE, 2: PROGRESSIVE}, {1: ROYAL, 2: "3h 6s Jc"})
+    asked = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
+    if step != "requested" and asked:
+        await pit.claims.confirm(CLAIM, "ben", asked.entry)
+    if step == "reopening":
+        asked = (await pit.claims.request_reopening(CLAIM, "amy", reason="seen")).request
+    state = await _audited(pit, tmp_path)
+    assert (CLAIM in state.requests, CLAIM in state.rejected) == (
+        step != "rejected", step != "requested",
+    )  # fmt: skip
+    if step == "rejected":
+        asked = (await pit.claims.request_reopening(CLAIM, "amy", reason="seen")).request
+    assert asked is not None
+    await pit.claims.confirm(CLAIM, "ben", asked.entry)
+    resumed = LinkAudit(pit.store, Replay.resumed(state))
+    assert (await resumed.run()).problems == ()
+    assert (await pit.audit()).problems == ()
+
+
+async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_closed(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    kept = Kept(Pit(keeping_redis), tmp_path / "archive")
+    await kept.pit.store.open("service")
+    await kept.open()
+    await kept.week(2)
+    await kept.play(decide=False)
+    state = await _audited(kept.pit, tmp_path)
+    await kept.run(live_days=100)
+    assert (await LinkAudit(kept.pit.store, Replay.resumed(state)).run()).problems == ()
+    day = "2026-11-21"
+    assert day in state.closings
+    forged = msgspec.structs.replace(state, closings=state.closings | {day: "0" * 64})
+    (problem,) = (await LinkAudit(kept.pit.store, Replay.resumed(forged)).run()).problems
+    assert "was archived with other balances" in problem
+    assert day not in (await _audited(kept.pit, tmp_path)).closings
+    # A checkpoint whose entries were archived and deleted from Redis is of no use.
+    await kept.days.keep(timedelta(days=3))
+    await kept.run(live_days=0)
+    assert await _read(kept.pit, tmp_path) is None
+    async with running(kept.pit, tmp_path) as link:
+        await link.comes_up()
+
+
+def _of(change: Callable[[AuditCheckpoint], AuditCheckpoint]) -> Callable[[Path], None]:
+    def changed(path: Path) -> None:
+        state = msgspec.json.decode(path.read_bytes(), type=AuditCheckpoint)
+        path.write_bytes(msgspec.json.encode(change(state)))
+
+    return changed
+
+
+def _later(state: AuditCheckpoint) -> AuditCheckpoint:
+    checkpoint = state.checkpoint
+    later = msgspec.structs.replace(checkpoint, entries=checkpoint.entries + 1)
+    return msgspec.structs.replace(state, checkpoint=later)
+
+
+def _other_chain(state: AuditCheckpoint) -> AuditCheckpoint:
+    other = msgspec.structs.replace(state.checkpoint, chain="0" * 40)
+    return msgspec.structs.replace(state, checkpoint=other)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        Path.unlink,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(b'{"link":"pit"}'),
+        _of(lambda state: msgspec.structs.replace(state, link="other")),
+        _of(_later),
+        _of(_other_chain),
+    ],
+)
+async def test_a_file_that_does_not_fit_is_not_used(
+    played: Pit, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    """The start then replays all entries, and the file is written again."""
+    await _audited(played, tmp_path)
+    assert await _read(played, tmp_path) is not None
+    damage(_path(tmp_path))
+    assert await _read(played, tmp_path) is None
+    await played.void(table="T-2", round_id="R3")
+    await _audited(played, tmp_path)
+    assert await _read(played, tmp_path) is not None
+
+
+async def test_a_checkpoint_after_the_seal_is_not_used(played: Pit, tmp_path: Path) -> None:
+    """The mark of another machine, or of a backup, can have an earlier seal."""
+    state = await _audited(played, tmp_path)
+    mark = LedgerMark(tmp_path, "pit")
+    mark.reset(state.checkpoint.entries - 1, "0" * 40, "0" * 64)
+    assert await _read(played, tmp_path) is None
+
+
+@pytest.mark.duty("D19")
+async def test_a_forged_checkpoint_with_forged_balances_is_found(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pitlink audit` finds it at once, the service when it has read the old entries again."""
+    await _audited(played, tmp_path)
+    stolen = {f"meter:{PROGRESSIVE}": -100, "house": 100}
+
+    def forge(state: AuditCheckpoint) -> AuditCheckpoint:
+        held = state.checkpoint.balances
+        balances = {account: micros + stolen.get(account, 0) for account, micros in held.items()}
+        forged = msgspec.structs.replace(state.checkpoint, balances=balances)
+        return msgspec.structs.replace(state, checkpoint=forged)
+
+    _of(forge)(_path(tmp_path))
+    for account, micros in stolen.items():
+        await move_balance(played, account, micros)
+    assert (await played.audit()).problems
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+        monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
+        await link.goes_down(f"meter:{PROGRESSIVE}", "-100")
+
+
+async def test_an_old_entry_that_was_changed_is_found_after_the_start(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _audited(played, tmp_path)
+    await rewrite(
+        played, lambda number, fields: fields | {b"by": b"x"} if number == 5 else fields,
+        chained=False,
+    )  # fmt: skip
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+        monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
+        await link.goes_down("entry 5 is not as it was written")
+
+
+async def test_a_checkpoint_that_cannot_be_written_stops_nothing(
+    played: Pit, tmp_path: Path
+) -> None:
+    _path(tmp_path).mkdir(parents=True)
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+        await played.void(table="T-2", round_id="R3")
+        sealed = (await played.store.snapshot()).last_entry
+        await eventually_async(lambda: link.service.seen.sealed >= sealed, what="the seal")
+        assert link.service.problem is None
