@@ -120,7 +120,7 @@ class Mqtt5Connection:
         except BaseException as error:
             failed = BrokerError(str(error) or type(error).__name__)
             self._stream.abort(failed)
-            if isinstance(error, OSError):
+            if isinstance(error, OSError | ValueError):
                 raise failed from None
             raise
         self._looking = self._loop.call_later(_LOOK_EVERY_S, self._look, self._loop.time())
@@ -153,8 +153,9 @@ class Mqtt5Connection:
 
                 def extend() -> None:
                     nonlocal limit_s
-                    limit_s = CONNECTED_WITHIN_S
-                    limit.reschedule(loop.time() + limit_s)
+                    if not limit.expired():
+                        limit_s = CONNECTED_WITHIN_S
+                        limit.reschedule(loop.time() + limit_s)
 
                 if self._tls is not None:
                     self._tls.sslobject_class = _first_answer_reported(extend)
@@ -187,7 +188,8 @@ class Mqtt5Connection:
 
         Raises:
             UnsupportedVersionError: the broker does not support MQTT 5.
-            BrokerError: the broker refuses the connection, or lacks something that pitlink needs.
+            BrokerError: the broker refuses the connection, has already ended it, or lacks something
+                that pitlink needs.
         """
         code = answer.reason_code
         if code == mqtt5.ConnAckReasonCode.UNSUPPORTED_PROTOCOL_VERSION:
@@ -198,6 +200,8 @@ class Mqtt5Connection:
             )
         if answer.max_qos.value < _QOS_1.value or not answer.retain_available:
             raise BrokerError("the broker does not support QoS 1 or retained messages")
+        if self._ended is not None:
+            raise self._ended
         self._in_flight_max = min(answer.receive_max, _IN_FLIGHT_MAX)
         self._packet_bytes_max = answer.max_packet_size or self._packet_bytes_max
         if answer.server_keep_alive is not None:

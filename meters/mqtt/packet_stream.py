@@ -94,7 +94,8 @@ class PacketStream(asyncio.BufferedProtocol):
         self._unsent_bytes += len(packet)
         if self._flushing is None:
             self._flushing = self._loop.call_soon(self._flush)
-        if self._unsent_bytes + self._flushed_bytes > UNSENT_BYTES_MAX:
+        too_many = self._unsent_bytes + self._flushed_bytes > UNSENT_BYTES_MAX
+        if too_many and self.unsent_bytes > UNSENT_BYTES_MAX:  # counted again
             self.abort(BrokerError("the broker takes nothing"))
             return False
         return True

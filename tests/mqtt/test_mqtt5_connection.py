@@ -312,6 +312,13 @@ async def test_a_message_before_the_answer_ends_the_connection() -> None:
             await connect_broker(broker.address, "one").__aenter__()
 
 
+async def test_a_broker_that_accepts_and_ends_the_connection_at_once_is_left() -> None:
+    both = ACCEPTED + mqtt5.DisconnectPacket().write()
+    async with ScriptedBroker(lambda _: both).running() as broker:
+        with pytest.raises(BrokerError, match="normal disconnection"):
+            await connect_broker(broker.address, "one").__aenter__()
+
+
 async def test_the_acknowledgements_of_a_piece_follow_it() -> None:
     async with (
         ScriptedBroker().running() as broker,
