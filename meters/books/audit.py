@@ -17,7 +17,7 @@ from meters.books.table_audit import TableAudit
 
 _PAGE: Final = 100
 """Count of ledger entries in one read."""
-_TURN: Final = 10
+_TURN: Final = 3
 """Count of entries replayed in one turn of the event loop. An event of a table needs several turns
 until it has its reply. With a whole page in each turn, replies during an audit took much longer."""
 
