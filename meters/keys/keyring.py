@@ -74,7 +74,8 @@ class Keyring:
         Return the result for the authority, then the result for each holder.
 
         `renewed` has the user names of holders that get new keys. Their old certificates are
-        revoked.
+        revoked. If a table has moved to another link, the certificate of its earlier bundle is
+        revoked too: the broker would accept it, because it has the name of the table.
 
         Raises:
             UserError: a file cannot be read or written, or the authority's key is needed but
@@ -85,6 +86,7 @@ class Keyring:
         entries += [self._give(one, renew=one.party.username in renewed) for one in held]
         entries = self._give_event_group(entries)
         entries = self._give_log_secrets(entries)
+        self._revoke_moved(held)
         self._write_broker_files(held)
         self._write_redis_files(held)
         return entries
@@ -128,8 +130,11 @@ class Keyring:
         certificate, key = home / f"{party.stem}.crt", home / f"{party.stem}.key"
         exists = certificate.exists() and key.exists()
         act: Act = "kept"
-        if renew and certificate.exists():
-            self._revoke(_certificate(certificate).serial_number)
+        if certificate.exists():
+            serial = _certificate(certificate).serial_number
+            renew = renew or serial in self._revoked()
+            if renew:
+                self._revoke(serial)
         if renew or not exists:
             act = "renewed" if renew and exists else "made"
             signer = self._signing()
@@ -182,23 +187,37 @@ class Keyring:
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)
 
+    def _revoke_moved(self, held: Sequence[Holder]) -> None:
+        """Revoke the certificates of tables in bundles of links that the tables have left."""
+        tables = [one.party for one in held if one.party.stem == "table"]
+        places, names = ({party.place for party in tables}, {party.username for party in tables})
+        for home in sorted((self._directory / "tables").glob("*.*")):
+            certificate = home / "table.crt"
+            moved = f"table.{home.name.partition('.')[2]}" in names
+            if moved and f"tables/{home.name}" not in places and certificate.exists():
+                serial = _certificate(certificate).serial_number
+                if serial not in self._revoked():
+                    self._revoke(serial)
+
     def _revoke(self, serial: int) -> None:
         signer = self._signing()
-        path = self._directory / AUTHORITY / _REVOKED
-        before = (read_bytes(path) or b"").decode("ascii", "replace")
-        write_private(path, f"{before}{serial:x}\n")
-        self._write_revoked(signer)
+        serials = [*dict.fromkeys([*self._revoked(), serial])]
+        self._write_revoked(signer, serials)
+        write_private(
+            self._directory / AUTHORITY / _REVOKED, "".join(f"{each:x}\n" for each in serials)
+        )
 
-    def _write_revoked(self, signer: Authority) -> None:
+    def _revoked(self) -> Sequence[int]:
         path = self._directory / AUTHORITY / _REVOKED
         try:
-            serials = [int(each, 16) for each in (read_bytes(path) or b"").split()]
+            return [int(each, 16) for each in (read_bytes(path) or b"").split()]
         except ValueError:
             raise UserError(f"{path} is no longer a list of numbers") from None
-        make_directory(self._directory / BROKER.place)
-        write_private(
-            self._directory / BROKER.place / "revoked.crl", signer.sign_revocation_list(serials)
-        )
+
+    def _write_revoked(self, signer: Authority, serials: Sequence[int]) -> None:
+        home = self._directory / BROKER.place
+        make_directory(home)
+        write_private(home / "revoked.crl", signer.sign_revocation_list(serials))
 
     def _write_broker_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / BROKER.place
@@ -206,7 +225,7 @@ class Keyring:
         write_private(home / "acl", access_list(self._floor, services))
         write_private(home / "passwords", password_lines(self._passwords(held, PASSWORD_FILE)))
         if not (home / "revoked.crl").exists():
-            self._write_revoked(self._signing())
+            self._write_revoked(self._signing(), self._revoked())
         if self._homes.broker or not (home / "listeners.conf").exists():
             write_private(home / "listeners.conf", listeners(self._homes.broker or home))
 

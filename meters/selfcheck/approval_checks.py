@@ -1,13 +1,14 @@
 """Comparison of a link's settings in the floor file with the last approved ones (D10, D12)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
-from meters.books.approved_configuration import LinkConfiguration
+from meters.books.approved_configuration import LinkConfiguration, approved_terms
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
@@ -68,7 +69,8 @@ class Configuration:
         store: the link's data in Redis.
         stores: the data of all links of the floor. This data shows if a table of this link still
             waits for a hand pay under another link or another name, or if such a hand pay can be
-            reopened. Such a table must not play.
+            reopened. It also shows if a table still has an open round on another link. Such a table
+            must not play.
         adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
             set this, because its floor is new in each run and involves no real money.
     """
@@ -82,8 +84,12 @@ class Configuration:
         adopts: bool = False,
     ) -> None:
         self._store = store
-        self._holds = tuple((each, ReopenableHolds(each)) for each in stores)
+        others = tuple(stores)
+        self._holds = tuple((each, ReopenableHolds(each)) for each in others)
         self._book = ApprovalBook(store)
+        self._other_books = tuple(
+            (each, ApprovalBook(each)) for each in others if each.link.id != store.link.id
+        )
         self._adopts = adopts
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
@@ -136,8 +142,8 @@ class Configuration:
             elif self._seen:
                 return  # this floor file is already approved
             else:
-                if held := await self._held_elsewhere():
-                    raise TermsError(held)
+                if left := await self._held_elsewhere() or await self._round_left_open():
+                    raise TermsError(left)
                 await self._approve(by, (), "", first=True)
         except BooksError as error:
             self._seen = self._seen or error.status == "lost"
@@ -215,7 +221,7 @@ class Configuration:
     ) -> Unapproved:
         barred = _barred(self._link, (await self._store.snapshot()).meters)
         if barred is None:
-            barred = await self._held_elsewhere()
+            barred = await self._held_elsewhere() or await self._round_left_open()
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
@@ -241,6 +247,26 @@ class Configuration:
                     )
         return None
 
+    async def _round_left_open(self) -> str | None:
+        """Return a text if the floor file takes a table away from its open round.
+
+        Nobody could finish or void this round any more, and the link of the round could not change
+        a parameter. A demonstration has no such limit, because its floor is new in each run.
+        """
+        if self._adopts:
+            return None
+        ids = {table.id for table in self._link.table}
+        gone = [table for table in await _approved_tables(self._book) if table not in ids]
+        if table := await _with_open_round(self._store, gone):
+            return _open_round_text(table, self._store)
+        assets = {table.asset for table in self._link.table}
+        for store, book in self._other_books:
+            before = await _approved_tables(book)
+            moved = [table for table, asset in before.items() if table in ids or asset in assets]
+            if table := await _with_open_round(store, moved):
+                return _open_round_text(table, store)
+        return None
+
     def _has_moved(self, store: LinkStore, held: TableHold) -> str | None:
         """Return the name of the table of a claim if it is at another place in the floor file."""
         for table in self._link.table:
@@ -248,6 +274,28 @@ class Configuration:
             if same and (store.link.id, held.table) != (self._link.id, table.id):
                 return f"{table.id} (asset {table.asset})"
         return None
+
+
+async def _approved_tables(book: ApprovalBook) -> Mapping[str, str]:
+    """Return the asset number of each table in the approved floor file of a link."""
+    try:
+        approved = await book.current()
+        return approved_terms(approved.text)[1] if approved else {}
+    except (ForgedError, msgspec.DecodeError):
+        return {}
+
+
+async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:
+    """Return the first of some tables that has an open round on a link, or None."""
+    _, rows = await store.tables_at(tables, ("round",))
+    return next((table for table, (opened,) in zip(tables, rows, strict=True) if opened), None)
+
+
+def _open_round_text(table: str, store: LinkStore) -> str:
+    return (
+        f"table {table} has an open round on link {store.link.id}: leave the table there until the"
+        " round is settled, or voided at the panel"
+    )
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:

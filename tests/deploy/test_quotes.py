@@ -1,5 +1,7 @@
 """The pages of deploy/docs/recover/ quote the messages of the program as the program prints them.
 
+The page run/move-table.md does too.
+
 The convention of these pages: text in straight double quotes, and each line of a code block that
 begins with "```text", is a message that pitlink prints. Commands and the messages of other programs
 are code.
@@ -23,7 +25,7 @@ from tests.deploy.tree import DOCS, ROOT
 from tests.test_tree import files, parsed
 from tests.test_words import docstrings
 
-QUOTING: Final = tuple(sorted((DOCS / "recover").glob("*.md")))
+QUOTING: Final = (*sorted((DOCS / "recover").glob("*.md")), DOCS / "run" / "move-table.md")
 
 _CODE: Final = re.compile(r"^ *```.*?^ *```|`[^`]+`", re.DOTALL | re.MULTILINE)
 _OUTPUT: Final = re.compile(r"^ *```text\n(.*?)^ *```", re.DOTALL | re.MULTILINE)

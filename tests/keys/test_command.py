@@ -141,6 +141,37 @@ def test_a_table_that_is_gone_can_do_nothing(mine: Path, tmp_path: Path) -> None
     assert b"B-1" not in (mine / "broker" / "passwords").read_bytes()
 
 
+def revoked(keys: Path) -> list[int]:
+    """Return the serial numbers of the revoked certificates."""
+    crl = x509.load_pem_x509_crl((keys / "broker" / "revoked.crl").read_bytes())
+    return [each.serial_number for each in crl]
+
+
+def test_a_table_that_moves_leaves_no_certificate_that_the_broker_accepts(
+    mine: Path, tmp_path: Path
+) -> None:
+    """The certificate names the table and not its link, so the broker would accept both."""
+    before = read_floor(write_floor(tmp_path / "floor.toml"))
+    there = tmp_path / "moved.toml"
+    text = (tmp_path / "floor.toml").read_text()
+    table = text.index("[[link.table]]")
+    end = text.index("[[link.table]]", table + 1)
+    there.write_text(text[:table] + text[end:] + text[table:end])
+    moved = read_floor(there)
+    serials = {}
+    for place, floor in (("main.A-1", before), ("other.A-1", moved), ("main.A-1", before)):
+        fill(mine, floor)
+        home = mine / "tables" / place
+        certificate = x509.load_pem_x509_certificate((home / "table.crt").read_bytes())
+        assert certificate.serial_number not in revoked(mine)
+        serials[certificate.serial_number] = place
+        assert set(revoked(mine)) == serials.keys() - {certificate.serial_number}
+        (mine / "authority" / "ca.key").rename(tmp_path / "ca.key")
+        assert fill(mine, floor)[f"tables/{place}"] == "kept", "nothing more is to be signed"
+        (tmp_path / "ca.key").rename(mine / "authority" / "ca.key")
+    assert len(serials) == 3
+
+
 def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
     before = contents(mine)
     acts = fill(mine, floor, "table.A-1")
@@ -153,7 +184,7 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
     }
     crl = x509.load_pem_x509_crl(after["broker/revoked.crl"])
     old = x509.load_pem_x509_certificate(before["tables/main.A-1/table.crt"])
-    assert [each.serial_number for each in crl] == [old.serial_number]
+    assert revoked(mine) == [old.serial_number]
     ours = x509.load_pem_x509_certificate(after["authority/ca.crt"])
     key = ours.public_key()
     assert crl.is_signature_valid(key)  # type: ignore[arg-type]

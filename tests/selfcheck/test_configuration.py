@@ -308,6 +308,59 @@ async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
     assert await moved.problem() is None
 
 
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [("", ""), ("", progressive_table("T-3", "104213")), (progressive_table("T-9", "104213"), "")],
+    ids=["removed", "on another link", "another name"],
+)
+async def test_a_table_is_not_taken_away_from_its_open_round(
+    keeping_redis: Redis, here: str, there: str
+) -> None:
+    """Nobody could end the round, and it would stop every change of a parameter of its link."""
+    before = f"{FLOOR}{progressive_table('T-3', '104213')}{SIDE}{progressive_table('T-4', '4')}"
+    after = f"{FLOOR}{here}{SIDE}{progressive_table('T-4', '4')}{there}"
+    pit = Pit(keeping_redis, before)
+    await pit.open()
+    for link in ("pit", "side"):
+        await configuration_of(keeping_redis, before, link).adopt("service")
+    assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
+    changed = [configuration_of(keeping_redis, after, link) for link in ("pit", "side")]
+    barred = "table T-3 has an open round on link pit: leave the table there until the round is"
+    for each in changed if there else changed[:1]:
+        with pytest.raises(BooksError, match=barred) as refused:
+            await each.approve("sue", each.filed.digest)
+        assert refused.value.status == "barred"
+        assert barred in str(await each.problem())
+    assert await configuration_of(keeping_redis, before, "pit").problem() is None
+    assert (await pit.void(table="T-3")).error is None
+    for each in changed if there else changed[:1]:
+        await each.approve("sue", each.filed.digest)
+        assert await each.problem() is None
+
+
+async def test_a_table_with_an_open_round_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await configuration_of(keeping_redis, FLOOR, "pit").adopt("service")
+    assert (await pit.wagers({3: PROGRESSIVE})).error is None
+    text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
+    moved = configuration_of(keeping_redis, text, "side")
+    with pytest.raises(TermsError, match="table T-1 has an open round on link pit"):
+        await moved.adopt("service")
+    assert (await pit.void()).error is None
+    await moved.adopt("service")
+
+
+async def test_a_demonstration_may_leave_a_round_open(keeping_redis: Redis) -> None:
+    """Its next run can have fewer tables, although the last run was killed during a round."""
+    pit = Pit(keeping_redis, THIRD)
+    await pit.open()
+    await configuration_of(keeping_redis, THIRD, "pit").adopt("service")
+    assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
+    floor = parse_floor(FLOOR)
+    await Configuration(floor, LinkStore(keeping_redis, floor.link[0]), adopts=True).adopt("demo")
+
+
 @pytest.mark.section("649a.11(c)(5)(iv)")
 async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
     """A new link has no approved floor file, so its first is adopted without approval."""

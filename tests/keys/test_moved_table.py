@@ -1,0 +1,138 @@
+"""The steps of deploy/docs/run/move-table.md, with real servers, keys, a service and an agent."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.chaos.devices import Devices
+from tests.keys.floor import METERS, write_floor
+from tests.keys.servers import SecuredMosquitto, SecuredRedis
+from tests.mqtt.stand import Service
+from tests.servers import eventually, free_port, run_pitlink
+from tests.staff import GIVEN, PIN, Colleague
+
+BY: Final = "Ada Lane"
+TABLE: Final = "[[link.table]]"
+
+
+class MovingFloor:
+    """A floor with keys, whose table A-1 moves between the links `main` and `other`.
+
+    Attributes:
+        config: the floor file, which the service and the agent share.
+        keys: the directory of keys.
+        service: the service. It is started again after each change of the floor file.
+    """
+
+    def __init__(
+        self, home: Path, keys: Path, broker: SecuredMosquitto, store: SecuredRedis
+    ) -> None:
+        self.keys = keys
+        self.broker = broker
+        port = free_port()
+        self.config = write_floor(
+            home / "floor.toml", broker=broker.url, redis=store.url, http=port, keys=keys
+        )
+        text = self.config.read_text()
+        begin = text.index(TABLE)
+        end = text.index(TABLE, begin + 1)
+        self.texts = {"main": text, "other": text[:begin] + text[end:] + text[begin:end]}
+        self.outboxes = home / "data" / "tables"
+        self.service = Service(self.config, port)
+
+    def serve(self, link: str) -> None:
+        """Start the service again with a floor file that has the table on a link."""
+        self.config.write_text(self.texts[link])
+        self.service.launch()
+
+    def approve(self, link: str) -> str:
+        """Approve the floor file of a link, and return what the command printed."""
+        done = run_pitlink(
+            "approve", link, "--config", str(self.config), "--by", BY, stdin=f"{PIN}\n"
+        )
+        return done.stdout + done.stderr
+
+    def renew_lists(self) -> str:
+        """Run `pitlink keys` and restart the broker with the new lists."""
+        done = run_pitlink("keys", "--config", str(self.config), "--out", str(self.keys))
+        assert (done.returncode, done.stderr) == (0, "")
+        self.broker.kill()
+        self.broker.take_lists(self.keys)
+        self.broker.start()
+        return done.stdout
+
+    def play(self, link: str, amount: int) -> None:
+        """Play a round at the table, which raises the meter of a link."""
+        eventually(self.service.ready, what="both links")
+        before = self.service.meter(link, "progressive")["version"]
+        with Devices(self.config, "A-1", plays=False) as devices:
+            devices.until(
+                lambda: devices.wager(3, amount=amount)["light"], what="an accepted wager"
+            )
+            assert devices.ask("lockout")["ok"]
+            assert devices.play_out()["ok"]
+            devices.close_input()
+            devices.wait()
+        eventually(
+            lambda: self.service.meter(link, "progressive")["version"] > before,
+            what="the meter rises",
+        )
+
+
+@pytest.fixture
+def floor(tmp_path: Path, keys: Path) -> Iterator[MovingFloor]:
+    mine = shutil.copytree(keys, tmp_path / "keys")
+    with SecuredMosquitto(keys) as broker, SecuredRedis(keys) as store:
+        made = MovingFloor(tmp_path, mine, broker, store)
+        try:
+            made.service.start()
+            eventually(lambda: len(made.service.meters()) == METERS, what="all meters known")
+            yield made
+        finally:
+            made.service.close()
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D12")
+def test_a_table_moves_to_another_link_and_back(floor: MovingFloor) -> None:
+    added = run_pitlink(
+        "user", "add", BY, "--role", "supervisor", "--config", str(floor.config), stdin=GIVEN
+    )
+    assert added.returncode == 0, added.stderr
+    Colleague(floor.service.url, BY)
+    with Devices(floor.config, "A-1") as devices:
+        assert devices.wager(3)["light"]
+        assert devices.ask("lockout")["ok"]
+        devices.close_input()
+        assert devices.wait() == 0
+
+    floor.serve("other")
+    barred = "table A-1 has an open round on link main: leave the table there until the round is"
+    for link in ("main", "other"):
+        assert barred in floor.approve(link)
+    floor.serve("main")
+    eventually(floor.service.ready, what="the floor file as before")
+    with Devices(floor.config, "A-1", plays=False) as devices:
+        devices.until(lambda: devices.ask("void", reason="a test")["ok"], what="the void")
+        devices.close_input()
+        devices.wait()
+
+    moves = (("main", "other", 500), ("other", "main", 100))
+    for left, reached, amount in moves:
+        floor.serve(reached)
+        assert "A-1" in floor.approve(left)
+        assert "A-1" in floor.approve(reached)
+        assert f"unused  tables/{left}.A-1" in floor.renew_lists()
+        refused = run_pitlink("table", "A-1", "--config", str(floor.config), "--events", stdin="")
+        assert refused.returncode == 1
+        assert f"it belongs to table A-1 of link {left}" in refused.stderr
+        assert {path.name for path in floor.outboxes.glob("A-1.sqlite*")} == {"A-1.sqlite"}
+        (floor.outboxes / "A-1.sqlite").rename(floor.outboxes / f"A-1.of-{left}.sqlite")
+        if (kept := floor.outboxes / f"A-1.of-{reached}.sqlite").exists():
+            kept.rename(floor.outboxes / "A-1.sqlite")
+        floor.play(reached, amount)
+    audit = run_pitlink("audit", "--config", str(floor.config))
+    assert audit.returncode == 0, audit.stdout
