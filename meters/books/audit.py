@@ -1,5 +1,6 @@
 """The audit of a link: it replays the ledger, and compares every balance in Redis (duty D19)."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
@@ -16,6 +17,9 @@ from meters.books.table_audit import TableAudit
 
 _PAGE: Final = 250
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
+_TURN: Final = 3
+"""Count of entries replayed in one turn of the event loop. An event of a table needs several turns
+until it has its reply. With a whole page in each turn, replies during an audit took much longer."""
 
 _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that an audit compares if it continues an earlier audit."""
@@ -228,7 +232,9 @@ class LinkAudit:
                     if onlooker:
                         onlooker.began(replay)
                     continue
-            for number, fields in page:
+            for place, (number, fields) in enumerate(page):
+                if place % _TURN == 0:
+                    await asyncio.sleep(0)
                 replay.apply_entry(number, fields, seen)
                 if onlooker:
                     onlooker.took(number, fields, replay)

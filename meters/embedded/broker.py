@@ -7,10 +7,12 @@ import os
 import shutil
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
+from meters.floor.broker_address import BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -56,6 +58,15 @@ def broker_command(home: Path, port: int) -> list[str]:
             "broker in the floor file"
         )
     return [sys.executable, "-P", "-m", "meters.embedded.amqtt_broker", LOOPBACK, str(port)]
+
+
+def embedded_address(url: str) -> BrokerAddress:
+    """Return the address of a broker that `broker_command` has started.
+
+    A client must know that amqtt does not support MQTT 5: amqtt cannot read how a client of MQTT 5
+    connects, and does not answer.
+    """
+    return replace(parse_broker_url(url), mqtt5=shutil.which("mosquitto") is not None)
 
 
 async def broker_answers(port: int) -> bool:

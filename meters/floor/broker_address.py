@@ -24,7 +24,8 @@ class BrokerAddress:
     `files` are the TLS files of a key bundle. Without these files, the client trusts the system's
     authorities. Each event of a table goes to only one of the services with the secret name
     `event_group`. `event_group` is None if the bundle has no such name. `client_name` is the name
-    that the broker assigns to a client with this bundle.
+    that the broker assigns to a client with this bundle. `mqtt5` is false if the broker is known to
+    support only MQTT 3.1.1.
     """
 
     host: str
@@ -35,6 +36,7 @@ class BrokerAddress:
     files: TlsFiles | None = None
     event_group: str | None = field(default=None, repr=False)
     client_name: str | None = None
+    mqtt5: bool = True
 
     def tls_context(self) -> ssl.SSLContext | None:
         """Return the client's TLS settings; None if connections are not encrypted.

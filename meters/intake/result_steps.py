@@ -1,6 +1,6 @@
 """A settled round for the Lua script: the reply, the amounts due to winners, and new claims."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,6 +67,7 @@ class ResultWriter:
     ) -> None:
         self._known = known
         self._event = event
+        self._meter_id = _meter_ids(known)
         self._records = Records(
             event,
             opened.wagers,
@@ -185,9 +186,18 @@ class ResultWriter:
             return line.paid >= line.wagered * _HAND_BONUS_VERIFIED_ODDS
         return line.item in _ALWAYS_VALIDATED
 
-    def _meter_id(self, item: str) -> str:
-        kind = METER_OF_ITEM[item]
-        return self._known.meters[kind].meter_id
+
+def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
+    """Return a function that returns the id of the meter that pays an item of a table.
+
+    It is no method of the writer. The writer's records keep it, so a method would make a cycle of
+    objects for each round, which only Python's garbage collector can delete.
+    """
+
+    def meter_id(item: str) -> str:
+        return known.meters[METER_OF_ITEM[item]].meter_id
+
+    return meter_id
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:

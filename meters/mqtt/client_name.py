@@ -1,10 +1,11 @@
 """Detection of two services that connect to the broker with the same key bundle.
 
 The broker names each client by its credential. If two connections have the same name, the broker
-ends the older connection. MQTT 3.1.1 does not report the reason. So each of the two services would
-connect again several times a second, and end the connection of the other. To prevent this, each
-service notes in Redis that it uses its name. A service that has lost its connection reads in Redis
-which service uses the name now.
+ends the older connection. So each of the two services would connect again several times a second,
+and end the connection of the other. A broker of MQTT 5 can report the reason, but does not say
+which program the other one is; mosquitto 2.0 does not even report the reason. So each service notes
+in Redis that it uses its name. A service that has lost its connection reads in Redis which service
+uses the name now.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-import aiomqtt
+from meters.mqtt.connection import BrokerError, Message
 
 WAITING_MAX: Final = 8
 """Largest number of waiting messages of one topic. A table in play has one message, and sometimes
@@ -27,10 +27,10 @@ Lane = Callable[[str], str]
 """Function that returns the lane of a topic: the name of its queue."""
 
 
-class Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """Queue that serves its lanes in turn. It limits each lane, and all lanes together.
+class Arrivals:
+    """Messages in lanes, which are served in turn. Each lane, and all lanes together, are limited.
 
-    A lane is a queue of messages, usually of one topic.
+    A lane is a queue of messages, usually of one topic. One task at a time waits for a batch.
 
     Args:
         lane: a function that returns the lane of a topic. By default each topic has its own lane.
@@ -45,11 +45,10 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         self,
         lane: Lane = lambda topic: topic,
         dropped: Callable[[str], None] = lambda _: None,
-        aside: Callable[[aiomqtt.Message], bool] = lambda _: False,
+        aside: Callable[[Message], bool] = lambda _: False,
         took: Callable[[float], None] = lambda _: None,
     ) -> None:
-        self._lanes: dict[str, deque[tuple[aiomqtt.Message, float]]] = {}
-        self._first_s = math.inf
+        self._lanes: dict[str, deque[tuple[Message, float]]] = {}
         self._took = took
         self._lane = lane
         self._dropped = dropped
@@ -57,54 +56,68 @@ class Arrivals(asyncio.Queue[aiomqtt.Message]):
         self._bytes = 0
         self._held_off: dict[str, float] = {}
         self._clock_s = asyncio.get_running_loop().time
-        super().__init__()
+        self._changed = asyncio.Event()
+        self._ended: BrokerError | None = None
 
     def empty(self) -> bool:
         """Check if no message waits."""
         return not self._lanes
 
-    def qsize(self) -> int:
+    def __len__(self) -> int:
         """Return the number of waiting messages."""
         return sum(map(len, self._lanes.values()))
 
-    def turn(self, first: aiomqtt.Message, size_max: int) -> list[aiomqtt.Message]:
-        """Return a batch: the message `first`, and one waiting message from each other lane.
-
-        The batch has up to `size_max` messages. The next message in the lane of `first` comes
-        before messages of lanes that began to wait later. So a batch can have two messages of one
-        table.
-        """
-        others = len(self._lanes) - (self._lane(first.topic.value) in self._lanes)
-        turn = [first, *(self.get_nowait() for _ in range(min(others, size_max - 1)))]
-        self._took(self._clock_s() - self._first_s)
-        self._first_s = math.inf
-        return turn
-
-    def _put(self, item: aiomqtt.Message) -> None:
-        if self._aside(item):
+    def put(self, message: Message) -> None:
+        """Add a message, unless there are too many already."""
+        if self._aside(message):
             return
-        topic = item.topic.value
+        topic, size = message.topic, len(message.payload)
         name = self._lane(topic)
         lane = self._lanes.get(name)
-        size = len(item.payload)
-        if self._held_off and self._clock_s() < self._held_off.get(name, 0.0):
+        now_s = self._clock_s()
+        if self._held_off and now_s < self._held_off.get(name, 0.0):
             self._dropped(topic)
             return
         if (lane and len(lane) >= WAITING_MAX) or self._bytes + size > BYTES_MAX:
-            self._held_off[name] = self._clock_s() + HELD_OFF_S
+            self._held_off[name] = now_s + HELD_OFF_S
             self._dropped(topic)
             return
         self._bytes += size
         if lane is None:
             lane = self._lanes[name] = deque()
-        lane.append((item, self._clock_s()))
+        lane.append((message, now_s))
+        self._changed.set()
 
-    def _get(self) -> aiomqtt.Message:
-        name = next(iter(self._lanes))
-        lane = self._lanes.pop(name)
-        item, arrived_s = lane.popleft()
-        self._first_s = min(self._first_s, arrived_s)
-        if lane:
-            self._lanes[name] = lane  # behind all other lanes
-        self._bytes -= len(item.payload)
-        return item
+    def end(self, error: BrokerError) -> None:
+        """Let the task that waits for a batch, and every later one, fail with this error."""
+        self._ended = self._ended or error
+        self._changed.set()
+
+    async def batch(self, size_max: int) -> list[Message]:
+        """Wait for a message. Return it, with one waiting message from each other lane.
+
+        The batch has up to `size_max` messages.
+
+        Raises:
+            BrokerError: no more messages can arrive.
+        """
+        while not self._lanes and self._ended is None:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._ended is not None:
+            raise self._ended
+        return self.turn(size_max)
+
+    def turn(self, size_max: int) -> list[Message]:
+        """Return the first message of each lane, from up to `size_max` lanes."""
+        lanes, turn, first_s = self._lanes, [], math.inf
+        for name in list(lanes)[:size_max]:
+            lane = lanes.pop(name)
+            message, arrived_s = lane.popleft()
+            first_s = min(first_s, arrived_s)
+            self._bytes -= len(message.payload)
+            turn.append(message)
+            if lane:
+                lanes[name] = lane  # behind all other lanes
+        self._took(self._clock_s() - first_s)
+        return turn

@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-import aiomqtt
 import structlog
 from redis.exceptions import RedisError
 
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.wire import topics
 
 log = structlog.get_logger()
@@ -76,7 +75,7 @@ class EventSubscriptions:
                 if name is None and self._shared and self._wanted(""):
                     name = await group()
                 await self._settle(connection, held, f"$share/{name}")
-            except (aiomqtt.MqttError, RedisError, OSError) as error:
+            except (BrokerError, RedisError, OSError) as error:
                 log.warning("not subscribed", reason=str(error))
                 await asyncio.sleep(_AGAIN_S)
                 continue
@@ -102,7 +101,7 @@ class EventSubscriptions:
         # In this order, no event is missed between the two calls. An event that is received twice
         # counts only once.
         for pattern in sorted(wanted - held):
-            await connection.subscribe(pattern, qos=1)
+            await connection.subscribe(pattern)
             held.add(pattern)
         for pattern in sorted(held - wanted):
             await connection.unsubscribe(pattern)

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-import aiomqtt
-
 from bonus.errors import UserError
+from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker
-from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.broker_address import BrokerAddress
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.identities import DISPLAY
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.restore.errors import RestoreError
 from meters.wire import topics
 
@@ -39,7 +39,7 @@ async def probe_services(floor: Floor) -> set[str]:
     try:
         async with _broker(floor) as address, _connected(address) as broker:
             for topic in by_topic:
-                await broker.subscribe(topic, qos=1)
+                await broker.subscribe(topic)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HEARD_WITHIN_S):
                     while True:
@@ -47,8 +47,8 @@ async def probe_services(floor: Floor) -> set[str]:
                             # The broker can have retained a heartbeat of a service that no longer
                             # runs.
                             if not message.retain:
-                                found.add(by_topic[message.topic.value])
-    except (aiomqtt.MqttError, TimeoutError, UserError) as error:
+                                found.add(by_topic[message.topic])
+    except (BrokerError, TimeoutError, UserError) as error:
         raise RestoreError(
             f"the broker cannot be asked whether a service runs: {error}. If you know that every"
             f" service is stopped, add {_STOPPED}."
@@ -61,17 +61,14 @@ async def _broker(floor: Floor) -> AsyncIterator[BrokerAddress]:
     service = floor.service
     if service.broker == "embedded":
         async with embedded_broker(Path(service.data)) as url:
-            yield parse_broker_url(url)
+            yield embedded_address(url)
     else:
         yield broker_address(service, DISPLAY)
 
 
 @asynccontextmanager
 async def _connected(address: BrokerAddress) -> AsyncIterator[BrokerConnection]:
-    connection = BrokerConnection(address, "pitlink-restore")
-    async with asyncio.timeout(_CONNECTED_WITHIN_S):
-        await connection.__aenter__()
-    try:
+    async with contextlib.AsyncExitStack() as stack:
+        async with asyncio.timeout(_CONNECTED_WITHIN_S):
+            connection = await stack.enter_async_context(connect_broker(address, "pitlink-restore"))
         yield connection
-    finally:
-        await connection.__aexit__(None, None, None)

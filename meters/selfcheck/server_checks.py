@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
-import aiomqtt
-
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
@@ -18,7 +16,8 @@ from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.identities import CHECK
 from meters.mqtt.client_name import refusals
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import USERS_TAG
@@ -139,7 +138,7 @@ async def broker_check(floor: Floor) -> Check:
         return Check("broker", holds=False, seen=str(error))
     address_text = f"{address.host}:{address.port}"
     try:
-        async with asyncio.timeout(WITHIN_S), BrokerConnection(address, "pitlink-check") as broker:
+        async with asyncio.timeout(WITHIN_S), connect_broker(address, "pitlink-check") as broker:
             # This client has the key bundle and the user name of `pitlink check`, so it has no
             # rights at all.
             ours = address.files is not None and address.username in {None, CHECK.username}
@@ -150,7 +149,7 @@ async def broker_check(floor: Floor) -> Check:
         return Check(
             "broker", holds=False, seen=f"{address_text}: no answer within {WITHIN_S:.0f} s"
         )
-    except aiomqtt.MqttError as error:
+    except BrokerError as error:
         return Check("broker", holds=False, seen=f"{address_text}: {error}")
 
 
@@ -162,8 +161,8 @@ async def _hears_itself(broker: BrokerConnection) -> bool:
     try:
         async with asyncio.timeout(_HEARD_WITHIN_S):
             await broker.subscribe(_FORBIDDEN)
-            await broker.publish(_FORBIDDEN)
+            await broker.publish(_FORBIDDEN, b"")
             await broker.batch(1)
-    except (TimeoutError, aiomqtt.MqttError):
+    except (TimeoutError, BrokerError):
         return False
     return True

@@ -20,10 +20,13 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 class Post(Protocol):
     """Function that publishes a message. If no broker is connected, it does nothing."""
 
-    def __call__(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def __call__(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> bool:
         """Publish a message without waiting; return True if a broker is connected.
 
-        With `retain`, the broker keeps the message and sends it to later subscribers.
+        With `retain`, the broker keeps the message and sends it to later subscribers. After
+        `expires_s` seconds, the broker deletes the message.
         """
         ...
 
@@ -31,6 +34,10 @@ class Post(Protocol):
 _REPEAT_EVERY_BEATS: Final = 10
 """Number of heartbeats after which the meter messages are sent again. If an old message reaches the
 broker after a newer one, the broker keeps the old value until the newer one is sent again."""
+
+_BEAT_EXPIRES_S: Final = 3
+"""Seconds after which the broker deletes a heartbeat, because readers do not trust an older one. A
+heartbeat that says that the link is inoperable remains: it is true until the next one."""
 
 _STOPPED: Final = "the service was stopped"
 
@@ -198,7 +205,8 @@ class Announcer:
             return
         payload = msgspec.json.encode(beat)
         self.others.note_own(payload)
-        self._post(topics.controller(self._link), payload, retain=True)
+        expires_s = None if problem else _BEAT_EXPIRES_S
+        self._post(topics.controller(self._link), payload, retain=True, expires_s=expires_s)
         if self._beat % _REPEAT_EVERY_BEATS == 0:
             for meter, last in self._last.items():
                 announced = self.topics.ours(meter)

@@ -11,8 +11,9 @@ from typing import Any, Final
 import structlog
 
 from bonus.errors import UserError
+from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker
-from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.broker_address import BrokerAddress
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.worker_bundle import own_identity
@@ -41,6 +42,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
         broker = await _broker_of(floor, stack)
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
+        tune_collection()
         structlog.contextvars.bind_contextvars(service=service.identifier)
         settings = ServerSettings.of(floor.service)
         log.info(
@@ -69,7 +71,7 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
     service = floor.service
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
-        return lambda: parse_broker_url(url)
+        return lambda: embedded_address(url)
     party = stack.enter_context(own_identity(service))
     broker_address(service, party)
     return lambda: broker_address(service, party)
@@ -106,7 +108,9 @@ def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
     Each message creates many short-lived objects, and none of these is in a cycle. With the default
-    thresholds, the collector used a sixth of the service's time.
+    thresholds, the collector used a sixth of the service's time. The objects of the floor live as
+    long as the process. For a floor of 20,000 tables, one look at all of them stopped the service
+    for a quarter of a second.
     """
     gc.collect()
     gc.freeze()

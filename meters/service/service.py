@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-import aiomqtt
 import structlog
 from redis.exceptions import RedisError
 
@@ -36,7 +36,8 @@ from meters.links.links import Links
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.redis_client.credentials import session_secret
@@ -67,7 +68,8 @@ _LEFT_WITHIN_S: Final = 2.0
 _ANSWERED_WITHIN_S: Final = 3.0
 _FLUSHED_WITHIN_S: Final = 1.0
 
-Connect = Callable[[BrokerAddress, str, Arrivals], BrokerConnection]
+Connect = Callable[[BrokerAddress, str, Arrivals], AbstractAsyncContextManager[BrokerConnection]]
+"""Function that connects to the broker, such as `connect_broker`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class MeterService:
         floor: Floor,
         redis: AnyRedis,
         options: ServeOptions,
-        connect: Connect = BrokerConnection,
+        connect: Connect = connect_broker,
     ) -> None:
         self._floor = floor
         self._redis = redis
@@ -297,13 +299,13 @@ class MeterService:
             address = broker()
             await self._client_name.wait_until_free(address)
             async with self._connect(address, self.identifier, arrived) as connection:
-                await connection.subscribe(topics.EVERY_TABLE_STATUS, qos=1)
+                await connection.subscribe(topics.EVERY_TABLE_STATUS)
                 for link in self._links.values():
                     link.announcer.publish_all_again()
-                await connection.subscribe([(topic, 1) for topic in (*self._beats, *self._meters)])
+                await connection.subscribe(*self._beats, *self._meters)
                 self._connection, self._arrived = connection, arrived
                 self._metrics.running.show_broker(connected=True)
-                log.info("broker connected")
+                log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
                     link.announcer.others.listen_first()
                     link.meters_changed()
@@ -320,7 +322,7 @@ class MeterService:
                 finally:
                     following.cancel()
                     holding.cancel()
-        except (aiomqtt.MqttError, UserError) as error:
+        except (BrokerError, UserError) as error:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
@@ -380,11 +382,11 @@ class MeterService:
             )
         )
 
-    def _sort(self, batch: Sequence[aiomqtt.Message]) -> dict[str, list[Arrival]]:
+    def _sort(self, batch: Sequence[Message]) -> dict[str, list[Arrival]]:
         """Return the table events of a batch, grouped by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
-            topic, payload = message.topic.value, message.payload
+            topic, payload = message.topic, message.payload
             known = self._by_topic.get(topic)
             if known is None:
                 self._handle_other(topic, payload)
@@ -398,13 +400,13 @@ class MeterService:
             return topic
         return ""
 
-    def _hear_aside(self, message: aiomqtt.Message) -> bool:
+    def _hear_aside(self, message: Message) -> bool:
         """Process a heartbeat or a meter value now; return False for other messages.
 
         The message can be from this service or another one. Such messages do not wait in the queues
         of table events.
         """
-        topic = message.topic.value
+        topic = message.topic
         if (link := self._beats.get(topic)) is not None:
             link.hear_beat(message.payload, retained=message.retain)
         elif (link := self._meters.get(topic)) is not None:
@@ -477,10 +479,12 @@ class MeterService:
         if self._connection is not None:
             self._connection.reply(topics.table_in(*address), payload)
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def _post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> bool:
         connection = self._connection
         if connection is not None:
-            connection.post(topic, payload, retain=retain)
+            connection.post(topic, payload, retain=retain, expires_s=expires_s)
         return connection is not None
 
     def _publish_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:

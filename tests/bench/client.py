@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from meters.embedded.broker import LOOPBACK
-from meters.mqtt.packets import PACKET_IDS, publish_packet
 from tests.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
+from tests.mqtt_packets import PACKET_IDS, publish_packet
 
 Deliver = Callable[[Sequence[tuple[bytes, bytes]]], None]
 """Callback that receives the topics and payloads of one read of the socket."""

@@ -8,7 +8,7 @@ on a message, and the codecs on PyPI either support only MQTT 5 or are no longer
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.mqtt.packets import remaining_length, text
+from tests.mqtt_packets import remaining_length, text
 
 _CONNECT: Final = 0x10
 _CONNACK: Final = 2

@@ -13,11 +13,11 @@ from typing import Final
 from redis.asyncio import Redis
 
 from meters.embedded.broker import LOOPBACK
-from meters.mqtt.packets import text
 from meters.wire.topics import EVERY_TABLE_OUT
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
 from tests.bench.traffic import NoAnswerError, Table, publish_wagers
+from tests.mqtt_packets import text
 
 _STREAM: Final = "events"
 _COMMAND: Final = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from meters.mqtt.packets import publish_packet, text
 from tests.bench.packets import PacketError, PacketReader, connect_packet, subscribe_packet
+from tests.mqtt_packets import publish_packet, text
 
 CONNACK = b"\x20\x02\x00\x00"
 SUBACK = b"\x90\x03\x00\x01\x01"

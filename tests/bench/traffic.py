@@ -7,13 +7,13 @@ from typing import Final
 
 import msgspec
 
-from meters.mqtt.packets import text
 from meters.wire import topics
 from tests.bench.books import Tally
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
 from tests.bench.floor import LINKS, table_address
 from tests.bench.packets import PacketError
+from tests.mqtt_packets import text
 
 _REPEAT_S: Final = (2.0, 16.0)
 """Waiting time without any answer after which unanswered events are sent again. It doubles up to

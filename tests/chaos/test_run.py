@@ -4,11 +4,11 @@ from itertools import islice, pairwise
 
 import pytest
 
-from meters.mqtt.packets import publish_packet, text
 from tests.chaos.copies import Copier
 from tests.chaos.plan import CENTRAL, WIRE, Blow, blows
 from tests.chaos.report import Memory, grown
 from tests.chaos.run import Options, run_chaos
+from tests.mqtt_packets import publish_packet, text
 
 TABLES = tuple(f"C-{number}" for number in range(1, 21))
 SECONDS = 60.0

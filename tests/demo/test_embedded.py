@@ -18,9 +18,12 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from bonus.errors import UserError
+from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker, embedded_redis
 from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.broker_address import BROKER_URL_FILE
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import Message
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require
 
 
@@ -207,6 +210,29 @@ async def test_broker_carries_retained_values_wills_and_qos_1(parts: str, tmp_pa
             await dying.__aexit__(None, None, None)
     assert not (tmp_path / BROKER_URL_FILE).exists()
     assert not has_supervisor(tmp_path / "broker")
+
+
+@pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
+async def test_a_service_uses_the_newest_mqtt_that_the_broker_supports(
+    parts: str, tmp_path: Path
+) -> None:
+    async with (
+        asyncio.timeout(LONG_S),
+        embedded_broker(tmp_path) as url,
+        connect_broker(embedded_address(url), "one") as one,
+        connect_broker(embedded_address(url), "two") as two,
+    ):
+        assert one.mqtt == ("5" if parts == "on PATH" else "3.1.1")
+        await two.subscribe("a/+", "b")
+        one.post("a/kept", b"1", retain=True, expires_s=3)
+        assert await two.batch(9) == [Message("a/kept", b"1", retain=False)]
+        one.reply("b", b"2")
+        assert await two.batch(9) == [Message("b", b"2", retain=False)]
+        await two.unsubscribe("b")
+        await one.publish("b", b"3")
+        await one.publish("a/other", b"4")
+        assert await two.batch(9) == [Message("a/other", b"4", retain=False)]
+        await eventually_async(lambda: one.unsent_bytes == 0)
 
 
 async def test_broker_takes_its_port_again(tmp_path: Path) -> None:

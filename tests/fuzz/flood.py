@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Final
 
-from meters.mqtt.packets import text
 from tests.bench.client import LoadClient
 from tests.fuzz.flooder import KINDS
 from tests.mqtt.events import encode, void, wagers
 from tests.mqtt.stand import Stand
+from tests.mqtt_packets import text
 from tests.waiting import dies_with_us, eventually
 
 OTHERS: Final = 19

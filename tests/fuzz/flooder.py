@@ -9,10 +9,10 @@ import sys
 from random import Random
 from typing import Final
 
-from meters.mqtt.packets import text
 from tests.bench.client import LoadClient
 from tests.fuzz.junk import mutated
 from tests.fuzz.service_targets import EVENTS
+from tests.mqtt_packets import text
 
 KINDS: Final = ("repeats", "junk", "oversized")
 _STEP_S: Final = 0.01

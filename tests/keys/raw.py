@@ -4,7 +4,7 @@ import socket
 import ssl
 from typing import Final
 
-from meters.mqtt.packets import remaining_length, text
+from tests.mqtt_packets import remaining_length, text
 
 WITHIN_S: Final = 30.0
 _LET_IN: Final = b"\x20\x02\x00\x00"

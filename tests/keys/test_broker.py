@@ -7,6 +7,7 @@ a user with access to everything has received.
 import asyncio
 import shutil
 import ssl
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,8 @@ from meters.floor.floor_file import read_floor
 from meters.floor.identities import CHECK, DISPLAY, Identity, service_identity, table_identity
 from meters.keys.authority import Authority
 from meters.mqtt import incoming
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerError
 from meters.selfcheck.server_checks import broker_check
 from tests.keys.clients import (
     Ears,
@@ -192,10 +194,10 @@ async def test_a_burst_over_tls_arrives_whole(
     to_all = [f"{number:06}".encode() * 100 for number in range(3_000)]
     service = Service(broker=broker.url, keys=str(keys))
     async with (
-        BrokerConnection(broker_address(service, SERVICE), "one") as speaking,
-        BrokerConnection(broker_address(service, DISPLAY), "two") as hearing,
+        connect_broker(broker_address(service, SERVICE), "one") as speaking,
+        connect_broker(broker_address(service, DISPLAY), "two") as hearing,
     ):
-        await hearing.subscribe(f"{ROOT}/+/jackpot", qos=1)
+        await hearing.subscribe(f"{ROOT}/+/jackpot")
         for payload in to_all:
             speaking.post(f"{ROOT}/main/jackpot", payload)
         heard: list[object] = []
@@ -203,6 +205,17 @@ async def test_a_burst_over_tls_arrives_whole(
             while len(heard) < len(to_all):
                 heard += [message.payload for message in await hearing.batch(200)]
         assert heard == to_all
+
+
+async def test_a_service_that_is_refused_learns_why(broker: SecuredMosquitto, keys: Path) -> None:
+    """A password that is wrong, and a broker that the service does not trust."""
+    service = Service(broker=broker.password_url, keys=str(keys))
+    right = broker_address(service, DISPLAY)
+    wrong = replace(right, username=DISPLAY.username, password="wrong")  # noqa: S106  (made up)
+    with pytest.raises(BrokerError, match=r"refused the connection: (not authorized|wrong)"):
+        await connect_broker(wrong, "one").__aenter__()
+    with pytest.raises(BrokerError, match="certificate verify failed"):
+        await connect_broker(replace(right, files=None), "one").__aenter__()
 
 
 @pytest.mark.duty("D20")

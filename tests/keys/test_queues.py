@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +15,13 @@ from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.identities import DISPLAY, Identity, service_identity, table_identity
 from meters.mqtt import incoming
+from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
-from meters.mqtt.packets import remaining_length, text
+from meters.mqtt.mqtt5_connection import Mqtt5Connection
 from meters.service.stopping import stays_true
 from tests.keys.clients import WITHIN_S, believing, observing
 from tests.keys.servers import SecuredMosquitto
+from tests.mqtt_packets import remaining_length, text
 
 pytestmark = pytest.mark.duty("D20")
 
@@ -55,9 +58,11 @@ def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Cli
     )  # fmt: skip
 
 
-def speaking(broker: SecuredMosquitto, keys: Path, party: Identity) -> BrokerConnection:
+def speaking(
+    broker: SecuredMosquitto, keys: Path, party: Identity
+) -> AbstractAsyncContextManager[BrokerConnection]:
     service = Service(broker=broker.url, keys=str(keys))
-    return BrokerConnection(broker_address(service, party), party.username)
+    return connect_broker(broker_address(service, party), party.username)
 
 
 async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
@@ -69,7 +74,7 @@ async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
             service.post(f"{ROOT}/main/jackpot", f"{number:06}".encode().ljust(BYTES))
             if number % 100 == 0:
                 await stays_true(lambda: not service.unsent_bytes, within_s=WITHIN_S)
-        await service.publish(f"{ROOT}/main/jackpot", b"the last", qos=1, timeout=WITHIN_S)
+        await service.publish(f"{ROOT}/main/jackpot", b"the last")
         await observer.since()
 
 
@@ -122,7 +127,7 @@ async def test_a_table_that_comes_back_is_given_every_reply(
     async with speaking(own_broker, keys, SERVICE) as service:
         for reply in replies:
             service.post(into, reply)
-        await service.publish(into, b"the last", qos=1, timeout=WITHIN_S)
+        await service.publish(into, b"the last")
     heard: list[object] = []
     async with asyncio.timeout(WITHIN_S), client(own_broker, keys, A1) as table:
         async for message in table.messages:
@@ -142,14 +147,14 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
         speaking(own_broker, keys, SERVICE) as service,
         speaking(own_broker, keys, A1) as table,
     ):
-        await service.subscribe(f"$share/group/{ROOT}/+/table/+/out", qos=1)
-        inner = service._client.socket()
-        assert inner is not None
-        asyncio.get_running_loop().remove_reader(inner.fileno())
+        await service.subscribe(f"$share/group/{ROOT}/+/table/+/out")
+        assert isinstance(service, Mqtt5Connection)
+        transport = service._stream._transports[-1]
+        transport.pause_reading()
         for event in events:
             table.post(f"{ROOT}/main/table/A-1/out", event)
-        await table.publish(f"{ROOT}/main/table/A-1/out", b"the last", qos=1, timeout=WITHIN_S)
-        asyncio.get_running_loop().add_reader(inner.fileno(), service._client.loop_read)
+        await table.publish(f"{ROOT}/main/table/A-1/out", b"the last")
+        transport.resume_reading()
         heard: list[object] = []
         async with asyncio.timeout(WITHIN_S):
             while b"the last" not in heard:
@@ -169,8 +174,6 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
     happens.
     """
     out = f"{ROOT}/main/table/A-1/out"
-    body = text(out) + b"flood".ljust(100)
-    unacknowledged = b"\x30" + remaining_length(len(body)) + body
     async with speaking(own_broker, keys, A1) as table:
         async with client(own_broker, keys, SERVICE) as service:
             await service.subscribe(f"$share/group/{ROOT}/+/table/+/out", qos=1)
@@ -178,29 +181,25 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
             assert inner is not None
             asyncio.get_running_loop().remove_reader(inner.fileno())
             for number in range(FLOOD):
-                if qos == 1:
-                    table.post(out, b"flood".ljust(100))
-                else:
-                    assert table._socket is not None
-                    assert table._socket.push(unacknowledged)
+                (table.post if qos == 1 else table.reply)(out, b"flood".ljust(100))
                 if number % 1_000 == 0:
                     await stays_true(lambda: not table.unsent_bytes, within_s=WITHIN_S)
             for _ in range(10):
-                await table.publish(out, b"an event", qos=1, timeout=WITHIN_S)
+                await table.publish(out, b"an event")
             asyncio.get_running_loop().add_reader(inner.fileno(), service._client.loop_read)
 
             async def speak_on() -> None:
                 while True:
-                    await table.publish(out, b"again", qos=1, timeout=WITHIN_S)
+                    await table.publish(out, b"again")
 
             speaking_on = asyncio.create_task(speak_on())
             await _hear(service, b"again")
             speaking_on.cancel()
             await asyncio.wait({speaking_on})
-            await table.publish(out, b"the last", qos=1, timeout=WITHIN_S)
+            await table.publish(out, b"the last")
             await _hear(service, b"the last")
         async with client(own_broker, keys, SERVICE) as service:
-            await table.publish(out, b"the next", qos=1, timeout=WITHIN_S)
+            await table.publish(out, b"the next")
             assert await _hear(service, b"the next") == [b"the next"]
 
 

@@ -29,13 +29,13 @@ from meters.floor.identities import (
     service_identity,
     table_identity,
 )
-from meters.mqtt.packets import remaining_length, text
 from tests.keys.clients import believing, by_certificate
 from tests.keys.floor import write_floor
 from tests.keys.machines import Floor, running
 from tests.keys.raw import is_let_in
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.events import encode, void, wagers
+from tests.mqtt_packets import remaining_length, text
 from tests.servers import RedisServer, run_pitlink
 
 pytestmark = pytest.mark.duty("D20")

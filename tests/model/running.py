@@ -42,7 +42,9 @@ class Running:
             ring=lambda: None,
         )
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def _post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> bool:
         self.posted.append((topic, payload, retain))
         return True
 

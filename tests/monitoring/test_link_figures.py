@@ -190,6 +190,6 @@ async def test_a_turn_reports_how_long_its_first_message_waited() -> None:
     clock_s = iter((10.0, 11.0, 14.0))
     arrivals._clock_s = lambda: next(clock_s)
     for topic in ("one", "two"):
-        arrivals.put_nowait(message(topic))
-    arrivals.turn(arrivals.get_nowait(), 9)
+        arrivals.put(message(topic))
+    arrivals.turn(9)
     assert waits == [4.0]

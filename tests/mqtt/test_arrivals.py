@@ -1,22 +1,21 @@
 """Messages that arrive from the broker: each topic in turn, and all of it limited."""
 
 import asyncio
-import socket
 
-import aiomqtt
+import pytest
 
 from meters.logs.throttled import ThrottledLog
-from meters.mqtt.buffered_socket import BufferedSocket
+from meters.mqtt.connection import BrokerError, Message
 from meters.mqtt.incoming import HELD_OFF_S, WAITING_MAX, Arrivals
 from tests.waiting import eventually_async
 
 
-def message(topic: str, payload: bytes = b"{}") -> aiomqtt.Message:
-    return aiomqtt.Message(topic, payload, 1, retain=False, mid=1, properties=None)
+def message(topic: str, payload: bytes = b"{}") -> Message:
+    return Message(topic, payload, retain=False)
 
 
-def contents(batch: list[aiomqtt.Message]) -> list[tuple[str, bytes]]:
-    return [(one.topic.value, one.payload) for one in batch]
+def contents(batch: list[Message]) -> list[tuple[str, bytes]]:
+    return [(one.topic, one.payload) for one in batch]
 
 
 class Queue:
@@ -31,10 +30,10 @@ class Queue:
     def arrive(self, topics: str, times: int = 1) -> None:
         for number in range(times):
             for topic in topics:
-                self.arrived.put_nowait(message(topic, b"%d" % number))
+                self.arrived.put(message(topic, b"%d" % number))
 
     async def batch(self, size_max: int = 99) -> list[tuple[str, bytes]]:
-        return contents(self.arrived.turn(await self.arrived.get(), size_max))
+        return contents(await self.arrived.batch(size_max))
 
 
 async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
@@ -49,21 +48,11 @@ async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:
     assert queue.dropped == []
 
 
-async def test_a_copy_may_come_in_the_batch_of_the_first() -> None:
-    """A message that arrives after a batch has begun joins it, behind those that waited."""
-    queue = Queue()
-    queue.arrive("a", 2)
-    first = await queue.arrived.get()
-    queue.arrive("b")
-    assert contents(queue.arrived.turn(first, 99)) == [("a", b"0"), ("a", b"1")]
-    assert await queue.batch() == [("b", b"0")]
-
-
 async def test_a_flood_is_let_go_and_the_others_wait_as_before() -> None:
     queue = Queue()
     queue.arrive("a", 10_000)
     queue.arrive("b")
-    assert queue.arrived.qsize() == WAITING_MAX + 1
+    assert len(queue.arrived) == WAITING_MAX + 1
     assert queue.dropped == ["a"] * (10_000 - WAITING_MAX)
     assert await queue.batch() == [("a", b"0"), ("b", b"0")]
 
@@ -83,41 +72,21 @@ async def test_a_topic_that_overflowed_is_held_off_and_taken_again() -> None:
 async def test_strangers_wait_as_one() -> None:
     queue = Queue()
     for number in range(100):
-        queue.arrived.put_nowait(message(f"stranger/{number}"))
+        queue.arrived.put(message(f"stranger/{number}"))
     queue.arrive("a")
     assert [topic for topic, _ in await queue.batch()] == ["stranger/0", "a"]
-    assert queue.arrived.qsize() == WAITING_MAX - 1
+    assert len(queue.arrived) == WAITING_MAX - 1
 
 
 async def test_what_waits_is_bounded_in_bytes() -> None:
     queue = Queue()
     large = bytes(16_000_000)
     for topic in "abcdefgh":
-        queue.arrived.put_nowait(message(topic, large))
+        queue.arrived.put(message(topic, large))
     assert queue.dropped == list("efgh")
     await queue.batch()
-    queue.arrived.put_nowait(message("i", large))
-    assert queue.arrived.qsize() == 1
-
-
-async def test_a_socket_that_never_runs_dry_leaves_the_loop_its_turns() -> None:
-    """Paho reads as long as there is data. A flood must not keep the loop reading."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.settimeout(0)
-        theirs.sendall(bytes(100_000))
-        buffered = BufferedSocket(ours)
-        sizes = []
-        for _ in range(8):
-            read = 0
-            try:
-                while data := buffered.recv(10_000):
-                    read += len(data)
-            except BlockingIOError:
-                sizes.append(read)
-            await asyncio.sleep(0)
-        assert sum(sizes) == 100_000
-        assert max(sizes) < 100_000 // 2
+    queue.arrived.put(message("i", large))
+    assert len(queue.arrived) == 1
 
 
 def test_a_warning_is_logged_a_few_times_then_seldom_with_its_number() -> None:
@@ -138,3 +107,16 @@ async def test_queues_wake_who_waits_even_where_a_message_was_let_go() -> None:
     queue.arrive("a", WAITING_MAX + 3)
     await eventually_async(waiting.done)
     assert waiting.result() == [("a", b"0")]
+
+
+async def test_a_lost_connection_ends_the_wait_and_what_waits_is_repeated_by_the_tables() -> None:
+    queue = Queue()
+    waiting = asyncio.create_task(queue.batch())
+    await asyncio.sleep(0)  # it has begun to wait
+    queue.arrived.end(BrokerError("lost"))
+    queue.arrived.end(BrokerError("lost again"))
+    with pytest.raises(BrokerError, match=r"^lost$"):
+        await waiting
+    queue.arrive("a")
+    with pytest.raises(BrokerError, match=r"^lost$"):
+        await queue.batch()

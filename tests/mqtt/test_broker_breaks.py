@@ -10,8 +10,6 @@ import aiomqtt
 import pytest
 
 from controllers.agent.agent import Agent
-from meters.floor.broker_address import BrokerAddress
-from meters.mqtt.connection import BrokerConnection
 from meters.wire.broker_client import BrokerClient
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, running, say, say_all
@@ -88,11 +86,6 @@ async def test_a_quiet_connection_is_kept(relay: Relay, monkeypatch: pytest.Monk
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(4):
                 await anext(client.messages)
-
-
-def worker(relay: Relay) -> BrokerConnection:
-    address = BrokerAddress("127.0.0.1", relay.port, None, None, tls=False)
-    return BrokerConnection(address, "worker")
 
 
 @pytest.mark.parametrize("how", BREAKS)

@@ -2,15 +2,16 @@
 
 import asyncio
 import contextlib
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
-import aiomqtt
 import pytest
 
 from controllers.agent.agent import Agent
 from meters.floor.broker_address import BrokerAddress
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerConnection, BrokerError
 from tests.controllers.floors import link_and_table
 from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running, until_code
 from tests.mqtt.relay import Relay
@@ -21,15 +22,15 @@ WITHIN_S = LONG_S
 NOTICING = replace(SWIFT, keepalive_s=1, call_s=1.0)
 
 
-def connection(port: int) -> BrokerConnection:
+def connection(port: int) -> AbstractAsyncContextManager[BrokerConnection]:
     address = BrokerAddress("127.0.0.1", port, None, None, tls=False)
-    return BrokerConnection(address, "worker", keepalive_s=1)
+    return connect_broker(address, "worker", keepalive_s=1)
 
 
 async def listen_on(relay: Relay) -> None:
     """Receive one message, and then wait for another that the network never carries."""
     async with asyncio.timeout(WITHIN_S), connection(relay.port) as worker:
-        await worker.subscribe("news", qos=1)
+        await worker.subscribe("news")
         worker.post("news", b"1")
         assert [one.payload for one in await worker.batch(9)] == [b"1"]
         relay.stall()
@@ -39,13 +40,13 @@ async def listen_on(relay: Relay) -> None:
 
 async def test_the_service_notices_a_network_that_carries_nothing(mosquitto: Mosquitto) -> None:
     async with Relay(mosquitto.port).running() as relay:
-        with pytest.raises(aiomqtt.MqttError):
+        with pytest.raises(BrokerError):
             await listen_on(relay)
 
 
 async def test_what_a_broker_does_not_take_is_bounded(mosquitto: Mosquitto) -> None:
     async with Relay(mosquitto.port).running() as relay:
-        with contextlib.suppress(aiomqtt.MqttError):
+        with contextlib.suppress(BrokerError):
             async with connection(relay.port) as worker:
                 relay.stall()
                 for _ in range(200):

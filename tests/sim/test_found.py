@@ -40,7 +40,9 @@ class Spoken:
             LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
         )
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def _post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> bool:
         assert retain, topic
         self.posted.append(payload)
         return True

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cache
 from random import Random
 from typing import Any, Final, Self
@@ -10,8 +11,9 @@ from typing import Any, Final, Self
 import aiomqtt
 
 from meters.floor.broker_address import BrokerAddress
-from meters.mqtt.connection import BrokerConnection
+from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.incoming import Arrivals
+from meters.service.service import Connect
 from tests.sim.loop import Process, current_process
 from tests.sim.world import World
 
@@ -43,7 +45,7 @@ class Session:
         self.open = True
         self.silent = False
         self.process: Process | None = current_process()
-        self.arrived: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
+        self.arrived: asyncio.Queue[Message | None] = asyncio.Queue()
 
     def wants(self, topic: str) -> list[str]:
         """Return the groups through which it receives a topic; a plain subscription is ""."""
@@ -81,7 +83,7 @@ class Broker:
         """Accept a connection; an older one with the same name is closed."""
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if not self.up:
-            raise aiomqtt.MqttError("connection refused")
+            raise BrokerError("connection refused")
         for older in self.sessions:
             if older.identifier == session.identifier:
                 self.cut(older)
@@ -142,25 +144,25 @@ class Broker:
                 # A retained message is lost only with its connection: nobody would send it again.
                 self._world.loop.outside(0.0, self.cut, session)
 
-    def copied(self, batch: Sequence[aiomqtt.Message], chance: Random) -> list[aiomqtt.Message]:
+    def copied(self, batch: Sequence[Message], chance: Random) -> list[Message]:
         """Return a batch with copies of some events, all of which arrive together."""
         weather, copies = self._world.weather, []
         for message in batch:
-            if _OUT.fullmatch(message.topic.value) is None:
+            if _OUT.fullmatch(message.topic) is None:
                 continue
             if weather.strikes("copies in a batch"):
                 copies += [message] * chance.randint(1, 2)
-            if message.topic.value in self.altered and weather.strikes("altered in a batch"):
+            if message.topic in self.altered and weather.strikes("altered in a batch"):
                 copies.append(self._altered(message))
         chance.shuffle(copies)
         return [*batch, *copies]
 
-    def _altered(self, message: aiomqtt.Message) -> aiomqtt.Message:
+    def _altered(self, message: Message) -> Message:
         """Return an event with other bytes under the same number."""
-        topic, payload = message.topic.value, message.payload + b" "
+        topic, payload = message.topic, message.payload + b" "
         for listener in self.listeners:
             listener("", topic, payload)
-        return aiomqtt.Message(topic, payload, 1, False, 1, None)  # noqa: FBT003  (the library's)
+        return Message(topic, payload, retain=False)
 
     def _take(self, topic: str, payload: bytes, retain: bool) -> None:  # noqa: FBT001
         if self.up:
@@ -180,11 +182,11 @@ class Broker:
             self._send(self._chance.choice(members), topic, payload, retain=False)
 
     def _send(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
-        message = aiomqtt.Message(topic, payload, 1, retain, 1, None)
+        message = Message(topic, payload, retain)
         for delay_s in self._delays(topic):
             self._world.loop.outside(delay_s, self._hand_over, session, message)
 
-    def _hand_over(self, session: Session, message: aiomqtt.Message) -> None:
+    def _hand_over(self, session: Session, message: Message) -> None:
         if session.open and not session.silent:
             session.arrived.put_nowait(message)
 
@@ -205,34 +207,73 @@ class Broker:
 class _Carried:
     """Base of both kinds of clients: a session with the broker in memory."""
 
-    def __init__(self, world: World, broker: Broker, identifier: str, will: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self, world: World, broker: Broker, identifier: str, will: aiomqtt.Will | None
+    ) -> None:
         self._world = world
         self._broker = broker
         self._chance = world.chance(f"client/{identifier}/{world.events}")
         self._session = Session(identifier, will)
 
-    async def __aenter__(self) -> Self:
-        await self._broker.connect(self._session)
-        return self
-
     async def __aexit__(self, *raised: object) -> None:
         self._broker.cut(self._session, will=False)
 
-    async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
-        """Subscribe to one topic, or to several with their QoS."""
+    async def _subscribe(self, patterns: Sequence[str]) -> None:
+        await self._acknowledged()
+        self._broker.subscribe(self._session, patterns)
+
+    async def _unsubscribe(self, pattern: str) -> None:
+        await self._acknowledged()
+        self._broker.unsubscribe(self._session, pattern)
+
+    async def _acknowledged(self) -> None:
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if not self._session.open:
-            raise aiomqtt.MqttError("disconnected")
-        filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
-        self._broker.subscribe(self._session, filters)
+            raise BrokerError("disconnected")
+
+    async def _publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        if not self._session.open:
+            raise BrokerError("not connected")
+        self._broker.publish(self._session, topic, payload, retain=retain)
+        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
+        if self._world.weather.strikes("publish fails"):
+            raise BrokerError("no acknowledgement")
+
+    async def _next(self) -> Message:
+        message = await self._session.arrived.get()
+        if message is None:
+            raise BrokerError("disconnected")
+        return message
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise the broker's errors as those of the agents' MQTT library."""
+    try:
+        yield
+    except BrokerError as error:
+        raise aiomqtt.MqttError(str(error)) from None
+
+
+class _CarriedTable(_Carried):
+    """The methods of the agents' MQTT client that a table's event delivery uses."""
+
+    async def __aenter__(self) -> Self:
+        with _translated():
+            await self._broker.connect(self._session)
+        return self
+
+    async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
+        """Subscribe to one topic, or to several with their QoS."""
+        with _translated():
+            filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
+            await self._subscribe(filters)
         return (qos,)
 
     async def unsubscribe(self, topic: Any, *_: object, **__: object) -> None:  # noqa: ANN401
         """Unsubscribe from one topic."""
-        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
-        if not self._session.open:
-            raise aiomqtt.MqttError("disconnected")
-        self._broker.unsubscribe(self._session, topic)
+        with _translated():
+            await self._unsubscribe(topic)
 
     async def publish(
         self,
@@ -244,18 +285,8 @@ class _Carried:
     ) -> None:
         """Publish and wait for the broker. If that fails, the broker may still have the message."""
         assert isinstance(payload, bytes), qos
-        if not self._session.open:
-            raise aiomqtt.MqttError("not connected")
-        self._broker.publish(self._session, topic, payload, retain=retain)
-        await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
-        if self._world.weather.strikes("publish fails"):
-            raise aiomqtt.MqttError("no acknowledgement")
-
-    async def _next(self) -> aiomqtt.Message:
-        message = await self._session.arrived.get()
-        if message is None:
-            raise aiomqtt.MqttError("disconnected")
-        return message
+        with _translated():
+            await self._publish(topic, payload, retain=retain)
 
     @property
     def messages(self) -> AsyncIterator[aiomqtt.Message]:
@@ -264,41 +295,62 @@ class _Carried:
 
     async def _each(self) -> AsyncIterator[aiomqtt.Message]:
         while True:
-            yield await self._next()
+            with _translated():
+                one = await self._next()
+            yield aiomqtt.Message(one.topic, one.payload, 1, one.retain, 1, None)
 
 
-class TableClient(_Carried, aiomqtt.Client):  # type: ignore[misc]
+class TableClient(_CarriedTable, aiomqtt.Client):  # type: ignore[misc]
     """The MQTT client of a table's event delivery."""
 
 
-class ServiceConnection(_Carried, BrokerConnection):  # type: ignore[misc]
+class ServiceConnection(_Carried):
     """The service's connection; arriving messages are queued as with a real broker."""
+
+    mqtt: Final = "5"
+    unsent_bytes: Final = 0
 
     def __init__(self, world: World, broker: Broker, identifier: str, arrived: Arrivals) -> None:
         super().__init__(world, broker, identifier, None)
         self._waiting = arrived
 
-    async def batch(self, size_max: int) -> list[aiomqtt.Message]:
+    async def __aenter__(self) -> Self:
+        await self._broker.connect(self._session)
+        return self
+
+    async def batch(self, size_max: int) -> list[Message]:
         """Wait for a message; return one of each lane that has any, and copies of some.
 
-        More messages arrive between the first and the others, so an event that was sent twice may
-        be in a batch twice.
+        More messages arrive between the first and the others.
         """
         while self._waiting.empty() or not self._session.arrived.empty():
-            self._waiting.put_nowait(await self._next())
-        first = self._waiting.get_nowait()
+            self._waiting.put(await self._next())
         await asyncio.sleep(self._chance.uniform(*_TAKEN_S))
         while not self._session.arrived.empty():
-            self._waiting.put_nowait(await self._next())
-        return self._broker.copied(self._waiting.turn(first, size_max), self._chance)
+            self._waiting.put(await self._next())
+        return self._broker.copied(self._waiting.turn(size_max), self._chance)
 
-    def post(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    def post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> None:
         """Publish without waiting."""
         self._broker.publish(self._session, topic, payload, retain=retain)
 
     def reply(self, topic: str, payload: bytes) -> None:
         """Publish without waiting; the broker can lose the message, as with QoS 0."""
         self.post(topic, payload)
+
+    async def publish(self, topic: str, payload: bytes) -> None:
+        """Publish and wait for the broker. If that fails, the broker may still have the message."""
+        await self._publish(topic, payload, retain=False)
+
+    async def subscribe(self, *patterns: str) -> None:
+        """Subscribe to topics."""
+        await self._subscribe(patterns)
+
+    async def unsubscribe(self, pattern: str) -> None:
+        """End a subscription."""
+        await self._unsubscribe(pattern)
 
 
 def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
@@ -312,12 +364,12 @@ def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]
     return connect
 
 
-def service_connections(
-    world: World, broker: Broker
-) -> Callable[[BrokerAddress, str, Arrivals], BrokerConnection]:
+def service_connections(world: World, broker: Broker) -> Connect:
     """Return the factory of a service's connections."""
 
-    def connect(_address: BrokerAddress, _identifier: str, arrived: Arrivals) -> BrokerConnection:
+    def connect(
+        _address: BrokerAddress, _identifier: str, arrived: Arrivals
+    ) -> AbstractAsyncContextManager[BrokerConnection]:
         process = current_process()
         return ServiceConnection(world, broker, process.name if process else "", arrived)
 

@@ -30,7 +30,9 @@ class Service:
         self.connected = True
         self.auditing = LogAuditing(register.redis, LogMark(data), self._post, self.shown.append)
 
-    def _post(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def _post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> bool:
         self.connected = not self.connected  # every second time there is no broker
         if not self.connected:
             return False

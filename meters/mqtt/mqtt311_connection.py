@@ -1,0 +1,192 @@
+"""Connection to a broker that supports only MQTT 3.1.1, such as the embedded broker amqtt.
+
+It uses the client of the agents. It is slower than the connection over MQTT 5.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, NamedTuple, Self
+
+import aiomqtt
+import structlog
+
+from meters.floor.broker_address import BrokerAddress
+from meters.logs.throttled import ThrottledLog
+from meters.mqtt.connection import (
+    ANSWER_WITHIN_S,
+    KEEPALIVE_S,
+    UNSENT_BYTES_MAX,
+    BrokerError,
+    Message,
+)
+from meters.mqtt.incoming import Arrivals
+from meters.wire.broker_client import BrokerClient
+
+log = structlog.get_logger()
+
+
+class _Outgoing(NamedTuple):
+    """Message that waits to be sent."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+class Mqtt311Connection:
+    """Connection to a broker over MQTT 3.1.1. It implements `BrokerConnection`.
+
+    Received messages wait in `arrived`. Replies and other messages are sent by two tasks, so that a
+    reply does not wait for the acknowledgement of another message.
+    """
+
+    mqtt: Final = "3.1.1"
+
+    def __init__(
+        self,
+        address: BrokerAddress,
+        identifier: str,
+        arrived: Arrivals,
+        *,
+        keepalive_s: int = KEEPALIVE_S,
+    ) -> None:
+        self._arrived = arrived
+        self._client = BrokerClient(
+            address.host,
+            address.port,
+            username=address.username,
+            password=address.password,
+            tls_context=address.tls_context(),
+            identifier=identifier,
+            keepalive=keepalive_s,
+            timeout=ANSWER_WITHIN_S,
+            # Replies are small and tables wait for them, so they must not wait for
+            # acknowledgements.
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        )
+        self._replies: asyncio.Queue[_Outgoing] = asyncio.Queue()
+        self._posts: asyncio.Queue[_Outgoing] = asyncio.Queue()
+        self._unsent_bytes = 0
+        self._ended: BrokerError | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._unpublished = ThrottledLog()
+
+    async def __aenter__(self) -> Self:
+        """Connect to the broker.
+
+        Raises:
+            BrokerError: the broker cannot be reached, or refuses the connection.
+        """
+        await _translated(self._client.__aenter__())
+        work = (
+            self._receive,
+            partial(self._send, self._replies, 0),
+            partial(self._send, self._posts, 1),
+        )
+        self._tasks = [asyncio.create_task(self._until_lost(each)) for each in work]
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        """Disconnect from the broker."""
+        self._end(BrokerError("the connection was closed"))
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await _translated(self._client.__aexit__(None, None, None))
+
+    @property
+    def unsent_bytes(self) -> int:
+        """The number of bytes that the broker has not accepted yet."""
+        return 0 if self._ended is not None else self._unsent_bytes
+
+    async def batch(self, size_max: int) -> list[Message]:
+        """Wait for a message. Return it, with one waiting message from each other lane.
+
+        Raises:
+            BrokerError: the connection is lost.
+        """
+        return await self._arrived.batch(size_max)
+
+    def post(
+        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
+    ) -> None:
+        """Publish with QoS 1, without waiting. MQTT 3.1.1 has no expiry."""
+        self._put(self._posts, _Outgoing(topic, payload, retain))
+
+    def reply(self, topic: str, payload: bytes) -> None:
+        """Publish the reply to an event with QoS 0, without waiting."""
+        self._put(self._replies, _Outgoing(topic, payload, retain=False))
+
+    async def publish(self, topic: str, payload: bytes) -> None:
+        """Publish with QoS 1, and wait until the broker has the message.
+
+        Raises:
+            BrokerError: the connection is lost.
+        """
+        await _translated(self._client.publish(topic, payload, qos=1))
+
+    async def subscribe(self, *patterns: str) -> None:
+        """Subscribe to topics with QoS 1.
+
+        Raises:
+            BrokerError: the connection is lost.
+        """
+        await _translated(self._client.subscribe([(pattern, 1) for pattern in patterns]))
+
+    async def unsubscribe(self, pattern: str) -> None:
+        """End a subscription.
+
+        Raises:
+            BrokerError: the connection is lost.
+        """
+        await _translated(self._client.unsubscribe(pattern))
+
+    def _put(self, queue: asyncio.Queue[_Outgoing], message: _Outgoing) -> None:
+        if self._unsent_bytes > UNSENT_BYTES_MAX:
+            self._end(BrokerError("the broker takes nothing"))
+        if self._ended is None:
+            self._unsent_bytes += len(message.payload)
+            queue.put_nowait(message)
+        elif (more := self._unpublished.due("")) is not None:
+            log.warning(
+                "not published", topic=message.topic, reason=str(self._ended), kept_back=more
+            )
+
+    async def _receive(self) -> None:
+        async for message in self._client.messages:
+            self._arrived.put(Message(message.topic.value, message.payload, message.retain))
+
+    async def _send(self, queue: asyncio.Queue[_Outgoing], qos: int) -> None:
+        while True:
+            message = await queue.get()
+            await self._client.publish(
+                message.topic, message.payload, qos=qos, retain=message.retain
+            )
+            self._unsent_bytes -= len(message.payload)
+
+    async def _until_lost(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do a task's work. Its failure ends the connection."""
+        try:
+            await work()
+        except (aiomqtt.MqttError, OSError, ValueError) as error:
+            self._end(BrokerError(str(error)))
+
+    def _end(self, error: BrokerError) -> None:
+        if self._ended is None:
+            self._ended = error
+            self._arrived.end(error)
+
+
+async def _translated(call: Awaitable[object]) -> None:
+    """Wait for a call of the MQTT library.
+
+    Raises:
+        BrokerError: the call failed.
+    """
+    try:
+        await call
+    except aiomqtt.MqttError as error:
+        raise BrokerError(str(error)) from None

@@ -1,0 +1,249 @@
+"""Bytes of a connection to a broker, decoded to MQTT 5 packets, and packets encoded to bytes.
+
+The codec is `mqtt5`, which is written in Rust. A piece of data can have a few hundred packets, so
+the time for one packet decides how many events a service can read.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, cast
+
+import mqtt5
+
+from meters.mqtt.connection import UNSENT_BYTES_MAX, BrokerError
+
+PACKET_BYTES_MAX: Final = 16_777_216
+"""Number of bytes of the longest packet that the client accepts. The service answers an event that
+is too long, so this limit is far above the longest event."""
+_PIECE_BYTES: Final = 32_768
+"""Number of bytes read in one turn of the event loop. They contain a few hundred messages, which
+take a few milliseconds to process. Without this limit, a flood would stop all other tasks."""
+_LENGTH_BYTES_MAX: Final = 4
+
+
+class PacketError(BrokerError):
+    """The broker sent something that is not allowed.
+
+    Attributes:
+        code: the reason, as a code of MQTT.
+        head: the first bytes of the packet that cannot be decoded.
+    """
+
+    def __init__(self, text: str, code: mqtt5.DisconnectReasonCode, head: bytes = b"") -> None:
+        super().__init__(text)
+        self.code = code
+        self.head = head
+
+
+class PacketStream(asyncio.BufferedProtocol):
+    """Packets over a TCP or TLS connection.
+
+    Written packets are sent together at the end of the event loop's turn.
+
+    Args:
+        hear: a function that processes a packet. It raises a `PacketError` to end the connection.
+        end: a function that is called once, when the connection has ended.
+
+    Attributes:
+        received_s: the time of the last received byte, by the clock of the event loop.
+        written_s: the time of the last written packet, by the same clock.
+        closed: a future that is done when the connection is closed.
+    """
+
+    def __init__(
+        self, hear: Callable[[mqtt5.Packet], None], end: Callable[[BrokerError], None]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._hear = hear
+        self._end = end
+        self._transports: list[asyncio.Transport] = []
+        self._view = memoryview(bytearray(_PIECE_BYTES))
+        self._filled = 0
+        self._unsent: list[bytes] = []
+        self._unsent_bytes = 0
+        self._flushed_bytes = 0
+        self._flushing: asyncio.Handle | None = None
+        self._ended = False
+        self.closed: asyncio.Future[None] = self._loop.create_future()
+        self.received_s = self.written_s = self._loop.time()
+
+    def use(self, transport: asyncio.Transport) -> None:
+        """Use another transport from now on: the TLS layer above the first one."""
+        self._transports.append(transport)
+
+    @property
+    def unsent_bytes(self) -> int:
+        """The number of bytes that the broker has not accepted yet."""
+        if self._ended:
+            return 0
+        return self._unsent_bytes + self._count_flushed_bytes()
+
+    def _count_flushed_bytes(self) -> int:
+        """Return the number of bytes that wait in the transports."""
+        return sum(transport.get_write_buffer_size() for transport in self._transports)
+
+    def write(self, packet: bytes) -> bool:
+        """Accept a packet for sending, without waiting.
+
+        Return False if the connection has ended, or if it ends now because the broker leaves far
+        too many bytes unread.
+        """
+        if self._ended:
+            return False
+        self._unsent.append(packet)
+        self._unsent_bytes += len(packet)
+        if self._flushing is None:
+            self._flushing = self._loop.call_soon(self._flush)
+        too_many = self._unsent_bytes + self._flushed_bytes > UNSENT_BYTES_MAX
+        if too_many and self.unsent_bytes > UNSENT_BYTES_MAX:  # counted again
+            self.abort(BrokerError("the broker takes nothing"))
+            return False
+        return True
+
+    async def close(self, last: bytes, within_s: float) -> None:
+        """Send the last packet, and close the connection. Abort it after the time limit."""
+        try:
+            if self.write(last):
+                self._flush()
+                self._stop()
+                self._transports[-1].close()
+                await asyncio.wait({self.closed}, timeout=within_s)
+        finally:
+            self.abort(BrokerError("the connection was closed"))
+
+    def abort(self, error: BrokerError) -> None:
+        """End the connection now, because of this error. Unsent bytes are lost."""
+        if not self._ended and isinstance(error, PacketError):
+            # A broker that reads this can write the reason to its log.
+            self._unsent.append(mqtt5.DisconnectPacket(reason_code=error.code).write())
+            self._flush()
+            self._stop()
+            self._transports[-1].close()
+            self._end(error)
+            return
+        if not self._ended:
+            self._stop()
+            self._end(error)
+        for transport in reversed(self._transports):
+            transport.abort()
+
+    def _stop(self) -> None:
+        self._ended = True
+        self._filled = 0
+        self._unsent.clear()
+        self._unsent_bytes = 0
+        if self._flushing is not None:
+            self._flushing.cancel()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Use the first transport."""
+        # The transports of uvloop are no subclasses of asyncio.Transport.
+        self.use(cast("asyncio.Transport", transport))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Report the end of the connection."""
+        if not self.closed.done():
+            self.closed.set_result(None)
+        reason = f": {exc}" if exc is not None else ""
+        self.abort(BrokerError(f"the connection to the broker broke{reason}"))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return the place for the next received bytes, behind the start of a packet."""
+        return self._view[self._filled :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Process the received packets."""
+        if self._ended:
+            return
+        self.received_s = self._loop.time()
+        filled = self._filled + nbytes
+        was_full = filled == len(self._view)
+        try:
+            self._keep(filled, self._decode(filled))
+        except BrokerError as error:
+            self.abort(error)
+        if was_full and not self._ended:
+            # There is probably more data. Otherwise the event loop could read it in the same turn.
+            self._transports[-1].pause_reading()
+            self._loop.call_soon(self._read_on)
+
+    def _decode(self, filled: int) -> int:
+        """Process every complete packet; return the number of processed bytes.
+
+        Raises:
+            PacketError: a packet is not allowed.
+        """
+        view, begin = self._view[:filled], 0
+        while begin < filled and not self._ended:
+            try:
+                packet, size = mqtt5.read(view[begin:])
+            except IndexError:
+                break  # the rest of the packet is still to come
+            except ValueError as error:
+                raise _malformed(view[begin:], error) from None
+            except BaseException as error:
+                # The codec panics at a string that is not UTF-8. Rust's panics are not Exceptions.
+                if type(error).__name__ != "PanicException":
+                    raise
+                raise _malformed(view[begin:], error) from None
+            begin += size
+            self._hear(packet)
+        return begin
+
+    def _keep(self, filled: int, begin: int) -> None:
+        """Keep the start of a packet, and make room for the whole packet.
+
+        Raises:
+            PacketError: the packet is too long.
+        """
+        left = filled - begin
+        self._filled = left
+        room = len(self._view)
+        if left == room:
+            room = _packet_bytes(self._view)
+            if room > PACKET_BYTES_MAX:
+                text = f"the broker sent a packet of {room:,} bytes"
+                raise PacketError(text, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
+        elif not left:
+            room = _PIECE_BYTES
+        if room == len(self._view):
+            if begin:
+                self._view[:left] = self._view[begin:filled]
+            return
+        grown = memoryview(bytearray(room))
+        grown[:left] = self._view[begin:filled]
+        self._view = grown
+
+    def _read_on(self) -> None:
+        if not self._ended and not self._transports[-1].is_closing():
+            self._transports[-1].resume_reading()
+
+    def _flush(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+        if self._unsent:
+            self.written_s = self._loop.time()
+            self._transports[-1].write(b"".join(self._unsent))
+            self._unsent.clear()
+            self._unsent_bytes = 0
+            self._flushed_bytes = self._count_flushed_bytes()
+
+
+def _malformed(packet: memoryview, error: BaseException) -> PacketError:
+    return PacketError(
+        f"the broker sent bytes that are not MQTT 5: {error}",
+        mqtt5.DisconnectReasonCode.MALFORMED_PACKET,
+        bytes(packet[:_LENGTH_BYTES_MAX]),
+    )
+
+
+def _packet_bytes(start: memoryview) -> int:
+    """Return the number of bytes of the packet that starts with these bytes."""
+    length = 0
+    for place in range(_LENGTH_BYTES_MAX):
+        byte = start[1 + place]
+        length |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            break
+    return length + 2 + place

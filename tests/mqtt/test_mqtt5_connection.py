@@ -1,0 +1,393 @@
+"""The service's connection over MQTT 5: with a real broker, and with brokers that are unusual."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import mqtt5
+import pytest
+
+from meters.floor.broker_address import BrokerAddress
+from meters.mqtt import mqtt5_connection
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerError, Message
+from tests.mqtt.relay import BREAKS, Behavior, Relay
+from tests.mqtt.scripted_broker import ACCEPTED, ScriptedBroker, answer_all
+from tests.servers import Mosquitto
+from tests.waiting import LONG_S, eventually_async
+
+Code = mqtt5.ConnAckReasonCode
+
+
+def address(port: int) -> BrokerAddress:
+    return BrokerAddress("127.0.0.1", port, None, None, tls=False)
+
+
+async def test_messages_are_carried_as_the_contract_says(shared_mosquitto: Mosquitto) -> None:
+    at = address(shared_mosquitto.port)
+    async with (
+        asyncio.timeout(LONG_S),
+        connect_broker(at, "carried-1") as one,
+        connect_broker(at, "carried-2") as two,
+    ):
+        assert one.mqtt == "5"
+        one.post("carried/kept", b"1", retain=True)
+        await one.publish("carried/other", b"nobody hears this")
+        await two.subscribe("carried/+", "$share/group/shared/#")
+        assert await two.batch(9) == [Message("carried/kept", b"1", retain=True)]
+        one.post("carried/kept", b"2", retain=True)
+        assert await two.batch(9) == [Message("carried/kept", b"2", retain=False)]
+        one.reply("shared/in", b"3")
+        assert await two.batch(9) == [Message("shared/in", b"3", retain=False)]
+        await two.unsubscribe("carried/+")
+        one.post("carried/kept", b"", retain=True)
+        one.reply("shared/in", b"4")
+        assert await two.batch(9) == [Message("shared/in", b"4", retain=False)]
+
+
+async def test_a_retained_message_expires(shared_mosquitto: Mosquitto) -> None:
+    at = address(shared_mosquitto.port)
+
+    async def kept() -> list[bytes]:
+        async with connect_broker(at, "late") as late:
+            await late.subscribe("expiring/#")
+            await late.publish("expiring/end", b"end")
+            found: list[bytes] = []
+            while b"end" not in found:
+                found += [message.payload for message in await late.batch(9)]
+        return found[:-1]
+
+    async with asyncio.timeout(LONG_S), connect_broker(at, "early") as early:
+        early.post("expiring/beat", b"beat", retain=True, expires_s=3)
+        early.post("expiring/value", b"value", retain=True)
+        await early.publish("expiring/sent", b"")
+        assert sorted(await kept()) == [b"beat", b"value"]
+        while await kept() != [b"value"]:
+            pass  # each look is a new connection
+        early.post("expiring/value", b"", retain=True)
+
+
+async def test_a_killed_broker_is_noticed(mosquitto: Mosquitto) -> None:
+    async with asyncio.timeout(LONG_S), connect_broker(address(mosquitto.port), "one") as one:
+        waiting = asyncio.create_task(one.batch(1))
+        await one.subscribe("a")
+        mosquitto.kill()
+        with pytest.raises(BrokerError):
+            await waiting
+        for call in (one.subscribe("b"), one.unsubscribe("a"), one.publish("c", b"")):
+            with pytest.raises(BrokerError):
+                await call
+        one.post("a", b"")
+        one.reply("a", b"")
+        assert one.unsent_bytes == 0
+
+
+@pytest.mark.parametrize("how", BREAKS)
+async def test_connecting_ends_however_the_broker_breaks(
+    shared_mosquitto: Mosquitto, how: Behavior
+) -> None:
+    async with asyncio.timeout(LONG_S), Relay(shared_mosquitto.port, how).running() as relay:
+        with pytest.raises(BrokerError) as failed:
+            await connect_broker(address(relay.port), "one").__aenter__()
+        assert str(failed.value) != ""
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """Yield a broker that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG_S)
+        yield server
+
+
+async def test_a_canceled_connection_leaves_nothing(silent: socket.socket) -> None:
+    port = silent.getsockname()[1]
+    connecting = asyncio.ensure_future(connect_broker(address(port), "one").__aenter__())
+    end, _ = await asyncio.to_thread(silent.accept)
+    with end:
+        end.settimeout(LONG_S)
+        assert await asyncio.to_thread(end.recv, 1), "it has sent its CONNECT"
+        connecting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await connecting
+        with contextlib.suppress(ConnectionError):
+            while await asyncio.to_thread(end.recv, 1024):
+                pass
+    await eventually_async(lambda: asyncio.all_tasks() == {asyncio.current_task()})
+
+
+async def test_connecting_asks_for_no_session_and_names_its_limits() -> None:
+    async with ScriptedBroker().running() as broker:
+        at = BrokerAddress("127.0.0.1", broker.port, "ann", "secret", tls=False)
+        async with connect_broker(at, "one", keepalive_s=7):
+            pass
+        (asked,) = await broker.until(mqtt5.ConnectPacket)
+        assert (asked.client_id, asked.username, asked.password) == ("one", "ann", b"secret")
+        assert (asked.clean_start, asked.session_expiry_interval, asked.keep_alive) == (True, 0, 7)
+        assert asked.max_packet_size == 16_777_216
+        (last,) = await broker.until(mqtt5.DisconnectPacket)
+        assert last.reason_code.value == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "words"),
+    [
+        (Code.BAD_USER_NAME_OR_PASSWORD, None, "wrong user name or password"),
+        (Code.NOT_AUTHORIZED, None, "not authorized"),
+        (Code.SERVER_BUSY, "come back later", "server busy (come back later)"),
+    ],
+)
+async def test_a_refused_connection_has_a_reason(code: Code, said: str | None, words: str) -> None:
+    refusal = mqtt5.ConnAckPacket(reason_code=code, reason_str=said).write()
+    async with ScriptedBroker(lambda _: refusal).running() as broker:
+        with pytest.raises(BrokerError) as failed:
+            await connect_broker(broker.address, "one").__aenter__()
+    assert str(failed.value) == f"the broker refused the connection: {words}"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        b"\x20\x02\x00\x01",
+        mqtt5.ConnAckPacket(reason_code=Code.UNSUPPORTED_PROTOCOL_VERSION).write(),
+    ],
+    ids=["by a broker of 3.1.1", "by a broker of 5"],
+)
+async def test_a_broker_without_mqtt_5_gets_3_1_1(refusal: bytes) -> None:
+    levels: list[int] = []
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        start = await reader.readexactly(9)
+        levels.append(start[8])
+        writer.write(refusal if start[8] == 5 else b"\x20\x02\x00\x00")
+        if start[8] != 5:
+            await reader.read(1_000)
+            await reader.read(1_000)
+        writer.close()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        async with connect_broker(address(port), "one") as one:
+            assert one.mqtt == "3.1.1"
+    assert levels == [5, 4]
+
+
+async def test_the_reason_for_which_the_broker_ends_a_connection_is_given() -> None:
+    code = mqtt5.DisconnectReasonCode.SESSION_TAKEN_OVER
+    async with (
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        broker.send(mqtt5.DisconnectPacket(reason_code=code).write())
+        with pytest.raises(BrokerError, match="another program has connected with the same name"):
+            await one.batch(1)
+
+
+def refuse_subscriptions(packet: mqtt5.Packet) -> bytes:
+    if isinstance(packet, mqtt5.SubscribePacket):
+        code = mqtt5.SubAckReasonCode.NOT_AUTHORIZED
+        return mqtt5.SubAckPacket(packet.packet_id, [code]).write()
+    return answer_all(packet)
+
+
+async def test_a_refused_subscription_is_an_error_without_the_group_s_name() -> None:
+    async with (
+        ScriptedBroker(refuse_subscriptions).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        with pytest.raises(BrokerError) as failed:
+            await one.subscribe("$share/secret/a/+/out")
+        assert str(failed.value) == "the broker refused the subscription to a/+/out: not authorized"
+        (asked,) = broker.all_of(mqtt5.SubscribePacket)
+        (wanted,) = asked.topic_filters
+        assert (wanted.max_qos.value, wanted.retain_as_published) == (1, False)
+
+
+def refuse_publications(packet: mqtt5.Packet) -> bytes:
+    if isinstance(packet, mqtt5.PublishPacket) and packet.packet_id is not None:
+        code = mqtt5.PubAckReasonCode.NOT_AUTHORIZED
+        return mqtt5.PubAckPacket(packet.packet_id, reason_code=code).write()
+    return answer_all(packet)
+
+
+async def test_a_refused_message_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    async with (
+        ScriptedBroker(refuse_publications).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        one.post("a", b"{}")
+        with pytest.raises(BrokerError, match="not authorized"):
+            await one.publish("b", b"{}")
+    said = capsys.readouterr().out
+    assert "not published" in said
+    assert "not authorized" in said
+
+
+async def test_values_say_what_they_are_and_replies_are_short() -> None:
+    async with (
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        one.post("beat", b"{}", retain=True, expires_s=3)
+        one.reply("in", b"{}")
+        beat, reply = await broker.until(mqtt5.PublishPacket, 2)
+    assert (beat.qos.value, beat.retain, beat.message_expiry_interval) == (1, True, 3)
+    assert beat.content_type == "application/json"
+    assert (reply.qos.value, reply.retain, reply.content_type) == (0, False, None)
+
+
+async def test_no_more_messages_are_in_flight_than_the_broker_accepts() -> None:
+    def answer(packet: mqtt5.Packet) -> bytes:
+        if isinstance(packet, mqtt5.ConnectPacket):
+            return mqtt5.ConnAckPacket(receive_max=2).write()
+        return b"" if isinstance(packet, mqtt5.PublishPacket) else answer_all(packet)
+
+    async with (
+        ScriptedBroker(answer).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        for number in range(5):
+            one.post("a", b"%d" % number)
+        one.reply("a", b"not counted")
+        assert one.unsent_bytes > 0
+        await broker.until(mqtt5.PublishPacket, 3)
+        await one.subscribe("b")  # the broker has read everything before this
+        for place, count in enumerate((3, 4, 5, 6)):
+            sent = await broker.until(mqtt5.PublishPacket, count)
+            assert len(sent) == count
+            ids = [packet.packet_id for packet in sent if packet.packet_id is not None]
+            broker.send(mqtt5.PubAckPacket(ids[place]).write())
+        payloads = [one.payload for one in broker.all_of(mqtt5.PublishPacket) if one.packet_id]
+        assert payloads == [b"0", b"1", b"2", b"3", b"4"]
+
+
+async def test_a_message_too_long_for_the_broker_is_not_sent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def answer(packet: mqtt5.Packet) -> bytes:
+        if isinstance(packet, mqtt5.ConnectPacket):
+            return mqtt5.ConnAckPacket(max_packet_size=100).write()
+        return answer_all(packet)
+
+    async with (
+        ScriptedBroker(answer).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        one.reply("a", bytes(100))
+        with pytest.raises(BrokerError, match="no packet of"):
+            await one.publish("a", bytes(100))
+        await one.publish("a", bytes(10))
+        assert [packet.payload for packet in broker.all_of(mqtt5.PublishPacket)] == [bytes(10)]
+    assert "no packet of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ACCEPTED,
+        mqtt5.PublishPacket("a", b"", qos=mqtt5.QoS.EXACTLY_ONCE, packet_id=1).write(),
+        mqtt5.PubAckPacket(7).write(),
+        mqtt5.PingReqPacket().write(),
+        mqtt5.AuthPacket().write(),
+        b"\x00\x00",
+    ],
+    ids=["CONNACK", "QoS 2", "PUBACK", "PINGREQ", "AUTH", "junk"],
+)
+async def test_a_broker_that_breaks_the_protocol_is_left_and_hears_why(data: bytes) -> None:
+    async with ScriptedBroker().running() as broker:
+        async with connect_broker(broker.address, "one") as one:
+            broker.send(data)
+            with pytest.raises(BrokerError, match="the broker sent"):
+                await one.batch(1)
+        (last,) = await broker.until(mqtt5.DisconnectPacket)
+        assert last.reason_code.value in {0x81, 0x82}
+
+
+async def test_a_message_before_the_answer_ends_the_connection() -> None:
+    early = mqtt5.PublishPacket("a", b"").write() + ACCEPTED
+    async with ScriptedBroker(lambda _: early).running() as broker:
+        with pytest.raises(BrokerError, match="unexpected PUBLISH"):
+            await connect_broker(broker.address, "one").__aenter__()
+
+
+async def test_a_broker_that_accepts_and_ends_the_connection_at_once_is_left() -> None:
+    both = ACCEPTED + mqtt5.DisconnectPacket().write()
+    async with ScriptedBroker(lambda _: both).running() as broker:
+        with pytest.raises(BrokerError, match="normal disconnection"):
+            await connect_broker(broker.address, "one").__aenter__()
+
+
+async def test_the_acknowledgements_of_a_piece_follow_it() -> None:
+    async with (
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        once = mqtt5.QoS.AT_LEAST_ONCE
+        for number in range(1, 4):
+            broker.send(mqtt5.PublishPacket("a", b"", qos=once, packet_id=number).write())
+        assert len(await one.batch(9)) == 1
+        heard = await broker.until(mqtt5.PubAckPacket, 3)
+        assert [packet.packet_id for packet in heard] == [1, 2, 3]
+
+
+async def test_the_answer_to_a_canceled_subscription_is_no_error() -> None:
+    ids: list[int] = []
+
+    def answer(packet: mqtt5.Packet) -> bytes:
+        if isinstance(packet, mqtt5.SubscribePacket) and not ids:
+            ids.append(packet.packet_id)
+            return b""
+        return answer_all(packet)
+
+    async with (
+        ScriptedBroker(answer).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        canceled = asyncio.create_task(one.subscribe("a"))
+        await eventually_async(lambda: bool(ids))
+        canceled.cancel()
+        await asyncio.wait({canceled})
+        granted = mqtt5.SubAckReasonCode.GRANTED_QOS_AT_LEAST_ONCE
+        broker.send(mqtt5.SubAckPacket(ids[0], [granted]).write())
+        await one.subscribe("b")
+
+
+async def test_a_broker_that_hears_nothing_for_long_is_pinged_although_it_speaks() -> None:
+    """A client that only listens must show the broker that it is still there."""
+    async with (
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one", keepalive_s=1) as one,
+    ):
+
+        async def speak() -> None:
+            while True:
+                broker.send(mqtt5.PublishPacket("a", b"").write())
+                await one.batch(1)
+
+        speaking = asyncio.create_task(speak())
+        await broker.until(mqtt5.PingReqPacket)
+        speaking.cancel()
+        await asyncio.wait({speaking})
+
+
+async def test_a_quiet_broker_is_asked_and_a_silent_one_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mqtt5_connection, "ASKED_AFTER_S", 0.2)
+    monkeypatch.setattr(mqtt5_connection, "SILENT_S", 2.5)
+    deaf = False
+
+    def answer(packet: mqtt5.Packet) -> bytes:
+        return b"" if deaf else answer_all(packet)
+
+    async with (
+        asyncio.timeout(LONG_S),
+        ScriptedBroker(answer).running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        await broker.until(mqtt5.PingReqPacket, 8)  # longer than the time after which it is left
+        deaf = True
+        with pytest.raises(BrokerError, match="nothing has arrived"):
+            await one.batch(1)
