@@ -25,13 +25,16 @@ local function has(number)
   local noted = redis.call('XRANGE', LEDGER, number .. '-0', '+', 'COUNT', 1)[1]
   if noted then
     local id, fields = unpack(noted)
-    local name, packed = fields[1], fields[2]
+    local name, packed = unpack(fields)
     local first = tonumber(string.match(id, '^%d+'))
     if name == 'entries' then first = first - #cmsgpack.unpack(packed) + 1 end
     if first <= tonumber(number) then return true end
   end
   local block = redis.call('XRANGE', BLOCKS, number .. '-0', '+', 'COUNT', 1)[1]
-  return block and tonumber(block[2][2]) <= tonumber(number)
+  if not block then return false end
+  local _, fields = unpack(block)
+  local _, first = unpack(fields)
+  return tonumber(first) <= tonumber(number)
 end
 
 if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or not has(ARCHIVED_BY) then
