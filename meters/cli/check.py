@@ -13,7 +13,7 @@ def check(config: ConfigOption) -> None:
 
     The command prints one line for each check. It compares the programs with the digests that the
     wheel recorded. It compares the floor file with the last approved settings, and each ledger with
-    the balances. `pitlink serve` makes the same checks before a link operates.
+    the balances. `pitlink serve` also makes these comparisons before a link operates.
 
     The exit status is 1 if something must be fixed before the floor can operate.
     """

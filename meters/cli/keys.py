@@ -35,7 +35,8 @@ def keys(
         typer.Option(
             metavar="NAME",
             help="A further host name or address of the broker, besides the floor file's and"
-            " localhost. May be given several times.",
+            " localhost. A renewed certificate also keeps its earlier ones. May be given several"
+            " times.",
         ),
     ] = None,
     redis_host: Annotated[

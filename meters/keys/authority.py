@@ -96,17 +96,25 @@ class Authority:
         """Return a new key and certificate for a client. `name` is the user name at the broker."""
         return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
 
-    def issue_server(self, name: str, hosts: Sequence[str], *, calls_others: bool) -> Issued:
+    def issue_server(
+        self,
+        name: str,
+        hosts: Sequence[str],
+        *,
+        calls_others: bool,
+        replaces: x509.Certificate | None = None,
+    ) -> Issued:
         """Return a new key and certificate for a server, for its host names and addresses.
 
         With `calls_others`, the server can also use the certificate as a client of other servers.
-        Redis replicas do this.
+        Redis replicas do this. The certificate also gets all host names and addresses of the
+        certificate that it replaces, because clients may still connect by these names.
         """
-        names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
+        found = dict.fromkeys([*(_general_name(host) for host in hosts), *_names_in(replaces)])
         uses = [ExtendedKeyUsageOID.SERVER_AUTH]
         if calls_others:
             uses.append(ExtendedKeyUsageOID.CLIENT_AUTH)
-        return self._issue(name, uses, names)
+        return self._issue(name, uses, x509.SubjectAlternativeName(found))
 
     def _issue(
         self,
@@ -186,6 +194,16 @@ def _general_name(host: str) -> x509.GeneralName:
     if _HOST.fullmatch(host) is None:
         raise UserError(f"{host!r} is not a host name or an address")
     return x509.DNSName(host)
+
+
+def _names_in(certificate: x509.Certificate | None) -> Iterable[x509.GeneralName]:
+    """Return the host names and addresses for which a certificate was made."""
+    if certificate is None:
+        return ()
+    try:
+        return certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return ()
 
 
 def _pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:

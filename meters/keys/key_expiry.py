@@ -11,6 +11,7 @@ from cryptography import x509
 from bonus.errors import UserError
 from meters.floor.facility import Service
 from meters.floor.identities import (
+    AUTHORITY_FILE,
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
     REDIS_USERS_PASSWORD_FILE,
@@ -21,6 +22,11 @@ from meters.floor.redis_address import hosts_of
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
+_RENEW_ACT: Final = "`pitlink keys --renew` makes another"
+_AUTHORITY_ACT: Final = (
+    "no renewal makes another authority: `pitlink keys --out DIRECTORY` makes all keys in an empty"
+    " directory"
+)
 _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
@@ -63,11 +69,12 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
             continue
         ends.append(until)
         days = (until - now).days
+        act = _AUTHORITY_ACT if path.name == AUTHORITY_FILE else _RENEW_ACT
         if until <= now:
-            seen = f"expired on {until.date()}: `pitlink keys --renew` makes another"
+            seen = f"expired on {until.date()}: {act}"
             found.append(KeyFinding(name, holds=False, seen=seen))
         elif days < WARN_DAYS:
-            seen = f"expires on {until.date()}, in {days} days: `pitlink keys --renew`"
+            seen = f"expires on {until.date()}, in {days} days: {act}"
             found.append(KeyFinding(name, holds=False, seen=seen, warns=True))
     if not found:
         seen = f"{len(certificates)} certificates, the first expires on {min(ends).date()}"

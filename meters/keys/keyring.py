@@ -130,16 +130,18 @@ class Keyring:
         certificate, key = home / f"{party.stem}.crt", home / f"{party.stem}.key"
         exists = certificate.exists() and key.exists()
         act: Act = "kept"
-        if certificate.exists():
-            serial = _certificate(certificate).serial_number
-            renew = renew or serial in self._revoked()
+        before = _certificate(certificate) if certificate.exists() else None
+        if before is not None:
+            renew = renew or before.serial_number in self._revoked()
             if renew:
-                self._revoke(serial)
+                self._revoke(before.serial_number)
         if renew or not exists:
             act = "renewed" if renew and exists else "made"
             signer = self._signing()
             issued = (
-                signer.issue_server(party.username, holder.hosts, calls_others=party is REDIS)
+                signer.issue_server(
+                    party.username, holder.hosts, calls_others=party is REDIS, replaces=before
+                )
                 if holder.hosts
                 else signer.issue_client(party.username)
             )

@@ -337,16 +337,51 @@ def test_hosts_of_the_floor_file_and_of_the_options(tmp_path: Path) -> None:
     config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker.pit:8883")
     floor = read_floor(config)
     Keyring(tmp_path / "keys", floor).fill(holders(floor, 1, ("10.0.0.7",), ()), ())
-    certificate = x509.load_pem_x509_certificate(
-        (tmp_path / "keys" / "broker" / "broker.crt").read_bytes()
+    assert hosts_in(tmp_path / "keys", "broker") == (
+        ["broker.pit", "localhost"],
+        ["10.0.0.7", "127.0.0.1", "::1"],
     )
+
+
+def hosts_in(keys: Path, server: str) -> tuple[list[str], list[str]]:
+    """Return the host names and the addresses in the certificate of a server."""
+    certificate = x509.load_pem_x509_certificate((keys / server / f"{server}.crt").read_bytes())
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert names.get_values_for_type(x509.DNSName) == ["broker.pit", "localhost"]
-    assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == [
-        "10.0.0.7",
-        "127.0.0.1",
-        "::1",
-    ]
+    return (
+        names.get_values_for_type(x509.DNSName),
+        [str(each) for each in names.get_values_for_type(x509.IPAddress)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("server", "option"), [("broker", "--broker-host"), ("redis", "--redis-host")]
+)
+def test_a_renewed_server_keeps_its_hosts_and_gets_those_of_the_run(
+    tmp_path: Path, server: str, option: str
+) -> None:
+    """If the files of a server were deleted, it gets only the hosts of the run."""
+    config = str(write_floor(tmp_path / "floor.toml"))
+    keys = tmp_path / "keys"
+
+    def run(*options: str) -> None:
+        done = run_pitlink("keys", "--config", config, "--out", str(keys), *options)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    run(option, "first.pit", option, "10.0.0.7")
+    first = (keys / server / f"{server}.crt").read_bytes()
+    run("--renew", "all", option, "second.pit", option, "10.0.0.7", option, "fd00:0::9")
+    assert (keys / server / f"{server}.crt").read_bytes() != first
+    names, addresses = hosts_in(keys, server)
+    assert sorted(names) == ["first.pit", "localhost", "second.pit"]
+    assert sorted(addresses) == ["10.0.0.7", "127.0.0.1", "::1", "fd00::9"]
+    run("--renew", server)
+    assert [sorted(each) for each in hosts_in(keys, server)] == [sorted(names), sorted(addresses)]
+    run(option, "third.pit")
+    assert "third.pit" not in hosts_in(keys, server)[0], "a kept certificate does not change"
+    for ending in ("crt", "key"):
+        (keys / server / f"{server}.{ending}").unlink()
+    run(option, "second.pit")
+    assert hosts_in(keys, server) == (["second.pit", "localhost"], ["127.0.0.1", "::1"])
 
 
 @pytest.mark.parametrize(
@@ -371,6 +406,24 @@ def test_expiry_is_reported_in_time(
     assert {(one.holds, one.warns) for one in found} == {(holds, warns)}
     assert all(said in one.seen for one in found)
     assert len(found) == (1 if holds else 9)
+
+
+def test_the_finding_about_an_authority_does_not_say_that_a_renewal_helps(
+    tmp_path: Path, floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No renewal makes another authority, so every copy of its certificate says what does."""
+    made = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=10)
+    monkeypatch.setattr(authority, "_now", lambda: made)
+    monkeypatch.setattr(authority, "AUTHORITY_DAYS", 30)
+    keys = tmp_path / "keys"
+    fill(keys, floor)
+    before = (keys / "authority" / "ca.crt").read_bytes()
+    fill(keys, floor, *(holder.party.username for holder in holders(floor, 1, (), ())))
+    assert (keys / "authority" / "ca.crt").read_bytes() == before
+    found = check_keys(keys)
+    assert {one.what.rpartition("/")[2] for one in found} == {"ca.crt"}
+    assert all("`pitlink keys --out DIRECTORY`" in one.seen for one in found)
+    assert not any("--renew" in one.seen for one in found)
 
 
 def test_an_open_secret_is_reported(mine: Path) -> None:
