@@ -20,6 +20,7 @@ from bonus.errors import UserError
 from meters.cli.report import report
 from meters.redis_client.link_keys import LinkKeys
 from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
+from tests.deploy.tree import DOCS
 from tests.floor_text import section_text
 from tests.model.pit import FLOOR, STRICT
 from tests.processes import run_pitlink
@@ -124,6 +125,24 @@ async def test_jackpots_as_csv_and_json(floor_file: Path) -> None:
     assert [row["state"] for row in printed["rows"]] == ["paid", "rejected"]
     assert printed["rows"][1]["rejected_by"] == "=Flo"
     assert (printed["holds"], printed["problems"]) == (True, [])
+
+
+async def test_the_document_shows_json_with_the_fields_of_the_real_output(floor_file: Path) -> None:
+    printed = json.loads((await _report(floor_file, "day", "2026-01-20", "--json")).stdout)
+    text = (DOCS / "reference" / "reports.md").read_text()
+    (shown,) = map(json.loads, re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
+    assert list(shown) == list(printed)
+    (row,) = shown["rows"]
+    (real,) = (
+        each
+        for each in printed["rows"]
+        if all(each[name] == row[name] for name in ("meter", "table", "figure"))
+    )
+    assert list(row) == list(real)
+    assert [type(cell) for cell in row.values()] == [type(cell) for cell in real.values()]
+    assert shown["facts"].keys() <= printed["facts"].keys()
+    (facts,) = shown["links"].values()
+    assert facts.keys() <= next(iter(printed["links"].values())).keys()
 
 
 @pytest.mark.duty("D4")
