@@ -18,6 +18,7 @@ import meters.users
 from bonus.errors import UserError
 from meters.books.chain import link_entry
 from meters.books.ledger_mark import Mark
+from meters.books.schema import SCHEMA
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.expected_users import pin_digest
@@ -125,7 +126,7 @@ async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
     register = register_with(redis, FIRST)
     user_directory, users = register.user_directory, register.user_directory.users
     await register.add("Ada", Role.ADMINISTRATOR)
-    await redis.hset(register.keys.log_head, "schema", "2")
+    await redis.hset(register.keys.log_head, "schema", str(SCHEMA - 1))
     await UserStore(redis, THE_SAME).upgrade("pitlink", "pitlink 3")
     await register.add("Flo")
     for _ in range(4):
