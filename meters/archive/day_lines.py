@@ -139,8 +139,10 @@ class DayLines:
                 *lines, rest = (rest + decompressor.decompress(piece)).split(b"\n")
                 for line in lines:
                     yield decoder.decode(line)
-        if rest or frame_bytes or not decompressor.eof:
-            raise zstandard.ZstdError("the file ends too early")
+                if decompressor.eof:
+                    break
+        if rest or frame_bytes or not decompressor.eof or decompressor.unused_data:
+            raise zstandard.ZstdError("its parts do not have the lengths that its first line says")
 
 
 class LinesWriter:

@@ -8,6 +8,7 @@ from typing import Final, Protocol, Self
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.claim_audit import ClaimAudit
+from meters.books.ledger_blocks import first_problem
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from meters.books.ledger_totals import Totals
@@ -149,6 +150,8 @@ class LinkAudit:
                 f"the ledger ends at entry {replay.entries},"
                 f" the data in Redis at {snapshot.last_entry}"
             )
+        if problem := await first_problem(store.redis, store.keys):
+            problems.append(problem)
         if not restoring and await store.redis.exists(store.keys.restoring):
             problems.append(RESTORING)
         problems += replay.differences(snapshot.accounts)
@@ -258,6 +261,8 @@ class LinkAudit:
             self._again = None
             if again.seal != replay.seal and not again.problems:
                 return ["the ledger is not the one that was read before"]
+            if again.checkpoint != replay.checkpoint and not again.problems:
+                return ["the balances are not those that follow from the ledger"]
             if again.begins_after < replay.begins_after and not again.problems:
                 # This replay has the evidence of the entries before the audit checkpoint. So the
                 # next audits also compare the claims and replies of these entries.

@@ -17,6 +17,7 @@ from meters.books.checkpoint import Checkpoint
 from meters.books.expected_transfers import RejectedWin, Requested
 from meters.books.ledger_mark import Mark
 from meters.books.store import LinkStore
+from meters.books.table_evidence import TableEvidence
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.messages import UNREADABLE
 
@@ -31,6 +32,9 @@ class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         checkpoint: the balances and claims after the last audited entry.
         requests: by claim, the requests of the open gaming day that nobody has confirmed.
         rejected: the wins that were rejected on the open gaming day.
+        tables: the state of the tables, such as their open rounds and the digests of their replies.
+        waiting: the fields of the claims that wait.
+        begun: the wagers of each open round, and the meters that they fed.
         closings: the digest of the checkpoint at the close of each gaming day that was not archived
             yet.
     """
@@ -39,6 +43,9 @@ class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoint: Checkpoint
     requests: dict[str, Requested]
     rejected: dict[str, RejectedWin]
+    tables: TableEvidence
+    waiting: dict[str, dict[str, str]]
+    begun: dict[str, tuple[bytes, tuple[str, ...]]]
     closings: dict[str, str]
 
 
@@ -77,8 +84,8 @@ class AuditCheckpointFile:
         chain = entries.get(checkpoint.entries, {}).get("chain", b"")
         return state if chain == checkpoint.chain.encode() else None
 
-    def write(self, state: AuditCheckpoint) -> None:
-        """Write the audit checkpoint in one step.
+    def write(self, state: bytes) -> None:
+        """Write an encoded `AuditCheckpoint` in one step.
 
         Raises:
             OSError: the file cannot be written.
@@ -87,7 +94,7 @@ class AuditCheckpointFile:
         temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
         try:
             with write_private_file(temporary) as file:
-                file.write(msgspec.json.encode(state))
+                file.write(state)
             temporary.replace(self._path)
         finally:
             with suppress(OSError):

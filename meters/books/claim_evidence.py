@@ -128,6 +128,7 @@ class Evidence:
             is a decision of a person, or an entry that the service itself writes.
         acts_after: the number of a ledger entry. The acts up to this entry were removed from
             `acts`.
+        begun: the wagers event of each open round, and the meters that the wagers fed.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -138,7 +139,7 @@ class Evidence:
     assets: dict[str, list[str]] = field(default_factory=dict)
     acts: list[int] = field(default_factory=list)
     acts_after: int = 0
-    _rounds: dict[str, _Round] = field(default_factory=dict)
+    begun: dict[str, _Round] = field(default_factory=dict)
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Add the data of a replayed ledger entry. `books` are the balances after this entry.
@@ -152,11 +153,11 @@ class Evidence:
         match kind:
             case b"wagers":
                 fed = tuple(added.meter for added in books.rounds[table])
-                self._rounds[table] = (fields["event"], fed)
+                self.begun[table] = (fields["event"], fed)
             case b"void":
-                self._rounds.pop(table, None)
+                self.begun.pop(table, None)
             case b"result":
-                opened = self._rounds.pop(table, None)
+                opened = self.begun.pop(table, None)
                 reply = fields["reply"]
                 if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
                     self._open(number, fields, opened, books)

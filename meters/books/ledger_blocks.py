@@ -28,7 +28,8 @@ _FIRST: Final = b"first"
 _ENTRIES: Final = b"entries"
 _LEVEL: Final = 6
 _ROWS_AT_ONCE: Final = 50
-_BYTES_MAX: Final = 1 << 30
+_BYTES_MAX: Final = 1 << 27
+"""Largest size of the entries of a block. A forged block must not fill the memory."""
 _Values = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -65,10 +66,45 @@ def unpack_block(row: StreamEntry) -> list[Entry]:
 def _unpacked(packed: bytes) -> Sequence[_Values]:
     """Return the values of the entries in a block; none if somebody has damaged them."""
     try:
+        if not 0 < zstandard.get_frame_parameters(packed).content_size <= _BYTES_MAX:
+            return ()
         plain = zstandard.ZstdDecompressor().decompress(packed, max_output_size=_BYTES_MAX)
         return _DECODER.decode(plain)
     except (zstandard.ZstdError, msgspec.DecodeError, MemoryError):
         return ()
+
+
+def unpack_one(row: StreamEntry, number: int) -> list[Entry]:
+    """Return one ledger entry of a block; none if the block does not have it."""
+    fields = row[1]
+    packed, first = fields.get(_ENTRIES), fields.get(_FIRST, b"")
+    values = _unpacked(packed) if packed is not None and first.isdigit() else ()
+    place = number - int(first) if values else -1
+    if not 0 <= place < len(values):
+        return []
+    return [(number, dict(zip(FIELDS, values[place], strict=True)))]
+
+
+async def first_problem(redis: Redis, keys: LinkKeys) -> str | None:
+    """Return a text if the stream does not continue the blocks, or None.
+
+    Readers prefer the entries in blocks. So without this check, nobody would see an entry of the
+    stream that has the number of an entry in a block.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    async with redis.pipeline(transaction=True) as pipe:
+        pipe.xrevrange(keys.ledger_blocks, count=1)
+        pipe.xrange(keys.ledger, count=1)
+        blocks, rows = cast("list[list[StreamEntry]]", await pipe.execute())
+    if not blocks:
+        return None
+    last = int(blocks[0][0].partition(b"-")[0])
+    begins = unpack_entries(rows, last)[0][0] if rows else 0
+    if begins == last + 1:
+        return None
+    return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
 
 
 async def block_with(redis: Redis, keys: LinkKeys, number: int) -> list[Entry]:
@@ -124,6 +160,8 @@ class LedgerCompression:
 
     async def _next(self) -> "_Block":
         """Return the next block. It has no entries if there are too few."""
+        if await first_problem(self._redis, self._keys):
+            return _NO_BLOCK
         last = int(await self._redis.hget(self._keys.meters, "entries") or 0)
         newest = max(0, last - PLAIN_ENTRIES)
         found, first_id, begin = list[Entry](), b"", "-"

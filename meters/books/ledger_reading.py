@@ -1,13 +1,16 @@
 """Reading of a link's ledger in Redis: the last entries from the stream, older ones from blocks."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import cast
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
-from meters.books.ledger_blocks import block_with, unpack_block
+from meters.books.ledger_blocks import block_with, unpack_one
 from meters.books.stored_entries import Entry, StreamEntry, unpack_entries, unpack_entry
 from meters.redis_client.link_keys import LinkKeys
+
+_AT_ONCE: Final = 20
 
 
 async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
@@ -18,49 +21,58 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
     Raises:
         RedisError: Redis failed.
     """
+    if block := await block_with(redis, keys, after + 1):
+        return [one for one in block if one[0] > after][:count]
     rows = await _read(redis, keys.ledger, f"({after}-0", f"{after + count}-0", count)
-    if _is_gap(rows, after):
-        if block := await block_with(redis, keys, after + 1):
-            return [one for one in block if one[0] > after][:count]
-        # The next entry of the stream ends after `after + count`, or there is none.
-        rows = rows or await _read(redis, keys.ledger, f"({after}-0", "+", 1)
-        # Entries only move from the stream into blocks. So if they moved between the first two
-        # reads, they are in a block now.
-        if _is_gap(rows, after) and (block := await block_with(redis, keys, after + 1)):
-            return [one for one in block if one[0] > after][:count]
+    # The next entry of the stream can end after `after + count`.
+    rows = rows or await _read(redis, keys.ledger, f"({after}-0", "+", 1)
+    first = unpack_entry(rows[0])[0][0] if rows else after + 2
+    # Entries only move from the stream into blocks. So if they moved between the first two reads,
+    # they are in a block now.
+    if first > after + 1 and (block := await block_with(redis, keys, after + 1)):
+        return [one for one in block if one[0] > after][:count]
     if not rows:
         return []
-    first = unpack_entry(rows[0])[0][0]
-    if first <= after and not await _read(redis, keys.ledger, f"{first}-0", f"{after}-0", 1):
+    begins_before = first <= after and len(unpack_entry(rows[0])) > 1
+    if begins_before and not await _read(redis, keys.ledger, f"{first}-0", f"{after}-0", 1):
         # The entries up to `after` are in the same entry of the stream.
         return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
     return unpack_entries(rows, after)[:count]
 
 
-def _is_gap(rows: Sequence[StreamEntry], after: int) -> bool:
-    """Check whether entries of the stream lack the ledger entry that follows entry `after`."""
-    return not rows or unpack_entry(rows[0])[0][0] > after + 1
-
-
 async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) -> list[Entry]:
     """Read the ledger entries with some numbers. Those that Redis lacks are left out.
+
+    Each entry can be in another block. So they are read a few at a time, and blocks are unpacked
+    outside the event loop.
 
     Raises:
         RedisError: Redis failed.
     """
+    found: dict[int, Entry] = {}
+    for begin in range(0, len(numbers), _AT_ONCE):
+        some = numbers[begin : begin + _AT_ONCE]
+        older = await _rows_at(redis, keys.ledger_blocks, some)
+        found |= await asyncio.to_thread(_unpacked_at, older)
+        newer = await _rows_at(redis, keys.ledger, [one for one in some if one not in found])
+        for number, row in newer:
+            found |= {one[0]: one for one in unpack_entry(row) if one[0] == number}
+        moved = await _rows_at(redis, keys.ledger_blocks, [one for one in some if one not in found])
+        found |= await asyncio.to_thread(_unpacked_at, moved)
+    return [found[number] for number in numbers if number in found]
+
+
+def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
+    return {number: one for number, row in rows for one in unpack_one(row, number)}
+
+
+async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
+    """Return for each number the stream entry with this id, or the next one."""
     async with redis.pipeline(transaction=False) as pipe:
         for number in numbers:
-            pipe.xrange(keys.ledger, min=f"{number}-0", count=1)
+            pipe.xrange(key, min=f"{number}-0", count=1)
         found: list[list[StreamEntry]] = await pipe.execute()
-    by_number = {one[0]: one for rows in found for row in rows for one in unpack_entry(row)}
-    older = [number for number in numbers if number not in by_number]
-    if older:
-        async with redis.pipeline(transaction=False) as pipe:
-            for number in older:
-                pipe.xrange(keys.ledger_blocks, min=f"{number}-0", count=1)
-            blocks: list[list[StreamEntry]] = await pipe.execute()
-        by_number |= {one[0]: one for rows in blocks for row in rows for one in unpack_block(row)}
-    return [by_number[number] for number in numbers if number in by_number]
+    return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
 
 
 async def first_end(redis: Redis, keys: LinkKeys) -> int:

@@ -157,6 +157,9 @@ class Replay:
         replay = cls.after(state.checkpoint, state.closings)
         replay.books.requests.update(state.requests)
         replay.books.rejected.update(state.rejected)
+        replay.tables = state.tables
+        replay.evidence.claims.update(state.waiting)
+        replay.evidence.begun.update(state.begun)
         return replay
 
     def audit_checkpoint(self, link: str) -> AuditCheckpoint:
@@ -167,6 +170,13 @@ class Replay:
             self.checkpoint,
             requests=dict(self._books.requests),
             rejected=dict(self._books.rejected),
+            tables=self.tables,
+            waiting={
+                claim: fields
+                for claim, fields in self.evidence.claims.items()
+                if claim in self._books.waiting
+            },
+            begun=dict(self.evidence.begun),
             closings={day: one for day, one in self._closings.items() if day not in archived},
         )
 

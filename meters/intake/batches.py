@@ -210,7 +210,12 @@ class LinkIntake:
         await self._look_up([(known, event) for known, _, event, _ in events])
         if events:
             judged = [self._judge(*event, outcome) for event in events]
-            await self._apply(judged, [payload for _, payload, _, _ in events], outcome)
+            # The script does not need the text of an event that is refused.
+            texts = [
+                b"" if one.step.kind is Kind.REFUSED else payload
+                for one, (_, payload, _, _) in zip(judged, events, strict=True)
+            ]
+            await self._apply(judged, texts, outcome)
         if hellos:
             await self._greet(hellos, outcome)
         outcome.counts.write(self._store.link.id, self._metrics.play)

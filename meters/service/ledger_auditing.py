@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 import structlog
 from redis.exceptions import RedisError
 
@@ -62,6 +63,7 @@ class LedgerAuditing:
         self._mark = mark
         self._checkpoint_file = AuditCheckpointFile(mark.path, self._link)
         self._checkpointed = 0
+        self._resumed = False
         self._announcer = announcer
         self._metrics = metrics
         self._describe = describe
@@ -129,6 +131,11 @@ class LedgerAuditing:
         seen = self._mark.seen
         self._audit = audit = self._audit or await self._first_audit(seen)
         finding = await audit.run(seen, again=AUDITED_AGAIN)
+        if finding.problems and self._resumed:
+            # The file of the audit checkpoint can be wrong. Only a whole audit can tell.
+            self._audit = audit = LinkAudit(self._store)
+            finding = await audit.run(seen, again=AUDITED_AGAIN)
+        self._resumed = False
         lost = self._mark.problem(finding.stored, seen.entries)
         if finding.entries and not seen.entries:
             self._log.warning("ledger mark missing", entries=finding.entries)
@@ -145,6 +152,7 @@ class LedgerAuditing:
         if state is None:
             return LinkAudit(self._store)
         self._checkpointed = state.checkpoint.entries
+        self._resumed = True
         return LinkAudit(self._store, Replay.resumed(state))
 
     async def _keep_checkpoint(self, audit: LinkAudit) -> None:
@@ -154,7 +162,9 @@ class LedgerAuditing:
             return
         self._checkpointed = state.checkpoint.entries
         try:
-            await asyncio.to_thread(self._checkpoint_file.write, state)
+            # The next events change the state, so it is encoded at once.
+            content = msgspec.json.encode(state)
+            await asyncio.to_thread(self._checkpoint_file.write, content)
         except OSError as error:
             self._log.warning("audit checkpoint not written", reason=str(error))
 

@@ -45,8 +45,9 @@ class DayContent:
         claims = [line for line in lines if "claim" in line]
         return cls(head, claims, [line for line in lines if "number" in line])
 
-    def write(self, path: Path) -> None:
-        claims, entries = _frame(self.claims), _frame(self.entries)
+    def write(self, path: Path, more: bytes = b"") -> None:
+        """Write the file, with further bytes among those of the entries."""
+        claims, entries = _frame(self.claims), _frame(self.entries) + more
         head = self.head | {"claims_bytes": len(claims), "entries_bytes": len(entries)}
         path.chmod(0o644)
         path.write_bytes(_frame([head] if self.head else []) + claims + entries)

@@ -9,6 +9,7 @@ from typing import cast
 
 import msgspec
 import pytest
+import zstandard
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayWriter
@@ -16,7 +17,7 @@ from meters.books.audit import LinkAudit
 from meters.books.chain import link_entry
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
-from tests.archive.day_content import Line, edit
+from tests.archive.day_content import DayContent, Line, edit
 from tests.model.kept import Kept
 from tests.model.tampering import Fields, move_balance, rewrite
 
@@ -30,6 +31,13 @@ def _append(path: Path) -> None:
     path.chmod(0o644)
     with path.open("ab") as file:
         file.write(b"x")
+
+
+def _hide_a_frame(path: Path) -> None:
+    """Add a frame after the entries, and the length of the entries in the first line."""
+    content = DayContent.read(path)
+    added = zstandard.ZstdCompressor().compress(b'{"number":1}\n')
+    content.write(path, added)
 
 
 def _alter_a_byte(path: Path) -> None:
@@ -60,6 +68,7 @@ def _replace(line: Line, name: str, old: str, new: str) -> None:
         edit(lambda day: day.head.update(last=f"x{day.head['last']}")),
         edit(lambda day: day.head.clear()),
         _append,
+        _hide_a_frame,
         _alter_a_byte,
         _cut_short,
         Path.unlink,

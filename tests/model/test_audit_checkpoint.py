@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -230,6 +231,59 @@ async def test_a_forged_checkpoint_with_forged_balances_is_found(
         await link.comes_up()
         monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
         await link.goes_down(f"meter:{PROGRESSIVE}", "-100")
+
+
+def _in_round(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    return {table: text.replace(b'"position":2', b'"position":4') for table, text in texts.items()}
+
+
+def _in_replies(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    return {field: text.replace(b"accepted", b"rejected") for field, text in texts.items()}
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        (lambda pit: pit.store.keys.rounds, _in_round),
+        (lambda pit: pit.store.keys.replies, _in_replies),
+        (
+            lambda pit: pit.store.keys.claim("pit.T-1-2-1"),
+            lambda fields: {b"record": fields[b"record"].replace(b'"position":3', b'"position":5')},
+        ),
+    ],
+)
+async def test_what_was_changed_in_redis_before_the_start_is_found_at_the_start(
+    played: Pit,
+    tmp_path: Path,
+    key: Callable[[Pit], str],
+    change: Callable[[dict[bytes, bytes]], dict[bytes, bytes]],
+) -> None:
+    """The checkpoint has the open rounds, the kept replies and the claims that wait."""
+    await _audited(played, tmp_path)
+    before = cast("dict[bytes, bytes]", await played.redis.hgetall(key(played)))
+    after = change(before)
+    assert any(before[field] != text for field, text in after.items())
+    await played.redis.hset(key(played), mapping=cast("dict[Any, Any]", after))
+    async with running(played, tmp_path) as link:
+        assert await link.goes_down("the ledger")
+        assert all(b'"operable"' not in payload for _, payload, _ in link.posted)
+
+
+async def test_a_damaged_digit_in_the_file_stops_nothing(played: Pit, tmp_path: Path) -> None:
+    """The first audit finds a difference, and then replays all entries."""
+    await _audited(played, tmp_path)
+
+    def damage(state: AuditCheckpoint) -> AuditCheckpoint:
+        balances = dict(state.checkpoint.balances)
+        balances[f"meter:{PROGRESSIVE}"] += 10_000
+        damaged = msgspec.structs.replace(state.checkpoint, balances=balances)
+        return msgspec.structs.replace(state, checkpoint=damaged)
+
+    _of(damage)(_path(tmp_path))
+    async with running(played, tmp_path) as link:
+        await link.comes_up()
+        assert all(b"differ" not in payload for _, payload, _ in link.posted)
 
 
 async def test_an_old_entry_that_was_changed_is_found_after_the_start(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import zstandard
 from redis.asyncio import Redis
 
 import meters.books.ledger_blocks
@@ -185,6 +186,39 @@ async def test_a_damaged_block_is_found(played: Pit, change: Change) -> None:
     assert finding.problems
     await _compress(played)
     assert (await played.audit()).problems
+
+
+async def _put_first(pit: Pit, entry: bytes, fields: dict[bytes, bytes]) -> None:
+    """Put an entry before all others of the stream."""
+    key = pit.store.keys.ledger
+    rows = await _stream(pit.redis, key)
+    await pit.redis.delete(key)
+    for row_id, row in [(entry, fields), *rows]:
+        await pit.redis.xadd(key, cast("dict[Any, Any]", row), id=row_id)
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize("place", [b"%d-0", b"%d-1"])
+@pytest.mark.parametrize("back", [0, 2])
+async def test_an_entry_beside_a_block_is_not_read_and_is_found(
+    played: Pit, place: bytes, back: int
+) -> None:
+    await _compress(played)
+    before = await _read(played, 1_000)
+    blocks = await _stream(played.redis, played.store.keys.ledger_blocks)
+    number, fields = unpack_block(blocks[-1])[-1 - back]
+    forged = {name.encode(): value for name, value in fields.items()} | {b"by": b"mallory"}
+    await _put_first(played, place % number, forged)
+    assert await played.store.entries(number - 1, 1) == [before[number - 1]]
+    assert await played.store.entries_at([number]) == [before[number - 1]]
+    assert any("the compressed entries end" in one for one in (await played.audit()).problems)
+    assert await _compress(played) == 0
+
+
+async def test_a_block_that_would_fill_the_memory_is_not_unpacked(played: Pit) -> None:
+    huge = zstandard.ZstdCompressor().compress(bytes(1 << 28))
+    damaged = unpack_block((b"4-0", {b"first": b"1", b"entries": huge}))
+    assert damaged == [(4, {"first": b"1", "entries": huge})]
 
 
 async def test_a_lost_block_is_found(played: Pit) -> None:
