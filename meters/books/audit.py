@@ -8,7 +8,7 @@ from typing import Final, Protocol, Self
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.claim_audit import ClaimAudit
-from meters.books.ledger_blocks import first_problem
+from meters.books.ledger_blocks import continuity_problem
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from meters.books.ledger_totals import Totals
@@ -150,7 +150,7 @@ class LinkAudit:
                 f"the ledger ends at entry {replay.entries},"
                 f" the data in Redis at {snapshot.last_entry}"
             )
-        if problem := await first_problem(store.redis, store.keys):
+        if problem := await continuity_problem(store.redis, store.keys):
             problems.append(problem)
         if not restoring and await store.redis.exists(store.keys.restoring):
             problems.append(RESTORING)

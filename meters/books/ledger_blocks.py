@@ -85,7 +85,7 @@ def unpack_one(row: StreamEntry, number: int) -> list[Entry]:
     return [(number, dict(zip(FIELDS, values[place], strict=True)))]
 
 
-async def first_problem(redis: Redis, keys: LinkKeys) -> str | None:
+async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
     """Return a text if the stream does not continue the blocks, or None.
 
     Readers prefer the entries in blocks. So without this check, nobody would see an entry of the
@@ -141,10 +141,8 @@ class LedgerCompression:
             entries = block.entries
             number, last = entries[0][0], entries[-1][0]
             packed = pack_block([fields for _, fields in entries])
-            if (
-                unpack_block((b"%d-0" % last, {_FIRST: b"%d" % number, _ENTRIES: packed}))
-                != entries
-            ):
+            written = {_FIRST: b"%d" % number, _ENTRIES: packed}
+            if unpack_block((b"%d-0" % last, written)) != entries:
                 raise ValueError(f"the entries {number} to {last} cannot be compressed")
             status, *_ = cast(
                 "list[bytes]",
@@ -160,7 +158,7 @@ class LedgerCompression:
 
     async def _next(self) -> "_Block":
         """Return the next block. It has no entries if there are too few."""
-        if await first_problem(self._redis, self._keys):
+        if await continuity_problem(self._redis, self._keys):
             return _NO_BLOCK
         last = int(await self._redis.hget(self._keys.meters, "entries") or 0)
         newest = max(0, last - PLAIN_ENTRIES)

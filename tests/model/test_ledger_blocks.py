@@ -200,7 +200,7 @@ async def _put_first(pit: Pit, entry: bytes, fields: dict[bytes, bytes]) -> None
 @pytest.mark.duty("D19")
 @pytest.mark.parametrize("place", [b"%d-0", b"%d-1"])
 @pytest.mark.parametrize("back", [0, 2])
-async def test_an_entry_beside_a_block_is_not_read_and_is_found(
+async def test_an_entry_that_a_block_has_too_is_not_read_and_is_found(
     played: Pit, place: bytes, back: int
 ) -> None:
     await _compress(played)
