@@ -34,6 +34,10 @@ class DealerBonus:
     judged: JudgedCards
     divided: str
 
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether the wager was made at any position."""
+        return self.wager in made
+
     def plain(
         self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
     ) -> PlainLines | None:
@@ -87,6 +91,10 @@ class BonusDraws:
     own: str
     dealers: str
     meter: MeterKind
+
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether one of the two wagers was made at any position."""
+        return self.own in made or self.dealers in made
 
     def plain(self, *_: object) -> None:
         """Return None: no hand decides the draws."""

@@ -154,6 +154,10 @@ class MainWagers:
     equal: Decisions
     lower: Decisions
 
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether the first wager was made at any position."""
+        return self.stake in made
+
     def plain(self, *_: object) -> None:
         """Return None: the dealer's hand always matters."""
 

@@ -38,6 +38,10 @@ class OptionalWager:
     fourth_rank: int | None
     by_hand_fourth: Mapping[str, Decision]
 
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether the wager was made at any position."""
+        return self.wager in made
+
     def plain(
         self, position: int, wagers: Mapping[str, int], _: Mapping[MeterKind, MeterTerms]
     ) -> PlainLines | None:

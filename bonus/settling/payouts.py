@@ -70,13 +70,15 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     limited: bool = False
 
 
+@cache
 def collected(wager: str, rule: str, hand: str | None = None) -> Decision:
-    """Return the decision that a wager is collected."""
+    """Return the decision that a wager is collected: the same object for the same arguments."""
     return Decision(wager=wager, item=wager, outcome=Outcome.COLLECTED, hand=hand, rule=rule)
 
 
+@cache
 def returned(wager: str, rule: str, hand: str | None = None) -> Decision:
-    """Return the decision that a wager is returned to the player."""
+    """Return the decision that a wager is returned: the same object for the same arguments."""
     return Decision(
         wager=wager, item=wager, outcome=Outcome.RETURNED, hand=hand, rule=rule, stake_back=True
     )
@@ -103,6 +105,9 @@ The function returns None if the line also depends on other facts of the round.
 
 class SettlingStep(Protocol):
     """A step of settlement: one kind of wager, which the dealer settles at each position."""
+
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether the step can add a line to a round with the wagers ``made``."""
 
     def plain(
         self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
@@ -264,16 +269,11 @@ class Turns:
 
     def collect(self, wager: str, rule: str, hand: str | None = None) -> None:
         """Collect a wager of the position."""
-        self._settle_once(collected(wager, rule, hand))
+        self.settle(collected(wager, rule, hand))
 
     def give_back(self, wager: str, rule: str) -> None:
         """Return a wager of the position to the player."""
-        self._settle_once(returned(wager, rule))
-
-    def _settle_once(self, decision: Decision) -> None:
-        """Add the line of a decision that is not kept, so its line is not kept either."""
-        cents = self.box.wagers[decision.wager]
-        self.dues.append(Due(decided(decision, self.box.position, cents)))
+        self.settle(returned(wager, rule))
 
     def _limited(self, due: Due, player: str | int, limit: PayoutLimit) -> Due:
         left_cents = limit.limit_cents - self._limited_cents.get(player, 0)

@@ -36,6 +36,10 @@ class ProgressiveWager:
     judged: JudgedCards
     forfeited: str
 
+    def concerns(self, made: frozenset[str]) -> bool:
+        """Return whether the wager was made at any position."""
+        return self.wager in made
+
     def plain(
         self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
     ) -> PlainLines | None:
@@ -54,8 +58,6 @@ class ProgressiveWager:
         win nothing brings no Envy Bonus. The dealer's hand brings no Envy Bonus, because only the
         hands of positions are settled here (reading T12).
         """
-        if self.wager not in turns.made:
-            return
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)] if turns.shown else None
         if self.wager in box.wagers:

@@ -37,7 +37,8 @@ def settle_round(
     """
     turns = Turns(played, rules.survivors, terms, rules.limit)
     irregular = rules.chapter.irregular
-    steps = rules.exposed_steps if played.dealer_exposed else rules.steps
+    every = rules.exposed_steps if played.dealer_exposed else rules.steps
+    steps = _concerned(every, turns.made)
     plans = _plans(steps, tuple(terms.items()))
     for box in turns.boxes():
         if played.dealer_exposed:
@@ -62,6 +63,12 @@ def settle_round(
             else:
                 dues.append(due)
     return Settlement(tuple(turns.dues), tuple(turns.takes))
+
+
+@lru_cache(maxsize=1_024)
+def _concerned(steps: tuple[SettlingStep, ...], made: frozenset[str]) -> tuple[SettlingStep, ...]:
+    """Return the steps that can add a line to a round with the wagers ``made``."""
+    return tuple(step for step in steps if step.concerns(made))
 
 
 def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, ...] | None":

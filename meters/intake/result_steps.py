@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Due, Item, Line
+from bonus.settling.settlement_lines import METER_OF_ITEM, Due, Item, Line, encode_line
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.script_steps import DueStep, EnvyStep
 from meters.intake.table_catalog import CatalogTable
@@ -91,7 +91,7 @@ class ResultWriter:
     def put(self, due: Due) -> None:
         """Add one line of the settlement: a wager or bonus, with the amount due to the winner."""
         line = due.line
-        text = msgspec.json.encode(line).decode()
+        text = str(due.text or encode_line(line), "utf-8")
         if not self._pays(due):
             self._lines += [",", text]
             return
@@ -212,12 +212,12 @@ def _gap(text: str, field: str, due: int) -> list[str | int]:
 
 
 def _joined(*parts: str | int) -> Iterator[str | int]:
-    run = ""
+    run: list[str] = []
     for part in parts:
         if isinstance(part, int):
-            yield run
+            yield "".join(run)
             yield part
-            run = ""
+            run = []
         else:
-            run += part
-    yield run
+            run.append(part)
+    yield "".join(run)

@@ -31,9 +31,25 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     Raises:
         EventRefusal: ``unprintable_text``.
     """
+    if _are_plain(event):
+        return
     for field, text in _new_texts(event, opened):
         if problem := unseen_problem(text):
             raise EventRefusal("unprintable_text", f"{field} {problem}", field)
+
+
+def _are_plain(event: MoneyEvent) -> bool:
+    """Return True if the round id and the patron names are printable ASCII that is not blank.
+
+    Nearly all wagers and results pass this fast check, and need no other one. A result that has
+    other texts, and every other event, does not pass.
+    """
+    if not isinstance(event, Wagers) and (not isinstance(event, Result) or event.entered_before):
+        return False
+    texts = [event.round]
+    texts += [position.patron for position in event.positions if position.patron is not None]
+    whole = "".join(texts)
+    return whole.isascii() and whole.isprintable() and all(map(str.strip, texts))
 
 
 def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[str, str]]:
