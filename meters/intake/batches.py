@@ -36,6 +36,7 @@ from meters.books.store import APPLY_KEYS, LinkStore
 from meters.intake.batch_counts import BatchCounts
 from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
+from meters.intake.repeated_wagers import RepeatedWagers
 from meters.intake.result_steps import OpenedClaim, OpenRound
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.text_checks import check_texts
@@ -44,6 +45,7 @@ from meters.intake.validation import (
     check_declared,
     judge_result,
     judge_wagers,
+    wagers_work,
 )
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
@@ -169,6 +171,7 @@ class LinkIntake:
         self._draw = draw
         self._metrics = metrics
         self._rounds: dict[str, OpenRound] = {}
+        self._repeated = RepeatedWagers()
         self._refusals = ThrottledLog()
         self._log = log.bind(link=store.link.id)
 
@@ -198,7 +201,7 @@ class LinkIntake:
         events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
         hellos: list[CatalogTable] = []
         for arrival in arrivals:
-            event, seq = read_event(arrival.payload)
+            event, seq = self._read(arrival)
             if self._follows:
                 self._log_arrived(arrival.known, event, seq)
             if isinstance(event, Hello):
@@ -224,6 +227,10 @@ class LinkIntake:
     def forget(self) -> None:
         """Forget the remembered rounds, because another process can have changed them in Redis."""
         self._rounds.clear()
+
+    def _read(self, arrival: Arrival) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
+        repeated = self._repeated.read(arrival.known, arrival.payload)
+        return (repeated, repeated.seq) if repeated else read_event(arrival.payload)
 
     def _log_arrived(
         self, known: CatalogTable, event: MoneyEvent | Hello | EventRefusal, seq: int | None
@@ -293,14 +300,7 @@ class LinkIntake:
                 check_texts(event, self._rounds.get(known.table.id))
             match event:
                 case Wagers():
-                    draw = self._draw(known, event)
-                    wagers_work = judge_wagers(known, event, draw)
-                    if self._replays:
-                        wagers_work = msgspec.structs.replace(wagers_work, despite_hold=True)
-                    fed = tuple(added.meter for added in wagers_work.contributions)
-                    opened = OpenRound(seq, event, draw, fed)
-                    step = make.step(Kind.WAGERS, event.round, None, wagers_work)
-                    return _Judged(known, "wagers", step, opened)
+                    return self._judge_wagers(known, event, make)
                 case Void():
                     reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
                     entered = entered_in(event)
@@ -322,6 +322,16 @@ class LinkIntake:
             step = make.step(Kind.REFUSED, "", basis, ReplyWork(reply))
             self._count_refusal(known, refusal.code, seq, outcome)
             return _Judged(known, _type_of(event), step)
+
+    def _judge_wagers(self, known: CatalogTable, event: Wagers, make: "_StepMaker") -> _Judged:
+        draw = self._draw(known, event)
+        added = self._repeated.contributions(known, event)
+        if added is None:
+            added = judge_wagers(known, event)
+            self._repeated.note(known, make.payload, event, added)
+        opened = OpenRound(event.seq, event, draw, tuple([each.meter for each in added]))
+        work = wagers_work(event, draw, added, despite_hold=self._replays)
+        return _Judged(known, "wagers", make.step(Kind.WAGERS, event.round, None, work), opened)
 
     def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
         if not self._remembers(known, event):

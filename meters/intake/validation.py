@@ -45,10 +45,8 @@ class ValidatedResult:
     claims: tuple[OpenedClaim, ...]
 
 
-def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> WagersWork:
-    """Return the work for wagers: their contribution to each meter in micros.
-
-    Micros are cents times basis points.
+def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]:
+    """Return the contribution of wagers to each meter in micros: cents times basis points.
 
     Raises:
         EventRefusal: the table does not have a position or a wager of the event; a position appears
@@ -80,8 +78,19 @@ def judge_wagers(known: CatalogTable, event: Wagers, draw: DrawMade | None) -> W
         )
         by_meter[offer.meter] = whole = _sum(before, added) if before else added
         _check_reasonable(offer, whole)
+    return tuple(by_meter.values())
+
+
+def wagers_work(
+    event: Wagers,
+    draw: DrawMade | None,
+    contributions: tuple[Contribution, ...],
+    *,
+    despite_hold: bool = False,
+) -> WagersWork:
+    """Return the work for valid wagers: the reply, the draw, and the contributions."""
     reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
-    return WagersWork(reply, msgspec.json.encode(draw).decode(), tuple(by_meter.values()))
+    return WagersWork(reply, msgspec.json.encode(draw).decode(), contributions, despite_hold)
 
 
 def _check_reasonable(offer: WagerTerms, added: Contribution) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.decoding import read_event
+from meters.intake.repeated_wagers import RepeatedWagers
 from meters.intake.result_steps import OpenRound
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.intake.validation import judge_result, judge_wagers
@@ -74,11 +75,14 @@ def opened_round() -> OpenRound:
 
 _KNOWN: Final = known_table()
 _OPEN: Final = opened_round()
+_REPEATED: Final = RepeatedWagers()
+_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, ())
 
 
 def check_event(payload: bytes) -> bool:
     """Parse and judge an event; return whether it may change something."""
     event, seq = read_event(payload)
+    assert _REPEATED.read(_KNOWN, payload) in (None, event)
     assert seq is None or 1 <= seq <= SEQ_MAX
     if isinstance(event, EventRefusal):
         check_refusal(refused(seq, event.code, event.message, event.field), seq)
@@ -101,10 +105,10 @@ def check_event(payload: bytes) -> bool:
 def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
     match event:
         case Wagers():
-            work = judge_wagers(_KNOWN, event, None)
+            contributions = judge_wagers(_KNOWN, event)
             cents = check_wagers(fields)
-            assert sum(one.wagered_cents for one in work.contributions) == cents
-            assert sum(one.wagers for one in work.contributions) * 100 == cents
+            assert sum(one.wagered_cents for one in contributions) == cents
+            assert sum(one.wagers for one in contributions) * 100 == cents
         case Result():
             if event.round == _OPEN.wagers.round:
                 judge_result(_KNOWN, event, _OPEN)

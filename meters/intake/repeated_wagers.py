@@ -1,0 +1,92 @@
+"""Wagers that a table sends again: the positions of its last round, with the same bytes.
+
+Players often repeat their wagers. If the positions of two wagers events of a table are the same
+bytes, the second ones need not be decoded and validated again.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from meters.books.script_steps import Contribution
+from meters.intake.table_catalog import CatalogTable
+from meters.wire.member_names import has_name_twice
+from meters.wire.messages import (
+    EVENT_BYTES_MAX,
+    UNREADABLE,
+    RoundId,
+    Seq,
+    TableTime,
+    WageredPosition,
+    Wagers,
+)
+
+
+class _UndecodedWagers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="wagers"):
+    """A wagers event whose positions are still JSON."""
+
+    seq: Seq
+    at: TableTime
+    round: RoundId
+    positions: msgspec.Raw
+
+
+_UNDECODED: Final = msgspec.json.Decoder(_UndecodedWagers)
+
+
+@dataclass(frozen=True, slots=True)
+class _LastWagers:
+    """The last valid wagers of a table: their positions as JSON and decoded, and what they add."""
+
+    known: CatalogTable
+    text: bytes
+    positions: list[WageredPosition]
+    contributions: tuple[Contribution, ...]
+
+
+class RepeatedWagers:
+    """The last valid wagers of each table."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, _LastWagers] = {}
+
+    def read(self, known: CatalogTable, payload: bytes) -> Wagers | None:
+        """Decode a wagers event if its positions are those of the table's last wagers.
+
+        Return None for every other event, and for an event that must be refused.
+        """
+        last = self._last.get(known.table.id)
+        if last is None or last.text not in payload or len(payload) > EVENT_BYTES_MAX:
+            return None
+        try:
+            event = _UNDECODED.decode(payload)
+        except UNREADABLE:
+            return None
+        # The last positions name no field twice. So only the rest of the event is checked, with a
+        # number in place of the positions. If it names `positions` twice, one of the two remains.
+        rest = payload.replace(last.text, b"0", 1)
+        if bytes(event.positions) != last.text or has_name_twice(rest):
+            return None
+        return Wagers(seq=event.seq, at=event.at, round=event.round, positions=last.positions)
+
+    def contributions(self, known: CatalogTable, event: Wagers) -> tuple[Contribution, ...] | None:
+        """Return the contributions of an event that `read` returned; None for other wagers.
+
+        Return None also if the terms of the table have changed since its last wagers.
+        """
+        last = self._last.get(known.table.id)
+        if last is None or last.positions is not event.positions or last.known is not known:
+            return None
+        return last.contributions
+
+    def note(
+        self,
+        known: CatalogTable,
+        payload: bytes,
+        event: Wagers,
+        contributions: tuple[Contribution, ...],
+    ) -> None:
+        """Remember valid wagers of a table, in place of its wagers before."""
+        text = bytes(_UNDECODED.decode(payload).positions)
+        self._last[known.table.id] = _LastWagers(known, text, event.positions, contributions)

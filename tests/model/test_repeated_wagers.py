@@ -1,0 +1,88 @@
+"""Wagers with the positions of a table's last round are read as the decoder reads them."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+import pytest
+
+from meters.books.refusals import EventRefusal
+from meters.intake.decoding import read_event
+from meters.intake.repeated_wagers import RepeatedWagers
+from meters.intake.validation import judge_wagers
+from meters.wire.messages import EVENT_BYTES_MAX, Wagers
+from tests.fuzz.service_targets import BOXES, known_table
+from tests.mqtt.events import encode, result, void, wagers
+
+FIRST: Final = encode(wagers(1, positions=BOXES))
+TEXT: Final = encode(BOXES)
+OTHERS: Final = encode(BOXES[:2])
+KNOWN: Final = known_table()
+
+
+def changed(old: bytes, new: bytes) -> bytes:
+    """Return the first event with other bytes in one place."""
+    assert FIRST.count(old) == 1
+    return FIRST.replace(old, new)
+
+
+@pytest.fixture
+def repeated() -> RepeatedWagers:
+    event = decoded(FIRST)
+    read = RepeatedWagers()
+    assert read.read(KNOWN, FIRST) is None
+    read.note(KNOWN, FIRST, event, judge_wagers(KNOWN, event))
+    return read
+
+
+def decoded(payload: bytes) -> Wagers:
+    event, _ = read_event(payload)
+    assert isinstance(event, Wagers)
+    return event
+
+
+def test_repeated_wagers_are_those_of_the_new_event(repeated: RepeatedWagers) -> None:
+    payload = encode(wagers(7, "R7", at="2026-11-20T03:14:07Z", positions=BOXES))
+    event = repeated.read(KNOWN, payload)
+    assert event == decoded(payload) != decoded(FIRST)
+    assert repeated.contributions(KNOWN, event) == judge_wagers(KNOWN, event)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        encode(wagers(7, positions=BOXES[:2])),
+        encode(void(7)),
+        encode(result(7)),
+        changed(b'"seq": 1', b'"seq": 0'),
+        changed(b'"seq": 1', b'"seq": 1, "seq": 2'),
+        changed(b'"seq": 1', b'"seq": 1, "se\\u0071": 2'),
+        changed(b'"seq": 1', b'"seq": 1, "more": 2'),
+        changed(TEXT, TEXT + b', "positions": ' + TEXT),
+        changed(TEXT, TEXT + b', "positions": ' + OTHERS),
+        changed(TEXT, OTHERS + b', "positions": ' + TEXT),
+        changed(TEXT, b'"%b"' % TEXT),
+        changed(TEXT, b"[%b]" % TEXT),
+        FIRST + b" " * EVENT_BYTES_MAX,
+        FIRST[:-1],
+        b"x" + FIRST,
+    ],
+)
+def test_other_events_are_left_to_the_decoder(repeated: RepeatedWagers, payload: bytes) -> None:
+    assert payload != FIRST
+    assert repeated.read(KNOWN, payload) is None
+
+
+def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: RepeatedWagers) -> None:
+    dearer = {name: replace(offer, wager_cents=500) for name, offer in KNOWN.offers.items()}
+    known = replace(KNOWN, offers=dearer)
+    event = repeated.read(known, FIRST)
+    assert event is not None
+    assert repeated.contributions(known, event) is None
+    with pytest.raises(EventRefusal, match="is offered at 500 cents"):
+        judge_wagers(known, event)
+
+
+def test_tables_do_not_share_their_wagers(repeated: RepeatedWagers) -> None:
+    other = replace(KNOWN, table=msgspec.structs.replace(KNOWN.table, id="T-2"))
+    assert repeated.read(other, FIRST) is None
