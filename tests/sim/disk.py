@@ -129,7 +129,11 @@ class OutboxDisk:
         return {**synced, log: after[:cut]}
 
     def _read(self) -> Image:
-        return {file.name: file.read_bytes() for file in self._files if file.exists()}
+        image: Image = {}
+        for file in self._files:
+            with contextlib.suppress(FileNotFoundError), open(file, "rb", buffering=0) as stored:  # noqa: PTH123
+                image[file.name] = stored.read()
+        return image
 
 
 class ServiceDisk:

@@ -5,7 +5,8 @@ Nothing waits: when no callback is ready, time advances to the next timer. Code 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextvars import Context, ContextVar, copy_context
 from heapq import heappop, heappush
@@ -31,6 +32,7 @@ class Process:
         name: its name in the trace.
         disk: runs its blocking calls.
         skew_s: error of its wall clock, in seconds.
+        alive: true until it is killed.
         died: done when it is dead.
     """
 
@@ -42,12 +44,8 @@ class Process:
         self._loop = loop
         self._context = copy_context()
         self._context.run(_PROCESS.set, self)
+        self.alive = True
         self.died: asyncio.Future[None] = loop.create_future()
-
-    @property
-    def alive(self) -> bool:
-        """True until it is killed."""
-        return not self.died.done()
 
     def spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
         """Start a task in it."""
@@ -56,8 +54,8 @@ class Process:
     def kill(self) -> None:
         """Kill it: nothing of it runs any more, not even cleanup code."""
         if self.alive:
+            self.alive = False
             self.died.set_result(None)
-            self._loop.drop(self)
 
 
 _PROCESS: Final[ContextVar[Process | None]] = ContextVar("process", default=None)
@@ -68,23 +66,41 @@ def current_process() -> Process | None:
     return _PROCESS.get()
 
 
+class _Handle(asyncio.TimerHandle):
+    """Callback that the loop calls once, unless it is canceled or its process is dead."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: tuple[Any, ...], context: Context | None) -> None:  # noqa: ANN401
+        self._callback = callback
+        self._args = args
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+        self._cancelled = True
+
+
 class VirtualLoop(asyncio.SelectorEventLoop):
     """The loop. Callbacks of a dead process are dropped when they are due.
 
-    It has its own timers and turns because those of asyncio watch sockets, and a run spends most of
-    its time on them.
+    It has its own timers, handles and turns because those of asyncio watch sockets and can be
+    debugged, and a run spends most of its time on them.
     """
+
+    get_debug: Any = staticmethod(bool)
+    """A function in C that returns False: each new future calls it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._now_s = _BEGINS_S
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._timers: list[tuple[float, int, _Handle]] = []
         self._numbers = count()
         self._outside = Context()
-        self._ready: Any
+        self._ready: deque[_Handle]
         self._stopping: bool
-        self.set_task_factory(_make_task)
-        self.set_exception_handler(lambda _loop, _context: None)
 
     def time(self) -> float:
         """Return the time of this loop, in seconds."""
@@ -96,10 +112,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Call at the next turn, unless its process has died."""
-        handle = asyncio.Handle(callback, args, self, context)
+        """Call at the next turn, unless its process has died by then."""
+        handle = _Handle(callback, args, context)
         self._ready.append(handle)
-        return _unless_dead(handle)
+        return handle
 
     def call_at(
         self,
@@ -108,40 +124,65 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Call at a time, unless its process has died."""
-        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        """Call at a time, unless its process has died by then."""
+        handle = _Handle(callback, args, context)
         heappush(self._timers, (when, next(self._numbers), handle))
-        _unless_dead(handle)
         return handle
 
-    def _run_once(self) -> None:
-        """Run one turn: everything that is ready now, otherwise what is due next."""
-        timers, ready = self._timers, self._ready
-        if not ready and not self._stopping:
-            while timers and timers[0][2].cancelled():
-                heappop(timers)
-            if not timers:
-                raise RuntimeError("nothing will ever happen again")
-            self._now_s = max(self._now_s, timers[0][0])
-        while timers and timers[0][0] <= self._now_s:
-            ready.append(heappop(timers)[2])
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if not handle.cancelled():
-                handle._run()
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[*_Ts], object],
+        *args: *_Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Call after a time, unless its process has died by then."""
+        return self.call_at(self._now_s + delay, callback, *args, context=context)
 
-    def _timer_handle_cancelled(self, _handle: asyncio.TimerHandle) -> None:
-        """Do nothing: a canceled timer is dropped when it is due."""
+    def create_task(
+        self,
+        coro: Coroutine[Any, Any, _T] | Generator[Any, None, _T],
+        *,
+        name: object = None,
+        context: Context | None = None,
+    ) -> asyncio.Task[_T]:
+        """Create a task that its process keeps even after its end: dead code is not cleaned up."""
+        task = asyncio.Task(coro, loop=self, name=name, context=context)  # type: ignore[arg-type]
+        process = _PROCESS.get() if context is None else context.get(_PROCESS)
+        if process is not None:
+            process.tasks.append(task)
+        return task
+
+    def call_exception_handler(self, context: Any) -> None:  # noqa: ANN401
+        """Do nothing: killed code leaves many errors."""
+
+    def _run_once(self) -> None:
+        """Run turns until the loop stops: what is ready now, otherwise what is due next."""
+        timers, ready = self._timers, self._ready
+        while True:
+            if not ready and not self._stopping:
+                while timers and _is_dropped(timers[0][2]):
+                    heappop(timers)
+                if not timers:
+                    raise RuntimeError("nothing will ever happen again")
+                self._now_s = max(self._now_s, timers[0][0])
+            while timers and timers[0][0] <= self._now_s:
+                ready.append(heappop(timers)[2])
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                if not _is_dropped(handle):
+                    try:
+                        handle._context.run(handle._callback, *handle._args)
+                    except (SystemExit, KeyboardInterrupt):
+                        raise
+                    except BaseException:  # noqa: S110  (killed code leaves many errors)
+                        pass
+            if self._stopping:
+                return
 
     def outside(self, delay_s: float, callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
         """Call after a time for the network, a fault or a person, which belong to no process."""
         self.call_at(self.time() + delay_s, callback, *args, context=self._outside.copy())
-
-    def drop(self, process: Process) -> None:
-        """Drop all tasks and callbacks of a dead process."""
-        for handle in (*self._ready, *(timer for _, _, timer in self._timers)):
-            _unless_dead(handle)
-        assert not process.alive
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[*_Ts], _T], *args: *_Ts
@@ -155,22 +196,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return done
 
 
-def _unless_dead(handle: asyncio.Handle) -> asyncio.Handle:
-    context: Mapping[ContextVar[Process | None], Process | None] = handle._context  # type: ignore[attr-defined]
-    process = context.get(_PROCESS)
-    if process is not None and not process.alive:
-        handle.cancel()
-    return handle
-
-
-def _make_task(
-    loop: asyncio.AbstractEventLoop,
-    work: Coroutine[Any, Any, _T] | Generator[Any, None, _T],
-    context: Context | None = None,
-) -> "asyncio.Task[_T]":
-    """Create a task that its process keeps, dead or alive: killed code must not be cleaned up."""
-    task = asyncio.Task(work, loop=loop, context=context)
-    process = (context or copy_context()).get(_PROCESS)
-    if process is not None:
-        process.tasks.append(task)
-    return task
+def _is_dropped(handle: _Handle) -> bool:
+    """Return whether a callback was canceled or belongs to a dead process."""
+    if handle._cancelled:
+        return True
+    process = handle._context.get(_PROCESS)
+    return process is not None and not process.alive
