@@ -5,7 +5,7 @@ takes more time than to process a wager.
 """
 
 from meters.books.script_steps import Contribution, DueStep
-from meters.metrics.play_metrics import PlayMetrics
+from meters.metrics.play_metrics import PlayMetrics, WinKind
 
 
 class BatchCounts:
@@ -16,7 +16,7 @@ class BatchCounts:
         self._refusals: dict[str, int] = {}
         self._wagers: dict[str, list[int]] = {}
         self._tables: dict[str, list[int]] = {}
-        self._dues: list[tuple[DueStep, int]] = []
+        self._wins: dict[tuple[str, WinKind], list[int]] = {}
         self._voids: dict[str, int] = {}
         self._reentered: dict[str, int] = {}
         self._unconfirmed: dict[str, int] = {}
@@ -43,7 +43,10 @@ class BatchCounts:
 
     def win(self, due: DueStep, won_cents: int) -> None:
         """Count a win and its amount in cents."""
-        self._dues.append((due, won_cents))
+        kind: WinKind = "percent" if due.take else "odds"
+        sums = self._wins.setdefault((due.meter, kind), [0, 0])
+        sums[0] += 1
+        sums[1] += won_cents
 
     def void_after_cards(self, table: str) -> None:
         """Count the void of a round for which cards had already been entered."""
@@ -73,8 +76,8 @@ class BatchCounts:
             )
         for table, (wagers, cents) in self._tables.items():
             play.count_table(link, table, wagers=wagers, wagered_cents=cents)
-        for due, won_cents in self._dues:
-            play.count_win(link, due.meter, "percent" if due.take else "odds", won_cents)
+        for (meter, kind), (wins, won_cents) in self._wins.items():
+            play.count_wins(link, meter, kind, wins=wins, won_cents=won_cents)
         for table, voids in self._voids.items():
             play.count_void_after_cards(link, table, voids)
         for table, hands in self._reentered.items():

@@ -74,8 +74,7 @@ Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
 """A function that makes the bonus draws of a round. Its arguments are the table and the wagers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(msgspec.Struct, frozen=True):
     """An event as it arrived from a table of the floor file.
 
     Attributes:
@@ -556,8 +555,7 @@ def _again(seq: int, reply: bytes) -> bytes:
     return refused_by_script(seq, Status(code.decode()))
 
 
-@dataclass(frozen=True, slots=True)
-class _StepMaker:
+class _StepMaker(msgspec.Struct, frozen=True):
     """Maker of the `ScriptStep` of one event, which the Lua script `apply_events` needs."""
 
     table: str

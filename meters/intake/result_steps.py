@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -21,8 +22,7 @@ _HAND_BONUS_VERIFIED_ODDS: Final = 500
 """The odds (500 for 1) from which a floorperson must verify a payout: 649a.11(c)(8)(ii)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRound:
+class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
     Attributes:
@@ -67,10 +67,22 @@ class ResultWriter:
     ) -> None:
         self._known = known
         self._event = event
+        self._opened_round = opened
+        self._settled = settled
         self._meter_id = _meter_ids(known)
-        self._records = Records(
-            event,
-            opened.wagers,
+        self._lines: list[str | int] = []
+        self._opened: list[str | int] = []
+        self._envy: dict[str, list[Line]] = {}
+        self.dues: list[DueStep] = []
+        self.claims: list[OpenedClaim] = []
+
+    @cached_property
+    def _records(self) -> Records:
+        """The maker of the claim records. Most results need none."""
+        known, settled = self._known, self._settled
+        return Records(
+            self._event,
+            self._opened_round.wagers,
             [due.line for due in settled],
             [due.line for due in settled if self._pays(due) and self._waits(due)],
             link=known.link,
@@ -78,11 +90,6 @@ class ResultWriter:
             asset=known.table.asset,
             meter_of=self._meter_id,
         )
-        self._lines: list[str | int] = []
-        self._opened: list[str | int] = []
-        self._envy: dict[str, list[Line]] = {}
-        self.dues: list[DueStep] = []
-        self.claims: list[OpenedClaim] = []
 
     @staticmethod
     def _pays(due: Due) -> bool:

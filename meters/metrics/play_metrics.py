@@ -99,8 +99,10 @@ class PlayMetrics:
         """Count results that repeat the round id and the cards of another table's result."""
         self._counters["cards_dealt_twice"].labels(self._known.known_link(link)).inc(results)
 
-    def count_win(self, link: str, meter: str, kind: WinKind, won_cents: int) -> None:
-        """Count a progressive win, and add up its amount."""
+    def count_wins(
+        self, link: str, meter: str, kind: WinKind, *, wins: int, won_cents: int
+    ) -> None:
+        """Count progressive wins, and add the sum of their amounts."""
         known = self._known.known_meter(link, meter)
-        self._counters["wins"].labels(*known, kind).inc()
+        self._counters["wins"].labels(*known, kind).inc(wins)
         self._counters["won_cents"].labels(*known, kind).inc(won_cents)

@@ -92,8 +92,8 @@ def test_events_refusals_wins_amounts_and_steps_are_exported() -> None:
     metrics.play.count_event("tcp-main", "wagers", "accepted")
     metrics.play.count_event("tcp-main", "wagers", "accepted", 4)
     metrics.play.count_refusal("tcp-main", "unknown_meter")
-    metrics.play.count_win(*ON, "odds", 5_000)
-    metrics.play.count_win(*ON, "odds", 2_500)
+    metrics.play.count_wins(*ON, "odds", wins=1, won_cents=5_000)
+    metrics.play.count_wins(*ON, "odds", wins=1, won_cents=2_500)
     metrics.books.show_amount(*ON, 112_362)
     metrics.running.observe_step(30, 0.002)
     assert read(metrics, "pitlink_events_total", "tcp-main", "wagers", "accepted") == 5
@@ -235,7 +235,7 @@ def test_what_strangers_send_makes_no_labels() -> None:
     for number in range(500):
         metrics.play.count_event(f"link-{number}", f"type-{number}", f"status-{number}")
         metrics.play.count_refusal(f"link-{number}", f"code-{number}")
-        metrics.play.count_win("tcp-main", f"meter-{number}", "odds", 1)
+        metrics.play.count_wins("tcp-main", f"meter-{number}", "odds", wins=1, won_cents=1)
         metrics.play.count_wagers(
             "tcp-main", f"meter-{number}", wagers=1, wagered_cents=1, contributed_micros=1
         )
