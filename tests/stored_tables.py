@@ -5,6 +5,7 @@ from typing import Final, cast
 
 import msgspec
 
+from meters.books.kept_texts import keep_texts
 from meters.books.script_steps import RoundContribution
 from meters.books.store import LinkStore
 from meters.books.stored_entries import StreamEntry, unpack_entry
@@ -42,7 +43,11 @@ async def set_table(store: LinkStore, table: str, **values: object) -> None:
 
 
 async def set_wagers(store: LinkStore, table: str, event: str | None) -> None:
-    """Set the wagers event of a table's open round, or remove it."""
+    """Set the wagers event of a table's open round, or remove it.
+
+    The table then no longer names the ledger entry with its wagers.
+    """
+    await set_table(store, table, entry=0)
     if event is None:
         await store.redis.hdel(store.keys.rounds, table)
     else:
@@ -92,6 +97,7 @@ async def make_earlier(store: LinkStore, version: int = _EARLIER) -> Mapping[str
     Return the fields of each table.
     """
     redis, keys = store.redis, store.keys
+    await keep_texts(store, await store.last_entry())
     names = (await store.table_fields(replies=False))[keys.tables]
     tables = {name: earlier_fields(await stored_table(store, name)) for name in sorted(names)}
     rows = cast("list[StreamEntry]", await redis.xrange(keys.ledger))

@@ -12,8 +12,9 @@ from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.books.act_history import ActIndex
 from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.books.kept_texts import keep_texts
 from meters.books.ledger_blocks import LedgerCompression
-from meters.books.ledger_reading import first_end
+from meters.books.ledger_reading import first_end, first_number
 from meters.books.ledger_replay import Replay
 from meters.books.open_day import day_open
 from meters.books.script_loader import load_script
@@ -329,8 +330,9 @@ class Archiver:
         """
         store = self._store
         unpaid = set(checkpoint.claims)
-        for table in await store.table_states([table.id for table in store.link.table]):
-            unpaid.update(table.claims)
+        _, tables = await store.tables_at([table.id for table in store.link.table])
+        for table in tables:
+            unpaid.update(table.repeated_claims)
         found: list[tuple[str, int, str]] = []
         for meter in (meter.meter_id for meter in store.link.meter):
             for meter_awards in (True, False):
@@ -363,6 +365,9 @@ class Archiver:
         If an earlier run was interrupted, this call also deletes the entries that it left.
         """
         redis, keys = self._store.redis, self._store.keys
+        if not 0 < await first_number(redis, keys) <= last:
+            return
+        await keep_texts(self._store, last)
         await redis.xtrim(keys.ledger_blocks, minid=f"{last + 1}-0", approximate=False)
         while (end := await first_end(redis, keys)) and end <= last:
             onward = min(end + _CUT, last + 1)

@@ -75,6 +75,16 @@ async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple
     return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
 
 
+async def first_number(redis: Redis, keys: LinkKeys) -> int:
+    """Return the number of the first ledger entry in Redis; 0 without an entry.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    found = await read_entries(redis, keys, 0, 1)
+    return found[0][0] if found else 0
+
+
 async def first_end(redis: Redis, keys: LinkKeys) -> int:
     """Return the number with which the first entry of the stream ends; 0 without an entry.
 

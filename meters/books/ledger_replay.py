@@ -231,7 +231,7 @@ class Replay:
             self._check(number, fields, transfers)
             self.evidence.add_entry(number, fields, self._books)
             self.link.add_entry(number, fields, transfers)
-            for fault in self.tables.add_entry(fields, self._books):
+            for fault in self.tables.add_entry(number, fields, self._books):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")

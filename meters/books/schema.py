@@ -8,7 +8,7 @@ log. Data from a release without schema versions has the schema version 1.
 from collections.abc import Mapping
 from typing import Final
 
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 """The schema version with which this release works."""
 
 FIELD: Final = "schema"
@@ -21,6 +21,7 @@ STEPS: Final[Mapping[int, str]] = {
     1: "its schema version is noted",
     2: "each table notes the hand pays that hold it, and Envy Bonuses are owed until they are paid",
     3: "Redis needs less time for the ledger and the tables",
+    4: "Redis needs less memory and disk space for events and replies",
 }
 """The changes that an upgrade makes to data of each earlier schema version, as texts."""
 

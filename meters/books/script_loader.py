@@ -1,6 +1,7 @@
 """The Lua scripts of the package, with their shared fragments included."""
 
 import re
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -10,6 +11,7 @@ from meters.books.schema import SCHEMA
 from meters.books.script_steps import position_names
 
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
+_WORD: Final = re.compile(r"\w+")
 
 
 class ScriptError(Exception):
@@ -25,7 +27,18 @@ def load_script(name: str, package: str = "meters.books") -> str:
     Raises:
         ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.
     """
-    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(package, _read(package, name), seen=set())}"
+    text = _flatten(package, _read(package, name), seen=set())
+    return f"local SCHEMA = '{SCHEMA}'\n{_without_unused_positions(text)}"
+
+
+def _without_unused_positions(text: str) -> str:
+    """Remove the names of array positions that a script does not use.
+
+    Lua allows at most 200 local variables, and needs time for each of them.
+    """
+    words = Counter(_WORD.findall(text))
+    unused = {line for line in position_names().splitlines() if words[line.split()[1]] == 1}
+    return "\n".join(line for line in text.split("\n") if line not in unused)
 
 
 def _flatten(package: str, text: str, seen: set[str]) -> str:

@@ -1,7 +1,6 @@
 """The msgpack arrays that the Lua scripts receive, and the answers of the script `apply_events`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -182,7 +181,9 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     `held` has the wins that hold the table, one on each line. `round` is the open round. `basis` is
     the sequence number of its wagers event. `draw` is its draw as JSON. `contributed` has its
     contribution to each meter, so a void can undo it. Without an open round, these four are empty
-    and 0. The text of the wagers event is in the Redis hash of rounds.
+    and 0. `entry` is the number of the ledger entry with the wagers event. It is 0 if no round is
+    open, or if that entry is no longer in Redis. In the second case, the text of the wagers event
+    is in the Redis hash of rounds.
     """
 
     last: int
@@ -192,6 +193,7 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     basis: int
     draw: str
     contributed: tuple[RoundContribution, ...]
+    entry: int = 0
 
 
 class EarlierTable(NamedTuple):
@@ -205,33 +207,6 @@ class EarlierTable(NamedTuple):
     table_key: int
     table: str
     wins: str = ""
-
-
-PACKED_ARRAYS: Final[Mapping[str, type]] = {
-    "EVENT": ScriptStep,
-    "REPLY_WORK": ReplyWork,
-    "WAGERS_WORK": WagersWork,
-    "RESULT_WORK": ResultWork,
-    "ADDED": Contribution,
-    "TAKE": PercentStep,
-    "DUE": DueStep,
-    "ENVY": EnvyStep,
-    "ASK": AskStep,
-    "CONTRIBUTED": RoundContribution,
-    "OWED": EnvyCents,
-    "TABLE": PackedTable,
-    "EARLIER": EarlierTable,
-}
-"""The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
-
-
-def position_names() -> str:
-    """Return Lua code with a name for the place of each array element, such as ``EVENT_SEQ``."""
-    return "\n".join(
-        f"local {prefix}_{name.upper()} = {position}"
-        for prefix, array in PACKED_ARRAYS.items()
-        for position, name in enumerate(array.__annotations__, start=1)
-    )
 
 
 class Status(StrEnum):
@@ -260,8 +235,7 @@ class Status(StrEnum):
     BOOKS_FULL = "books_full"
 
 
-@dataclass(frozen=True, slots=True)
-class PaidDue:
+class PaidDue(msgspec.Struct, frozen=True, array_like=True):
     """An amount due to one winner, the meter balance without it, and a ledger entry's number."""
 
     amount_cents: int
@@ -269,49 +243,105 @@ class PaidDue:
     entry: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptAnswer:
+class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
-    `text` is the reply to the event. If an earlier event of the table is missing, `text` is the
-    sequence number (`seq`) of the missing event. `entry` is the number of the event's ledger entry.
-    `confirmed_by` is the person who confirmed the correction in the event. `asked` is True if the
-    script stored a new correction request. If another table has a result with the same round id and
-    cards, `elsewhere` has the name of that table and the number of the ledger entry of that result.
-    If not, `elsewhere` is None.
+    Attributes:
+        status: the status of the event.
+        text: the reply to the event. It is empty for an accepted event: `accepted_reply` makes its
+            reply. If an earlier event of the table is missing, `text` is the sequence number
+            (`seq`) of the missing event.
+        asked: True if the script stored a new correction request.
+        entry: the number of the ledger entry with the event and its reply.
+        paid: the amounts that are due.
+        elsewhere: if another table has a result with the same round id and cards, the id of that
+            table, a blank, and the number of the ledger entry of that result. If not, it is empty.
+        confirmed_by: the person who confirmed the correction in the event.
     """
 
     status: Status
-    text: bytes = b""
-    paid: tuple[PaidDue, ...] = ()
-    entry: int | None = None
-    elsewhere: tuple[str, int] | None = None
-    confirmed_by: str = ""
+    text: str = ""
     asked: bool = False
+    entry: int | None = None
+    paid: tuple[PaidDue, ...] = ()
+    elsewhere: str = ""
+    confirmed_by: str = ""
 
 
-def read_answer(row: Sequence[bytes | list[tuple[bytes, bytes, bytes]]]) -> ScriptAnswer:
-    """Decode the answer of the script `apply_events` to one event.
+class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
+    """The answers of the script `apply_events` to the events of one call.
 
-    Raises:
-        TypeError: the answer has no known form.
+    Attributes:
+        terms: True if the terms of the link were those of the call. If not, nothing was done.
+        entry: the number of the last ledger entry.
+        chain: the digest of the last ledger entry.
+        in_ledger: True if the ledger itself ends with this entry.
+        answers: the answer to each event, in the order of the events.
     """
-    match row:
-        case [bytes(status), bytes(reply), bytes(entry), list(dues), bytes(other), bytes(by)]:
-            paid = tuple(PaidDue(int(amount), int(after), int(of)) for amount, after, of in dues)
-            return ScriptAnswer(
-                Status(status.decode()), reply, paid, int(entry), _elsewhere(other), by.decode()
-            )
-        case [bytes(status), bytes(text), bytes(asked)]:
-            return ScriptAnswer(Status(status.decode()), text, asked=bool(asked))
-        case [bytes(status), bytes(text)]:
-            return ScriptAnswer(Status(status.decode()), text)
-        case [bytes(status)]:
-            return ScriptAnswer(Status(status.decode()))
-        case _:
-            raise TypeError(f"the script answered {row!r}")
+
+    terms: bool
+    entry: int = 0
+    chain: str = ""
+    in_ledger: bool = False
+    answers: tuple[ScriptAnswer, ...] = ()
 
 
-def _elsewhere(text: bytes) -> tuple[str, int] | None:
-    table, _, entry = text.decode().partition(" ")
-    return (table, int(entry)) if entry else None
+SCRIPT_ANSWERS: Final = msgspec.msgpack.Decoder(ScriptAnswers)
+"""Decoder of the output of the script `apply_events`."""
+
+
+def reply_parts(work: Work | None) -> tuple[str | int, ...]:
+    """Return the parts of the reply to an event, as `ResultWork` explains. Without work: none."""
+    if work is None:
+        return ()
+    return work.reply if isinstance(work, ResultWork) else (work.reply,)
+
+
+def reply_of(work: Work | None, answer: ScriptAnswer) -> bytes:
+    """Return the reply to an event with an answer of the script; empty if the answer has no reply.
+
+    The reply to an accepted event is made here, with the amounts that the script computed.
+    """
+    if answer.status is not Status.ACCEPTED:
+        return answer.text.encode()
+    return reply_text(reply_parts(work), [due.amount_cents for due in answer.paid])
+
+
+def reply_text(parts: Sequence[str | int], cents: Sequence[int]) -> bytes:
+    """Put amounts in cents into the parts of a reply, as `ResultWork` explains.
+
+    >>> reply_text(['{"amount":', 1, "}"], [600])
+    b'{"amount":600}'
+    """
+    if len(parts) == 1 and isinstance(parts[0], str):
+        return parts[0].encode()
+    return "".join(one if isinstance(one, str) else str(cents[one - 1]) for one in parts).encode()
+
+
+PACKED_ARRAYS: Final[Mapping[str, type]] = {
+    "EVENT": ScriptStep,
+    "REPLY_WORK": ReplyWork,
+    "WAGERS_WORK": WagersWork,
+    "RESULT_WORK": ResultWork,
+    "ADDED": Contribution,
+    "TAKE": PercentStep,
+    "DUE": DueStep,
+    "ENVY": EnvyStep,
+    "ASK": AskStep,
+    "CONTRIBUTED": RoundContribution,
+    "OWED": EnvyCents,
+    "TABLE": PackedTable,
+    "ANSWER": ScriptAnswer,
+    "ANSWERS": ScriptAnswers,
+    "EARLIER": EarlierTable,
+}
+"""The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
+
+
+def position_names() -> str:
+    """Return Lua code with a name for the place of each array element, such as ``EVENT_SEQ``."""
+    return "\n".join(
+        f"local {prefix}_{name.upper()} = {position}"
+        for prefix, array in PACKED_ARRAYS.items()
+        for position, name in enumerate(array.__annotations__, start=1)
+    )

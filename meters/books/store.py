@@ -31,9 +31,16 @@ from meters.books.link_state import (
 from meters.books.money_terms import LinkTerms, adopted, terms_text
 from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
-from meters.books.script_steps import EnvyCents, ScriptAnswer, ScriptStep, read_answer
+from meters.books.script_steps import (
+    SCRIPT_ANSWERS,
+    EnvyCents,
+    ScriptAnswer,
+    ScriptStep,
+    Status,
+    reply_parts,
+)
 from meters.books.slip_numbers import SlipRegister, fold_in_link
-from meters.books.stored_entries import Entry, StreamEntry, unpack_entry
+from meters.books.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
 from meters.books.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import Link
@@ -199,9 +206,9 @@ class LinkStore:
     async def apply(
         self,
         steps: Sequence[ScriptStep],
-        events: Sequence[bytes | str],
+        events: Sequence[bytes],
         claim_keys: Sequence[str] = (),
-    ) -> list[ScriptAnswer]:
+    ) -> Sequence[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
         `steps` are the events, and `events` are their texts for the ledger. `claim_keys` are the
@@ -211,23 +218,45 @@ class LinkStore:
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
             NotSyncedError: Redis can still lose the changes, so the replies must not be sent.
+            RedisError: Redis failed. It is not known if the batch was applied.
         """
         keys = self.keys
         tables = (keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
         every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
+        texts_of = [
+            (event, reply_parts(step.work) if event else ())
+            for step, event in zip(steps, events, strict=True)
+        ]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
-        args += [msgspec.msgpack.encode(steps), DEALT_KEPT, *events]
+        args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts_of), *events]
         if self.must_keep:
-            rows = await run_synced(self._apply, every, args)
+            output = await run_synced(self._apply, every, args)
         else:
-            rows = await self._apply(keys=every, args=args)
-        head, *answers = rows
-        if head == [b"terms"]:
+            output = await self._apply(keys=every, args=args)
+        found = SCRIPT_ANSWERS.decode(output)
+        if not found.terms:
             raise TermsError(TERMS_CHANGED)
-        entry, chain, in_ledger = texts(head)
-        if int(entry) > self.head.entry or not self.head.in_ledger:
-            self.head = LedgerHead(int(entry), chain, in_ledger == "1")
-        return [read_answer(row) for row in answers]
+        if found.entry > self.head.entry or not self.head.in_ledger:
+            self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
+        return await self._with_replies(found.answers)
+
+    async def _with_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
+        """Add the replies to repeated events that only the ledger has."""
+        repeated = {
+            one.entry
+            for one in answers
+            if one.status is Status.AGAIN and one.entry is not None
+        }  # fmt: skip
+        if not repeated:
+            return answers
+        entries = dict(await self.entries_at(sorted(repeated)))
+        return [
+            one if one.status is not Status.AGAIN or one.entry is None
+            # Without its entry, an event gets no reply. The table repeats it.
+            else msgspec.structs.replace(one, status=Status.MOVED) if one.entry not in entries
+            else msgspec.structs.replace(one, text=entries[one.entry]["reply"].decode(), entry=None)
+            for one in answers
+        ]  # fmt: skip
 
     async def decide(
         self,
@@ -362,13 +391,18 @@ class LinkStore:
         return entries, _decoded(row)
 
     async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
-        """Return the state of some tables, read in one round trip to Redis.
+        """Return the state of some tables, with the wagers of their open rounds.
 
         Raises:
             ValueError: the data of a table in Redis is damaged.
         """
-        _, rows = await self.tables_at(tables)
-        return [row.record() for row in rows]
+        for _ in range(2):  # between the two reads, `pitlink archive` can delete an entry
+            _, rows = await self.tables_at(tables)
+            numbers = sorted({row.state.entry for row in rows if row.state.entry})
+            events = {number: of.get("event") for number, of in await self.entries_at(numbers)}
+            if len(events) == len(numbers):
+                break
+        return [row.record(events.get(row.state.entry)) for row in rows]
 
     async def state(self) -> LinkState:
         """Return the state of the link and of all its meters at one moment.

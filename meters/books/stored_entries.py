@@ -2,20 +2,27 @@
 
 Since schema version 4, the ledger entries of one script call are one entry of the Redis stream. Its
 id has the number of the last of them. Its first field has the packed entries without their longest
-values, the events and the replies. Each of these is a field: ``event1`` and ``reply1`` for the
-first entry, and so on. In earlier schema versions, each ledger entry was an entry of the stream
-with a field for each value. An upgrade leaves such entries as they are.
+values, the events and the replies. In the entries of tables, the second field has the compressed
+events and replies of the call (since schema version 5). In all other entries, each event and reply
+is a field: ``event1`` and ``reply1`` for the first entry, and so on. In earlier schema versions,
+each ledger entry was an entry of the stream with a field for each value. An upgrade leaves such
+entries as they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
+import zstandard
 
 from meters.books.chain import CHAIN
+from meters.books.script_steps import reply_text
 
 PACKED: Final = "entries"
 """The name of the first field of a stream entry, since schema version 4."""
+
+COMPRESSED: Final = "texts"
+"""The name of the field with the compressed events and replies, since schema version 5."""
 
 FIELDS: Final = (
     "kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply", CHAIN,
@@ -25,9 +32,16 @@ FIELDS: Final = (
 _APART: Final = ("event", "reply")
 _SHORT: Final = tuple(name for name in FIELDS if name not in _APART)
 _Values = tuple[str, str, str, str, str, str, str, str]
+_Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
+_PLACED: Final = msgspec.msgpack.Decoder(list[_Placed])
+_TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, tuple[str | int, ...]]])
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _PACKED: Final = PACKED.encode()
+_COMPRESSED: Final = COMPRESSED.encode()
+_LEVEL: Final = 1
+_BYTES_MAX: Final = 1 << 27
+"""Largest size of the events and replies of a call. A forged entry must not fill the memory."""
 
 StreamEntry = tuple[bytes, Mapping[bytes, bytes]]
 """An entry of the Redis stream: its id and its fields."""
@@ -48,10 +62,15 @@ def unpack_entry(row: StreamEntry) -> list[Entry]:
     last, packed = int(number), fields.get(_PACKED)
     if packed is not None and more == b"0":
         try:
-            values = _DECODER.decode(packed)
-            if 0 < len(values) <= last and len(fields) == 1 + len(_APART) * len(values):
-                return _unpacked(values, fields, last)
-        except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+            if compressed := fields.get(_COMPRESSED):
+                placed = _PLACED.decode(packed)
+                if 0 < len(placed) <= last and len(fields) == 2:
+                    return _unpacked_placed(placed, _TEXTS.decode(_plain(compressed)), last)
+            else:
+                values = _DECODER.decode(packed)
+                if 0 < len(values) <= last and len(fields) == 1 + len(_APART) * len(values):
+                    return _unpacked(values, fields, last)
+        except (msgspec.DecodeError, UnicodeDecodeError, LookupError, zstandard.ZstdError):
             pass  # somebody has damaged the stream entry
     return [(last, {name.decode("utf-8", "replace"): value for name, value in fields.items()})]
 
@@ -69,6 +88,43 @@ def _unpacked(
         }  # fmt: skip
         found.append((last - len(values) + place, entry))
     return found
+
+
+def _unpacked_placed(
+    values: Sequence[_Placed], texts: Sequence[tuple[bytes, tuple[str | int, ...]]], last: int
+) -> list[Entry]:
+    found: list[Entry] = []
+    number = last - len(values)
+    for kind, at, by, table, round_id, seq, transfers, place, cents, chain in values:
+        number += 1
+        event, parts = texts[place - 1]
+        entry = {
+            "kind": kind.encode(), "at": at.encode(), "by": by.encode(), "table": table.encode(),
+            "round": round_id.encode(), "seq": seq.encode(), "transfers": transfers.encode(),
+            "event": event, "reply": reply_text(parts, cents), CHAIN: chain.encode(),
+        }  # fmt: skip
+        found.append((number, entry))
+    return found
+
+
+def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
+    """Compress the events and replies of a script call for the stream.
+
+    Each reply is in the parts that `ResultWork` explains. A reader replaces the numbers in them
+    with the amounts that the ledger entry has.
+    """
+    return zstandard.ZstdCompressor(_LEVEL).compress(_ENCODER.encode(texts))
+
+
+def _plain(compressed: bytes) -> bytes:
+    """Return the events and replies of a script call, still packed.
+
+    Raises:
+        zstandard.ZstdError: somebody has damaged them.
+    """
+    if not 0 < zstandard.get_frame_parameters(compressed).content_size <= _BYTES_MAX:
+        raise zstandard.ZstdError("the size of the texts is missing, or too large")
+    return zstandard.ZstdDecompressor().decompress(compressed, max_output_size=_BYTES_MAX)
 
 
 def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
@@ -95,10 +151,9 @@ def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
         KeyError: an entry lacks a field.
         UnicodeDecodeError: a packed field is no text.
     """
-    values = [[one[name].decode() for name in _SHORT] for one in entries]
-    texts = {
-        f"{name}{place}": one[name]
+    values = [
+        [*(one[name].decode() for name in _SHORT[:-1]), place, (), one[CHAIN].decode()]
         for place, one in enumerate(entries, start=1)
-        for name in _APART
-    }  # fmt: skip
-    return {PACKED: _ENCODER.encode(values), **texts}
+    ]
+    texts = [(one["event"], (one["reply"].decode(),)) for one in entries]
+    return {PACKED: _ENCODER.encode(values), COMPRESSED: compress_texts(texts)}

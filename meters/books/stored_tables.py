@@ -19,8 +19,13 @@ REPLIES_KEPT: Final = 32
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 """Decoder of a table's state."""
 
-NO_STATE: Final = PackedTable(last=0, over="", held="", round="", basis=0, draw="", contributed=())
+NO_STATE: Final = PackedTable(
+    last=0, over="", held="", round="", basis=0, draw="", contributed=(), entry=0
+)
 """The state of a table that has sent no event."""
+
+DIGEST: Final = 32
+"""Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
 PACK: Final = msgspec.msgpack.Encoder()
 """Encoder of a table's state."""
@@ -32,9 +37,11 @@ class StoredTable:
 
     Attributes:
         packed_state: the packed `PackedTable`.
-        wagers: the text of the wagers event of the open round.
+        wagers: the text of the wagers event of the open round, if its ledger entry is no longer in
+            Redis. If not, the state names the ledger entry with this text.
         repeated: the claims whose state the service reports again, with blanks between them.
         kept: the texts of the kept replies, by slot. All are None if they were not read.
+            `kept_text` explains them.
     """
 
     packed_state: bytes | None = None
@@ -53,7 +60,7 @@ class StoredTable:
 
     @property
     def replies(self) -> Mapping[int, bytes]:
-        """The kept replies by sequence number, each after the digest of its event.
+        """The kept replies by sequence number, as `kept_text` explains, without this number.
 
         A text that is no kept reply, or is in the place of another reply, is left out.
         """
@@ -63,8 +70,15 @@ class StoredTable:
             if text is not None and (read := read_kept(text)) and read[0] % REPLIES_KEPT == slot
         }
 
-    def record(self) -> TableRecord:
+    @property
+    def repeated_claims(self) -> Sequence[str]:
+        """The claims whose state the service reports again."""
+        return (self.repeated or b"").decode().split()
+
+    def record(self, event: bytes | None) -> TableRecord:
         """Return the data that the service needs to validate the next event of the table.
+
+        `event` is the wagers event in the ledger entry that the state names.
 
         Raises:
             ValueError: somebody damaged the data in Redis.
@@ -74,10 +88,10 @@ class StoredTable:
             last_seq=state.last,
             open_round=state.round or None,
             basis=state.basis,
-            wagers=self.wagers or b"",
+            wagers=(event if state.entry else self.wagers) or b"",
             draw=state.draw.encode() or b"null",
             fed=tuple(one.meter for one in state.contributed),
-            claims=tuple((self.repeated or b"").decode().split()),
+            claims=tuple(self.repeated_claims),
         )
 
 
@@ -96,8 +110,22 @@ def reply_fields(table: str) -> Iterable[str]:
 
 
 def kept_text(seq: int, stored: bytes) -> bytes:
-    """Return the text of a kept reply. `stored` is the digest of the event and the reply."""
+    """Return the text of a kept reply.
+
+    `stored` is the digest of the event and the reply. If a ledger entry in Redis has the reply,
+    `stored` has ``#`` and the number of this entry instead of the reply.
+    """
     return b"%d %s" % (seq, stored)
+
+
+def entry_of(stored: bytes) -> int | None:
+    """Return the number of the ledger entry that has a kept reply, or None if Redis has the reply.
+
+    >>> entry_of(b"0123456789abcdef0123456789abcdef#17")
+    17
+    """
+    named = stored[DIGEST:]
+    return int(named[1:]) if named.startswith(b"#") and named[1:].isdigit() else None
 
 
 def read_kept(text: bytes) -> tuple[int, bytes] | None:

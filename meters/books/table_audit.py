@@ -14,8 +14,8 @@ from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.store import LinkStore
-from meters.books.stored_tables import REPLIES_KEPT, StoredTable, read_kept
-from meters.books.table_evidence import DecidedAsk, stored_reply_digest
+from meters.books.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, entry_of, read_kept
+from meters.books.table_evidence import DecidedAsk
 from meters.wire.messages import ClaimOpened, DrawMade, Reply
 
 _AT_ONCE: Final = 100
@@ -30,9 +30,6 @@ of known tables.
 """
 _SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
 """The ends of the fields of the kept replies."""
-
-_DIGEST: Final = 32
-"""Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
@@ -175,16 +172,17 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
         read = read_kept(text) if text is not None else None
         if text is not None and (read is None or read[0] % REPLIES_KEPT != slot):
             yield f"it keeps {_words(text[:20])} in the place {slot} of a reply"
-    for seq, digest in due.items():
+    for seq, reply in due.items():
         one = held.get(seq)
-        if seq > last - REPLIES_KEPT and (one is None or stored_reply_digest(one) != digest):
+        if seq > last - REPLIES_KEPT and (one is None or not reply.is_kept_as(one)):
             yield f"the reply that it keeps to event {seq} is not the one in the ledger"
     for seq, one in held.items():
         if not last - REPLIES_KEPT < seq <= last:
             yield f"it keeps a reply to event {seq}, its last event is {last}"
         elif seq not in due and seq > _lowest_replayed(replay, table):
-            said = one[_DIGEST:]
-            if said.startswith(b"{") and not _has_no_entry(said, seq):
+            said = one[DIGEST:]
+            in_ledger = said.startswith(b"{") and not _has_no_entry(said, seq)
+            if in_ledger or entry_of(one) is not None:
                 yield f"it keeps a reply to event {seq}, no refusal, that is in no ledger entry"
     # After a restore, Redis has only the replies that the ledger and the outboxes had.
     first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
@@ -202,7 +200,7 @@ def _lowest_replayed(replay: Replay, table: str) -> int:
     """
     if replay.begins_after == 0:
         return 0
-    return min(replay.tables.replies.get(table, {2**63: b""}))
+    return min(replay.tables.replies.get(table, (2**63,)))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
@@ -238,7 +236,7 @@ def _other_round(
     if added is None:
         has = {
             "round": state.round, "basis": state.basis, "wagers": wagers is not None,
-            "draw": state.draw, "contributed": state.contributed,
+            "entry": state.entry, "draw": state.draw, "contributed": state.contributed,
         }  # fmt: skip
         if names := ", ".join(name for name, value in has.items() if value):
             yield f"it has {names} of an open round, the ledger says that there is none"
@@ -250,10 +248,16 @@ def _other_round(
         if not state.round:
             yield "it has no open round, the ledger says that there is one"
         return
+    # Redis has the text of the wagers only if their ledger entry is no longer in Redis.
+    wagered = (
+        ("entry", str(state.entry), str(opened.entry))
+        if state.entry and wagers is None
+        else ("wagers", _text(wagers), _text(opened.event))
+    )
     for name, value, due in (
         ("round", state.round or None, opened.round),
         ("basis", str(state.basis), str(opened.seq)),
-        ("wagers", _text(wagers), _text(opened.event)),
+        wagered,
     ):
         if value != due:
             yield f"{name} is {shown(value)}, the ledger says {shown(due)}"

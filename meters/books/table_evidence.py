@@ -19,7 +19,7 @@ from meters.books.correction_requests import (
 from meters.books.entered_cards import OF_TABLES
 from meters.books.entry_messages import reply_in, wagers_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
-from meters.books.stored_tables import REPLIES_KEPT
+from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
@@ -39,8 +39,9 @@ _DECIDED: Final = msgspec.json.Decoder(_Decided)
 
 @dataclass(frozen=True, slots=True)
 class OpenedRound:
-    """The wagers event of a table's open round: sequence number, text, and the reply to it."""
+    """The wagers event of a table's open round: ledger entry, seq, text, and the reply to it."""
 
+    entry: int
     seq: int
     round: str
     event: bytes
@@ -57,6 +58,28 @@ class DecidedAsk:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class LedgerReply:
+    """The reply to an event of a table, as a ledger entry has it.
+
+    Attributes:
+        entry: the number of the entry.
+        event: the digest of the event, as Redis keeps it.
+        stored: the digest of the reply, in the form in which Redis keeps the whole reply.
+    """
+
+    entry: int
+    event: bytes
+    stored: bytes
+
+    def is_kept_as(self, kept: bytes) -> bool:
+        """Check whether a kept reply is this reply. `kept_text` explains its two forms."""
+        entry = entry_of(kept)
+        if entry is None:
+            return _digest(kept) == self.stored
+        return (entry, kept[:DIGEST]) == (self.entry, self.event)
+
+
 @dataclass
 class TableEvidence:
     """The state of a link's tables according to the replayed ledger entries.
@@ -68,8 +91,8 @@ class TableEvidence:
         over: the last finished round of each table.
         repeated_claims: for each table, the claims whose state the service reports again when the
             table sends a hello event, the oldest first.
-        replies: digests of the replies to the last events of each table, by sequence number. Redis
-            must have these replies for the table.
+        replies: the replies to the last events of each table, by sequence number. Redis must have
+            these replies for the table.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -77,12 +100,15 @@ class TableEvidence:
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
-    replies: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
 
-    def add_entry(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> Sequence[str]:
+    def add_entry(
+        self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks
+    ) -> Sequence[str]:
         """Add the data of a replayed ledger entry, and return the errors in its event, as texts.
 
         Args:
+            number: the number of the entry.
             fields: the fields of the entry.
             books: the balances and rounds after the entry.
 
@@ -100,11 +126,12 @@ class TableEvidence:
         faults = self._unconfirmed(table, fields)
         self.decided.pop(table, None)
         if kind == b"wagers":
-            opened = OpenedRound(seq, fields["round"].decode(), fields["event"], fields["reply"])
-            self.rounds[table] = opened
+            self.rounds[table] = OpenedRound(
+                number, seq, fields["round"].decode(), fields["event"], fields["reply"]
+            )
         else:
             faults += self._end_round(table, fields, books)
-        self._keep_reply(table, seq, fields)
+        self._keep_reply(table, number, seq, fields)
         before = self.last.get(table, 0)
         self.last[table] = max(seq, before)
         if seq <= before:
@@ -138,10 +165,12 @@ class TableEvidence:
         known = [claim for claim in self.repeated_claims.get(table, ()) if claim not in claims]
         self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
-    def _keep_reply(self, table: str, seq: int, fields: Mapping[str, bytes]) -> None:
+    def _keep_reply(
+        self, table: str, number: int, seq: int, fields: Mapping[str, bytes]
+    ) -> None:  # fmt: skip
         event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
         replies = self.replies.setdefault(table, {})
-        replies[seq] = stored_reply_digest(event + fields["reply"])
+        replies[seq] = LedgerReply(number, event, _digest(event + fields["reply"]))
         while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
             del replies[first]
 
@@ -192,6 +221,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
     return [f"it pays {one}, which was not drawn" for one in odd]
 
 
-def stored_reply_digest(stored: bytes) -> bytes:
-    """Return the digest of a reply. The reply is in the form in which Redis stores it."""
+def _digest(stored: bytes) -> bytes:
     return hashlib.blake2b(stored, digest_size=16).digest()

@@ -31,6 +31,7 @@ from meters.books.script_steps import (
     Status,
     WagersWork,
     Work,
+    reply_of,
 )
 from meters.books.store import APPLY_KEYS, LinkStore
 from meters.intake.batch_counts import BatchCounts
@@ -414,25 +415,26 @@ class LinkIntake:
                 self._rounds.pop(known.table.id, None)
                 return
             case Status.ACCEPTED:
-                reply, counted = answer.text, "accepted"
+                reply, counted = reply_of(one.step.work, answer), "accepted"
                 outcome.changed = True
                 self._note_accepted(one, answer, outcome)
             case Status.WITHDRAWN:
-                reply, counted = answer.text, "accepted"
+                reply, counted = answer.text.encode(), "accepted"
                 outcome.asked = True
             case Status.UNCONFIRMED:
                 # The table repeats its event every few seconds. This refusal is normal and is not
                 # logged.
-                reply, counted = answer.text, "unconfirmed"
+                reply, counted = answer.text.encode(), "unconfirmed"
                 if answer.asked:
                     outcome.asked = True
                     self._announce_ask(one)
             case Status.AGAIN:
-                reply, counted = _again(seq, answer.text), "repeated"
+                reply, counted = _again(seq, answer.text.encode()), "repeated"
             case Status.GAP:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
-                reply, counted = answer.text or refused_by_script(seq, status), "refused"
+                reply = answer.text.encode() or refused_by_script(seq, status)
+                counted = "refused"
                 if status is not Status.REFUSED:
                     self._count_refusal(known, status.value, seq, outcome)
         outcome.counts.event(one.event_type, counted)
@@ -485,7 +487,7 @@ class LinkIntake:
         another table has reported a result with the same cards.
         """
         table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
-        if not hands and answer.elsewhere is None:
+        if not hands and not answer.elsewhere:
             return
         round_log = self._log.bind(
             table=table, round=one.step.round, seq=one.step.seq, entry=answer.entry
@@ -498,10 +500,12 @@ class LinkIntake:
         elif hands:
             outcome.counts.reentered(table, hands)
             round_log.info("hands entered again", hands=hands, confirmed_by=by or None)
-        if answer.elsewhere is not None:
-            other_table, other_entry = answer.elsewhere
+        if answer.elsewhere:
+            other_table, _, other_entry = answer.elsewhere.partition(" ")
             outcome.counts.dealt_twice()
-            round_log.warning("cards dealt twice", other_table=other_table, other_entry=other_entry)
+            round_log.warning(
+                "cards dealt twice", other_table=other_table, other_entry=int(other_entry)
+            )
 
     def _log_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
         self._log.info(

@@ -21,6 +21,7 @@ from meters.books.script_steps import (
     Status,
     WagersWork,
     Work,
+    reply_of,
 )
 from meters.books.store import APPLY_KEYS, LinkStore
 from meters.floor.floor_file import Link, parse_floor
@@ -85,8 +86,12 @@ class Books:
                     envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
                 work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
             placed.append(msgspec.structs.replace(step, work=work))
-        events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}' for one in steps]
-        return await self.store.apply(placed, events, keys)
+        events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}'.encode() for one in steps]
+        answers = await self.store.apply(placed, events, keys)
+        return [
+            msgspec.structs.replace(answer, text=reply_of(step.work, answer).decode())
+            for step, answer in zip(placed, answers, strict=True)
+        ]
 
     async def one(self, step: ScriptStep) -> ScriptAnswer:
         """Apply one step alone."""

@@ -108,7 +108,7 @@ async def test_a_refused_event_gets_once_who_refused_and_why(books: Books) -> No
     await asked(books)
     await decide(books, "refuse_correction")
     answer = await books.one(void(3))
-    refusal = b'{"seq":3' + REFUSAL.encode()
+    refusal = '{"seq":3' + REFUSAL
     assert (answer.status, answer.text) == (Status.CORRECTION_REFUSED, refusal)
     again = await books.one(void(3))
     assert (again.status, again.text) == (Status.AGAIN, refusal)

@@ -69,7 +69,7 @@ async def test_percentage_of_the_fullest_meter_is_exact(
     accounts = await books.accounts()
     assert accounts["claim:T-1-2-1"] == cents * CENT
     assert accounts["meter:progressive"] == held - cents * CENT
-    assert answer.text == b'{"result":2,"cents":"%d|"}' % cents
+    assert answer.text == f'{{"result":2,"cents":"{cents}|"}}'
     (transfer,) = await books.transfers()
     assert transfer == ["meter:progressive", "claim:T-1-2-1", cents * CENT, 1]
 

@@ -49,7 +49,7 @@ async def test_closed_link_refuses_wagers_for_good(books: Books) -> None:
     await _open(books)
     again = await books.one(wagers(1))
     assert again.status is Status.AGAIN, "the seq is used up"
-    assert again.text == refused_by_script(1, Status.LINK_CLOSED)
+    assert again.text == refused_by_script(1, Status.LINK_CLOSED).decode()
     assert (await books.one(wagers(2))).status is Status.ACCEPTED
 
 

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 from meters.books.audit import LinkAudit
 from meters.books.audit_checkpoint import AuditCheckpoint, AuditCheckpointFile
+from meters.books.kept_texts import keep_texts
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept
@@ -237,6 +238,10 @@ def _in_round(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
     return {table: text.replace(b'"position":2', b'"position":4') for table, text in texts.items()}
 
 
+def _in_entries(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    return {field: text.replace(b"#", b"#1") for field, text in texts.items()}
+
+
 def _in_replies(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
     return {field: text.replace(b"accepted", b"rejected") for field, text in texts.items()}
 
@@ -247,6 +252,7 @@ def _in_replies(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
     [
         (lambda pit: pit.store.keys.rounds, _in_round),
         (lambda pit: pit.store.keys.replies, _in_replies),
+        (lambda pit: pit.store.keys.replies, _in_entries),
         (
             lambda pit: pit.store.keys.claim("pit.T-1-2-1"),
             lambda fields: {b"record": fields[b"record"].replace(b'"position":3', b'"position":5')},
@@ -261,6 +267,8 @@ async def test_what_was_changed_in_redis_before_the_start_is_found_at_the_start(
 ) -> None:
     """The checkpoint has the open rounds, the kept replies and the claims that wait."""
     await _audited(played, tmp_path)
+    if change in {_in_round, _in_replies}:
+        await keep_texts(played.store, await played.store.last_entry())
     before = cast("dict[bytes, bytes]", await played.redis.hgetall(key(played)))
     after = change(before)
     assert any(before[field] != text for field, text in after.items())

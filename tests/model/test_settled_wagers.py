@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.model.pit import AT, BONUS, DEALER_BONUS, PROGRESSIVE, RAGS, Pit
-from tests.stored_tables import set_table
+from tests.stored_tables import set_table, set_wagers
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -28,7 +28,7 @@ async def _settled(
     await pit.wagers({1: PROGRESSIVE, 3: f"{BONUS} {DEALER_BONUS}"})
     for field, value in altered.items():
         if field == "wagers":
-            await pit.redis.hset(pit.store.keys.rounds, "T-1", json.dumps(value))
+            await set_wagers(pit.store, "T-1", json.dumps(value))
         else:
             await set_table(pit.store, "T-1", **{field: json.dumps(value)})
     pit.restart()

@@ -5,10 +5,18 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+import zstandard
 
 from meters.books.act_history import ActIndex
 from meters.books.ledger_reading import read_entries
-from meters.books.stored_entries import FIELDS, PACKED, pack_entries, unpack_entry
+from meters.books.stored_entries import (
+    COMPRESSED,
+    FIELDS,
+    PACKED,
+    compress_texts,
+    pack_entries,
+    unpack_entry,
+)
 from meters.books.upgrades import upgrade_link
 from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
 from tests.stored_tables import make_earlier
@@ -42,9 +50,15 @@ async def put(pit: Pit, rows: Sequence[Batch]) -> None:
         await pit.redis.xadd(pit.store.keys.ledger, dict[Any, Any](fields), id=entry)
 
 
-def values_of(row: Batch) -> list[list[str]]:
+def values_of(row: Batch) -> list[list[Any]]:
     """Return the packed values of the entries in an entry of the stream."""
-    return msgspec.msgpack.decode(row[1][PACKED.encode()], type=list[list[str]])
+    return msgspec.msgpack.decode(row[1][PACKED.encode()], type=list[list[Any]])
+
+
+def texts_of(row: Batch) -> list[tuple[bytes, tuple[str, ...]]]:
+    """Return the events and replies of the entries in an entry of the stream."""
+    packed = zstandard.decompress(row[1][COMPRESSED.encode()])
+    return msgspec.msgpack.decode(packed, type=list[tuple[bytes, tuple[str, ...]]])
 
 
 def with_values(row: Batch, values: object) -> Batch:
@@ -60,11 +74,11 @@ async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) 
     assert seeds > 1
     assert counts == [seeds, 2, 2, 2, 2]
     assert [row[0] for row in rows] == [b"%d-0" % sum(counts[: at + 1]) for at in range(5)]
-    names = [[name.decode() for name in row[1]] for row in rows]
-    assert names == [
-        [PACKED, *(f"{name}{at + 1}" for at in range(count) for name in ("event", "reply"))]
-        for count in counts
-    ]
+    seeded, *played = [[name.decode() for name in row[1]] for row in rows]
+    assert seeded == [
+        PACKED, *(f"{name}{at + 1}" for at in range(seeds) for name in ("event", "reply"))
+    ]  # fmt: skip
+    assert played == [[PACKED, COMPRESSED]] * 4
     numbers = [number for number, _ in await pit.store.entries(0, 100)]
     assert numbers == [*range(1, seeds + 9)]
     assert all([*fields] == [*FIELDS] for _, fields in await pit.store.entries(0, 100))
@@ -118,6 +132,12 @@ async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> No
         assert other.head.in_ledger == in_ledger
 
 
+def _without_size(texts: Sequence[tuple[bytes, tuple[str, ...]]]) -> bytes:
+    """Return compressed texts whose frame does not have their size."""
+    compressor = zstandard.ZstdCompressor(write_content_size=False)
+    return compressor.compress(msgspec.msgpack.encode(texts))
+
+
 def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
     """Return what somebody could make of the stream, by name. The third row has two entries."""
     before, row, after = rows[:2], rows[2], rows[3:]
@@ -125,22 +145,20 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
     first, second = values_of(row)
     number = int(entry.split(b"-")[0])
     key, blob = PACKED.encode(), fields[PACKED.encode()]
-    event, reply = fields[b"event1"], fields[b"reply1"]
-    third = {b"event3": event, b"reply3": reply}
-    moved = {b"event2": event, b"reply2": reply, b"event3": fields[b"event2"],
-             b"reply3": fields[b"reply2"]}  # fmt: skip
-    one = {b"event1": event, b"reply1": reply}
-    other = {b"event1": fields[b"event2"], b"reply1": fields[b"reply2"]}
+    texts_key, texts = COMPRESSED.encode(), texts_of(row)
+    (event, (reply,)), other = texts
 
     def made(name: bytes, value: bytes) -> Batch:
         return entry, fields | {name: value}
 
-    def values(*of: list[Any], texts: dict[bytes, bytes] = {}) -> Batch:  # noqa: B006
-        texts = texts or {name: text for name, text in fields.items() if name != key}
-        return entry, {key: msgspec.msgpack.encode(of)} | texts
+    def values(*of: list[Any]) -> Batch:
+        return made(key, msgspec.msgpack.encode(of))
 
     def without(name: bytes) -> Batch:
         return entry, {each: text for each, text in fields.items() if each != name}
+
+    def with_texts(*of: tuple[bytes, tuple[str | int, ...]]) -> Batch:
+        return made(texts_key, compress_texts(of))
 
     changed = {
         "not msgpack": made(key, b"junk"),
@@ -154,19 +172,24 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
         "a value less": values(first, second[:-1]),
         "a value more": values(first, [*second, "x"]),
         "a number": values(first, [*second[:5], 1, *second[6:]]),
-        "the first is missing": values(second, texts=other),
-        "the last is missing": values(first, texts=one),
-        "one more before": values(first, first, second, texts=one | moved),
-        "one more after": values(first, second, second, texts={**fields, **third}),
+        "the first is missing": values(second),
+        "the last is missing": values(first),
+        "one more before": values(first, first, second),
+        "one more after": values(first, second, second),
         "in another order": values(second, first),
         "more than its number": values(*[first] * (number + 1)),
         "another field": made(b"x", b"y"),
         "another name": (entry, {b"entry": blob} | without(key)[1]),
-        "an event is missing": without(b"event2"),
-        "an event with another name": (entry, without(b"event2")[1] | {b"event9": event}),
-        "a reply is missing": without(b"reply1"),
-        "another event": made(b"event2", b"{}"),
-        "another reply": made(b"reply1", reply + b" "),
+        "no texts": without(texts_key),
+        "texts that are not compressed": made(texts_key, b"junk"),
+        "texts that are cut off": made(texts_key, fields[texts_key][:-1]),
+        "texts without their size": made(texts_key, _without_size(texts)),
+        "texts of another form": made(texts_key, zstandard.compress(b"junk")),
+        "an event is missing": with_texts(texts[0]),
+        "a place that no text has": values(first, [*second[:7], 3, *second[8:]]),
+        "a reply that lacks an amount": with_texts(texts[0], (other[0], (1,))),
+        "another event": with_texts(texts[0], (b"{}", other[1])),
+        "another reply": with_texts((event, (reply + " ",)), other),
         "the number before": (b"%d-0" % (number - 1), fields),
         "another sequence": (b"%d-1" % number, fields),
     }
@@ -185,8 +208,11 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
         "not msgpack", "cut off", "too long", "nothing", "no entries", "no array", "deep",
         "no text", "a value less", "a value more", "a number", "the first is missing",
         "the last is missing", "one more before", "one more after", "in another order",
-        "more than its number", "another field", "another name", "an event is missing",
-        "an event with another name", "a reply is missing", "another event", "another reply",
+        "more than its number", "another field", "another name", "no texts",
+        "texts that are not compressed", "texts that are cut off", "texts without their size",
+        "texts of another form", "an event is missing",
+        "a place that no text has", "a reply that lacks an amount", "another event",
+        "another reply",
         "the number before", "another sequence", "both", "gone", "twice",
     ],
 )  # fmt: skip

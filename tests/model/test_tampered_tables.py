@@ -126,14 +126,13 @@ async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played:
     (problem,) = await altered(played, "T-1", round="R7")
     assert problem == f"table T-1: it has {NO_ROUND}"
     await set_table(played.store, "T-1", round="")
-    stored = cast("bytes", await redis.hget(keys.rounds, "T-2"))
-    await redis.hset(keys.rounds, "T-1", stored)
+    await redis.hset(keys.rounds, "T-1", event_bytes(5, "wagers", "R3", positions=[]))
     (problem,) = await problems(played)
     assert (
         problem == "table T-1: it has wagers of an open round, the ledger says that there is none"
     )
-    await redis.hdel(keys.rounds, "T-1", "T-2")
-    found = await altered(played, "T-2", round="", basis=0, draw="", contributed=())
+    await redis.hdel(keys.rounds, "T-1")
+    found = await altered(played, "T-2", round="", basis=0, draw="", contributed=(), entry=0)
     assert len(found) == 5
     assert all(problem.startswith("table T-2: ") for problem in found)
 
@@ -155,7 +154,7 @@ async def test_state_with_another_count_of_values_cannot_be_read(played: Pit, mo
     stored = await stored_table(played.store, "T-1")
     values = [*msgspec.structs.asdict(stored.state).values(), "more"]
     await played.redis.hset(
-        played.store.keys.tables, "T-1", PACK.encode(values[: len(values) + 2 * more])
+        played.store.keys.tables, "T-1", PACK.encode(values[: len(values) + 3 * more])
     )
     (problem,) = await problems(played)
     assert problem.startswith("table T-1: its data in Redis cannot be read: ")
@@ -165,7 +164,7 @@ async def test_data_of_a_table_that_does_not_exist_is_named(played: Pit) -> None
     redis, keys = played.redis, played.store.keys
     stored = await stored_table(played.store, "T-1")
     assert stored.packed_state is not None
-    opened = cast("bytes", await redis.hget(keys.rounds, "T-2"))
+    opened = event_bytes(5, "wagers", "R3", positions=[])
     for key, field, value, expected in (
         (keys.tables, "T-9", stored.packed_state, "table T-9: "),
         (

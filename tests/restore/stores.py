@@ -3,10 +3,21 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, Self, cast
 
+import msgspec
 from redis.asyncio import Redis
 
+from meters.books.ledger_reading import read_entries_at
 from meters.books.store import LinkStore
-from meters.books.stored_tables import STATE, StoredTable, reply_fields
+from meters.books.stored_tables import (
+    DIGEST,
+    PACK,
+    STATE,
+    StoredTable,
+    entry_of,
+    kept_text,
+    read_kept,
+    reply_fields,
+)
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
 from meters.restore.store_snapshot import StoreSnapshot
@@ -45,7 +56,23 @@ async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
         elif key != keys.ledger:
             fields = cast("dict[bytes, bytes]", await redis.hgetall(key))
             found[key] = {field.decode(): value for field, value in fields.items()}
+    await _put_texts(redis, keys, found)
     return found
+
+
+async def _put_texts(redis: Redis, keys: LinkKeys, found: Keys) -> None:
+    """Give the tables the texts that are only in the ledger, as a restore does."""
+    states = {table: STATE.decode(packed) for table, packed in found.get(keys.tables, {}).items()}
+    opened = {table: state for table, state in states.items() if state.entry}
+    for table, state in opened.items():
+        ((_, fields),) = await read_entries_at(redis, keys, [state.entry])
+        found.setdefault(keys.rounds, {})[table] = fields["event"]
+        found[keys.tables][table] = PACK.encode(msgspec.structs.replace(state, entry=0))
+    for field, text in found.get(keys.replies, {}).items():
+        seq, stored = read_kept(text) or (0, b"")
+        if (entry := entry_of(stored)) is not None:
+            ((_, fields),) = await read_entries_at(redis, keys, [entry])
+            found[keys.replies][field] = kept_text(seq, stored[:DIGEST] + fields["reply"])
 
 
 def keys_of(image: StoreSnapshot) -> Keys:

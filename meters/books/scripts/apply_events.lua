@@ -8,28 +8,27 @@
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
---       6… the texts of the events, in the same order
--- Output  { 'terms' } if the link's terms are not those of ARGV 2: nothing is done.
---         Otherwise the first element has the number and the digest of the last entry, and '1' if
---         the ledger itself ends with this entry. Then one array per event follows, in order:
---   again       { 'again', kept reply }      this seq was already answered, for the same event
---   seq_reused  { 'seq_reused' }             this seq was already answered, for another event
---   seq_passed  { 'seq_passed' }             this seq was answered; the reply is no longer kept
---   gap         { 'gap', expected seq }      an event with a lower seq is missing
---   moved       { 'moved' }                  the round changed after the validation
---   accepted    { 'accepted', reply, entry, { cents, meter cents after, entry } … per due,
---                 'table entry' of another table's result with the same round id and cards, or '',
---                 the person who confirmed the correction, or '' }
---   refused     { 'refused', reply }         the validation has refused the event
---   held        { 'held', reply }            refused here (after link_closed): wins hold the table
---   unconfirmed  { 'unconfirmed', reply, '1' or '' }    refused here (after books_full):
---                         a floorperson must confirm the correction; '1' for the first request
---   correction_refused  { 'correction_refused', reply }    refused here (after books_full):
---                         a person refused the correction
---   withdrawn   { 'withdrawn', reply }       the table withdrew its correction request
---   and refused here, { code, reply }: round_open, after_lockout, round_over, link_closed,
---   unknown_round, meter_full, books_full
--- The order above is the order of precedence.
+--       6 the texts of the events and of their replies, compressed, for the ledger
+--       7… the texts of the events, in the same order
+-- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
+--         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
+--         order. Its status is one of these, in the order of precedence:
+--   again       this seq was already answered, for the same event; with the kept reply, or with the
+--               number of the ledger entry that has it
+--   seq_reused  this seq was already answered, for another event
+--   seq_passed  this seq was answered; the reply is no longer kept
+--   gap         an event with a lower seq is missing; with the expected seq as text
+--   moved       the round changed after the validation
+--   accepted    with the ledger entry, and for a result the cents of each due and the cents of its
+--               meter after it. The service makes the reply with these amounts.
+--   refused     the validation has refused the event
+--   held        refused here (after link_closed): wins hold the table
+--   unconfirmed  refused here (after books_full): a floorperson must confirm the correction; true if
+--               its request is new
+--   correction_refused  refused here (after books_full): a person refused the correction
+--   withdrawn   the table withdrew its correction request
+--   and refused here: round_open, after_lockout, round_over, link_closed, unknown_round, meter_full,
+--   books_full
 
 local TABLES, ROUNDS, REPLIES = KEYS[8], KEYS[9], KEYS[10]
 local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
@@ -41,14 +40,16 @@ local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
 --include present
 --include refused
 
-local TERMS, REPLIES_KEPT, EVENTS, DEALT_KEPT = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local TERMS, REPLIES_KEPT, EVENTS = ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local DEALT_KEPT, TEXTS = tonumber(ARGV[5]), ARGV[6]
 
 if (meters['terms'] or '') ~= TERMS then
-  return { { 'terms' } }
+  return cmsgpack.pack({ [ANSWERS_TERMS] = false })
 end
 
 local events = cmsgpack.unpack(EVENTS)
-local FIRST_TEXT = 6
+local FIRST_TEXT = 7
+compressed_texts = TEXTS
 
 -- Reads the tables and the accounts that the events need, with one command each.
 do
@@ -60,7 +61,7 @@ do
     end
   end
   for index, event in ipairs(events) do
-    event.text = ARGV[FIRST_TEXT + index - 1]
+    event.text, event.place = ARGV[FIRST_TEXT + index - 1], index
     need(ids, event[EVENT_TABLE])
     if event[EVENT_KIND] == 'wagers' then
       need(accounts, 'table:' .. event[EVENT_TABLE])
@@ -75,14 +76,14 @@ do
   read_balances(accounts)
 end
 
--- The wagers event of each table that opened or ended a round in this call, or false if no round is
--- open. `opened_claims` has the claims that the results of this call opened: tables and lists of
--- claims, alternating.
-local rounds, opened_claims = {}, {}
+-- The tables whose ended round has its wagers event in the hash of rounds. `opened_claims` has the
+-- claims that the results of this call opened: tables and lists of claims, alternating.
+local ended_rounds, opened_claims = {}, {}
 
 -- The kept replies of this call, and the same fields in the form of an HSET command. The field of a
 -- reply is `TABLE:SLOT`. A new reply replaces the one of REPLIES_KEPT events before. Its text is the
--- event's seq, a blank, the digest of the event, and the reply.
+-- event's seq, a blank, the digest of the event, and the reply. If a ledger entry has the reply, the
+-- text has '#' and the number of this entry instead of the reply.
 local replies, reply_fields = {}, {}
 
 local function slot_of(table_id, seq)
@@ -103,13 +104,13 @@ local function keep_reply(table_id, seq, digest, reply)
   reply_fields[#reply_fields + 1], reply_fields[#reply_fields + 2] = field, text
 end
 
-local function open_round(table_id, seq, round, event, draw, contributed)
+local function open_round(table_id, seq, round, entry, draw, contributed)
   set_table(table_id, TABLE_ROUND, round)
   set_table(table_id, TABLE_BASIS, seq)
   set_table(table_id, TABLE_DRAW, draw)
   set_table(table_id, TABLE_CONTRIBUTED, contributed)
+  set_table(table_id, TABLE_ENTRY, entry)
   add_rounds(1)
-  rounds[table_id] = event
 end
 
 -- The correction request of each table. `text` begins with the digest and the id of the request. It
@@ -169,12 +170,13 @@ local function by_table(table_id, confirmed_by)
 end
 
 local function end_round(table_id, opened)
+  if (tables[table_id][TABLE_ENTRY] or 0) == 0 then ended_rounds[#ended_rounds + 1] = table_id end
   set_table(table_id, TABLE_OVER, tables[table_id][TABLE_ROUND])
   set_table(table_id, TABLE_ROUND, '')
   set_table(table_id, TABLE_BASIS, 0)
   set_table(table_id, TABLE_DRAW, '')
   set_table(table_id, TABLE_CONTRIBUTED, {})
-  rounds[table_id] = false
+  set_table(table_id, TABLE_ENTRY, 0)
   if #opened > 0 then
     opened_claims[#opened_claims + 1], opened_claims[#opened_claims + 2] = table_id, opened
   end
@@ -224,10 +226,10 @@ local function apply_wagers(event)
       [CONTRIBUTED_OVERFLOW_MICROS] = over, [CONTRIBUTED_CYCLE] = cycle,
     }
   end
-  local event_text, reply = event.text, work[WAGERS_WORK_REPLY]
-  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event_text, reply)
-  open_round(table_id, seq, round, event_text, work[WAGERS_WORK_DRAW], contributed)
-  return nil, reply, entry, {}
+  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event.text,
+    work[WAGERS_WORK_REPLY], nil, event.place, {})
+  open_round(table_id, seq, round, entry, work[WAGERS_WORK_DRAW], contributed)
+  return nil, entry, {}
 end
 
 -- 649a.13, reading T28: subtracts the contributions of a void round. If the meter was won after the
@@ -266,11 +268,10 @@ local function apply_void(event)
     tally('voided_cents:' .. meter, added[CONTRIBUTED_WAGERED_CENTS])
   end
   tally('voids', 1)
-  local reply = work[REPLY_WORK_REPLY]
   local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event.text, reply, event[EVENT_ACT])
+    event.text, work[REPLY_WORK_REPLY], event[EVENT_ACT], event.place, {})
   end_round(table_id, {})
-  return nil, reply, entry, {}, nil, confirmed_by
+  return nil, entry, {}, confirmed_by
 end
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
@@ -373,24 +374,33 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- Remembers the dealt cards of a result in a ring: new results replace old ones. If another table
--- reported the same cards under the same round id, returns that table and the ledger entry of its
--- result. The cards of this call are written to Redis at the end of the call. Until the end, they
--- are read from `dealt`.
-local dealt, dealt_writes = {}, {}
+-- The results of this call that have dealt cards: their table, ledger entry, digest and answer.
+local dealt_results = {}
 
-local function dealt_elsewhere(table_id, digest, entry)
-  if not digest or digest == '' then return nil end
-  local field, slot = 'd:' .. digest, 's:' .. exact(entry % DEALT_KEPT)
-  local stored, before = unpack(redis.call('HMGET', DEALT, field, slot))
-  local known = dealt[digest] or stored
-  if known then
-    return string.match(known, '^%S+') ~= table_id and known or nil
+-- Remembers the dealt cards of the results in a ring: new results replace old ones. If another table
+-- reported the same cards under the same round id, the answer names that table and the ledger entry
+-- of its result.
+local function remember_dealt()
+  if #dealt_results == 0 then return end
+  local fields, gone, written, known = {}, {}, {}, {}
+  for _, one in ipairs(dealt_results) do
+    fields[#fields + 1], fields[#fields + 2] = 'd:' .. one.digest, 's:' .. exact(one.entry % DEALT_KEPT)
   end
-  dealt[digest] = table_id .. ' ' .. exact(entry)
-  if before then dealt_writes[#dealt_writes + 1] = { 'HDEL', DEALT, 'd:' .. before } end
-  dealt_writes[#dealt_writes + 1] = { 'HSET', DEALT, field, dealt[digest], slot, digest }
-  return nil
+  local stored = redis.call('HMGET', DEALT, unpack(fields))
+  for index, one in ipairs(dealt_results) do
+    local before, replaced = known[one.digest] or stored[2 * index - 1], stored[2 * index]
+    if before then
+      if string.match(before, '^%S+') ~= one.table_id then one.answer[ANSWER_ELSEWHERE] = before end
+    else
+      known[one.digest] = one.table_id .. ' ' .. exact(one.entry)
+      if replaced then gone[#gone + 1] = 'd:' .. replaced end
+      for _, text in ipairs({ fields[2 * index - 1], known[one.digest], fields[2 * index], one.digest }) do
+        written[#written + 1] = text
+      end
+    end
+  end
+  if #gone > 0 then redis.call('HDEL', DEALT, unpack(gone)) end
+  if #written > 0 then redis.call('HSET', DEALT, unpack(written)) end
 end
 
 local function apply_result(event)
@@ -439,7 +449,7 @@ local function apply_result(event)
   end
   local reply = #parts == 1 and parts[1] or table.concat(parts)
   local entry = note_entry('result', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event.text, reply, event[EVENT_ACT])
+    event.text, reply, event[EVENT_ACT], event.place, paid_cents)
   for index, due in ipairs(dues) do
     local cents, after = paid_cents[index], after_cents[index]
     if due[DUE_CLAIM_KEY] > 0 then
@@ -447,14 +457,14 @@ local function apply_result(event)
       if due[DUE_HOLDS] ~= '' then hold_table(table_id, due, cents) end
       claims[#claims + 1] = due[DUE_CLAIM]
     end
-    paid[index] = { exact(cents), exact(after), exact(entry) }
+    paid[index] = { cents, after, entry }
   end
   for _, envy in ipairs(work[RESULT_WORK_ENVY]) do
     owe_envy(envy, entry)
     if envy[ENVY_RECORD] ~= '' then claims[#claims + 1] = envy[ENVY_CLAIM] end
   end
   end_round(table_id, claims)
-  return nil, reply, entry, paid, dealt_elsewhere(table_id, work[RESULT_WORK_DEALT], entry), confirmed_by
+  return nil, entry, paid, confirmed_by
 end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
@@ -467,7 +477,10 @@ local function answer(event)
     local kept = kept_reply(table_id, seq)
     if not kept then return { 'seq_passed' } end
     if string.sub(kept, 1, #digest) ~= digest then return { 'seq_reused' } end
-    return { 'again', string.sub(kept, #digest + 1) }
+    local reply = string.sub(kept, #digest + 1)
+    local entry = string.match(reply, '^#(%d+)$')
+    if entry then return { 'again', '', false, tonumber(entry) } end
+    return { 'again', reply }
   end
   if seq > at[TABLE_LAST] + 1 then return { 'gap', exact(at[TABLE_LAST] + 1) } end
   if basis and basis ~= at[TABLE_BASIS] then return { 'moved' } end
@@ -480,20 +493,24 @@ local function answer(event)
     keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
-  local code, reply, entry, paid, elsewhere, confirmed_by = APPLY[kind](event)
+  local code, given, paid, confirmed_by = APPLY[kind](event)
   if not code then
-    keep_reply(table_id, seq, digest, reply)
-    return { 'accepted', reply, exact(entry), paid, elsewhere or '', confirmed_by or '' }
+    local entry, dealt = given, kind == 'result' and work[RESULT_WORK_DEALT] or ''
+    keep_reply(table_id, seq, digest, '#' .. exact(entry))
+    local accepted = { 'accepted', '', false, entry, paid, '', confirmed_by or '' }
+    if dealt ~= '' then
+      dealt_results[#dealt_results + 1] = { table_id = table_id, entry = entry, digest = dealt, answer = accepted }
+    end
+    return accepted
   end
   local refusal
   if code == 'correction_refused' then
-    refusal = '{"seq":' .. exact(seq) .. reply
+    refusal = '{"seq":' .. exact(seq) .. given
   else
-    refusal = refused_here(code, seq, code == 'held' and reply)
+    refusal = refused_here(code, seq, code == 'held' and given)
   end
   keep_reply(table_id, seq, digest, refusal)
-  if code == 'unconfirmed' then return { code, refusal, reply } end
-  return { code, refusal }
+  return { code, refusal, code == 'unconfirmed' and given == '1' }
 end
 
 local answers = {}
@@ -501,22 +518,13 @@ for _, event in ipairs(events) do
   answers[#answers + 1] = answer(event)
 end
 
-table.insert(answers, 1, { exact(last_entry), chain, is_head_in_ledger() and '1' or '' })
+local output = { true, last_entry, chain, is_head_in_ledger(), answers }
 write_books()
 write_tables()
-local opened_rounds, ended_rounds = {}, {}
-for table_id, wagers in pairs(rounds) do
-  if wagers then
-    opened_rounds[#opened_rounds + 1], opened_rounds[#opened_rounds + 2] = table_id, wagers
-  else
-    ended_rounds[#ended_rounds + 1] = table_id
-  end
-end
-if #opened_rounds > 0 then redis.call('HSET', ROUNDS, unpack(opened_rounds)) end
+remember_dealt()
 if #ended_rounds > 0 then redis.call('HDEL', ROUNDS, unpack(ended_rounds)) end
 if #reply_fields > 0 then redis.call('HSET', REPLIES, unpack(reply_fields)) end
 for i = 1, #opened_claims, 2 do repeat_claims(opened_claims[i], opened_claims[i + 1]) end
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
-for _, write in ipairs(dealt_writes) do redis.call(unpack(write)) end
 for _, write in ipairs(ask_writes) do redis.call(unpack(write)) end
-return answers
+return cmsgpack.pack(output)

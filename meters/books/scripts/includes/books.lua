@@ -139,8 +139,10 @@ local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 
 -- The entries of this call. `texts` has their events and replies as fields of the stream entry: Lua
--- needs time for each byte of a text that it packs.
+-- needs time for each byte of a text that it packs. If the service has compressed the texts of the
+-- call, `compressed_texts` has all of them instead, and each entry names its place among them.
 local entries, texts, acts = {}, {}, {}
+local compressed_texts
 
 -- The length of a text as the chain writes it, with a colon. The scripts need few different lengths,
 -- so each is formatted once.
@@ -157,7 +159,9 @@ local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 -- The digest of an entry covers the entry and the digest of the entry before it. So if somebody
 -- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
 -- `chain.py` computes the same digest over the same text.
-local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act)
+-- If the texts are compressed, `place` is the place of this entry's event and reply among them, and
+-- `cents` has the amounts that stand in the reply.
+local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act, place, cents)
   last_entry = last_entry + 1
   local number, seq_text = exact(last_entry), exact(seq)
   local id, moved = number .. '-0', '[' .. table.concat(transfers, ',') .. ']'
@@ -166,10 +170,13 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
     .. '5:table' .. LENGTH[#table_id] .. table_id .. '5:round' .. LENGTH[#round] .. round
     .. '3:seq' .. LENGTH[#seq_text] .. seq_text .. '9:transfers' .. LENGTH[#moved] .. moved
     .. '5:event' .. LENGTH[#event] .. event .. '5:reply' .. LENGTH[#reply] .. reply)
-  entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, chain }
-  local place = #entries
-  texts[#texts + 1], texts[#texts + 2] = 'event' .. place, event
-  texts[#texts + 1], texts[#texts + 2] = 'reply' .. place, reply
+  if place then
+    entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, place, cents, chain }
+  else
+    entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, chain }
+    texts[#texts + 1], texts[#texts + 2] = 'event' .. #entries, event
+    texts[#texts + 1], texts[#texts + 2] = 'reply' .. #entries, reply
+  end
   if act or not OF_TABLES[kind] then acts[#acts + 1] = number end
   return last_entry
 end
@@ -200,6 +207,7 @@ local function write_ledger()
       error('the ledger already has an entry from ' .. first .. ' on')
     end
   end
+  if compressed_texts then texts = { 'texts', compressed_texts } end
   redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries), unpack(texts))
 end
 

@@ -1,0 +1,72 @@
+"""Copies of the events and replies that tables still need from old ledger entries.
+
+The ledger has the wagers event of each open round, and the replies to accepted events. So the data
+of a table only names these entries. Before they are deleted from Redis, their texts are copied to
+the data of the tables that have not played since.
+"""
+
+from itertools import chain
+from typing import Final
+
+from meters.books.script_loader import load_script
+from meters.books.store import LinkStore
+from meters.books.stored_tables import DIGEST, StoredTable, entry_of, kept_text, reply_field
+from meters.wire.clock import now_text
+
+_AT_ONCE: Final = 10
+"""Count of tables that one script call changes."""
+
+
+async def keep_texts(store: LinkStore, last: int) -> None:
+    """Copy to the tables what they need from the ledger entries up to entry `last`.
+
+    A text that the ledger no longer has is left out. An audit reports it.
+
+    Raises:
+        ValueError: the data of a table in Redis is damaged.
+        RedisError: Redis failed. Texts that were already copied remain.
+    """
+    keys, script = store.keys, store.redis.register_script(load_script("keep_texts"))
+    tables = sorted((await store.table_fields(replies=False))[keys.tables])
+    for begin in range(0, len(tables), _AT_ONCE):
+        some = tables[begin : begin + _AT_ONCE]
+        _, rows = await store.tables_at(some, replies=True)
+        found = dict(zip(some, rows, strict=True))
+        named = {table: _named_by(row, last) for table, row in found.items()}
+        opened = {
+            table: row.state.entry for table, row in found.items() if 0 < row.state.entry <= last
+        }
+        numbers = {entry for replies in named.values() for _, _, entry in replies}
+        entries = dict(await store.entries_at(sorted(numbers | {*opened.values()})))
+        kept: list[tuple[str | int | bytes, ...]] = [
+            (
+                reply_field(table, seq),
+                kept_text(seq, stored),
+                kept_text(seq, stored[:DIGEST] + entries[entry]["reply"]),
+            )
+            for table, replies in named.items()
+            for seq, stored, entry in replies
+            if entry in entries
+        ]
+        rounds: list[tuple[str | int | bytes, ...]] = [
+            (table, entry, entries[entry]["event"])
+            for table, entry in opened.items()
+            if entry in entries
+        ]
+        if kept or rounds:
+            await script(
+                keys=[*store.fixed_keys, keys.tables, keys.rounds, keys.replies],
+                args=[now_text(), len(kept), *chain.from_iterable([*kept, *rounds])],
+            )
+
+
+def _named_by(row: StoredTable, last: int) -> list[tuple[int, bytes, int]]:
+    """Return the kept replies of a table that name a ledger entry up to entry `last`.
+
+    Each of them is the sequence number, the reply as it is stored, and the number of the entry.
+    """
+    return [
+        (seq, stored, entry)
+        for seq, stored in row.replies.items()
+        if (entry := entry_of(stored)) is not None and entry <= last
+    ]
