@@ -1,0 +1,104 @@
+"""Texts of ledger entries that tables still need after the entries leave Redis (duty D17)."""
+
+import pytest
+
+from meters.books.kept_texts import keep_texts
+from meters.books.ledger_blocks import LedgerCompression
+from meters.books.script_loader import load_script
+from meters.books.stored_tables import entry_of, reply_field
+from meters.wire.clock import now_text
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
+from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
+from tests.stored_tables import stored_table
+
+pytestmark = pytest.mark.duty("D17")
+
+BETS = [{"position": 3, "patron": "p3", "wagers": {PROGRESSIVE: 100}}]
+
+
+async def _opened(pit: Pit) -> list[tuple[bytes, bytes]]:
+    """Play a void round and open another at table T-2. Return its events and their replies."""
+    events = [
+        event_bytes(1, "wagers", "R1", at=AT, positions=BETS),
+        event_bytes(2, "void", "R1", at=AT, reason="misdeal"),
+        event_bytes(3, "void", "R7", at=AT, reason="misdeal"),
+        event_bytes(4, "wagers", "R2", at=AT, positions=BETS),
+    ]
+    replies = [await pit.send("T-2", event) for event in events]
+    assert None not in replies
+    return [(event, reply or b"") for event, reply in zip(events, replies, strict=True)]
+
+
+async def _check_repeats(pit: Pit, sent: list[tuple[bytes, bytes]]) -> None:
+    for event, reply in sent:
+        assert await pit.send("T-2", event) == reply
+
+
+async def test_a_table_needs_no_entry_that_left_redis(kept: Kept) -> None:
+    pit = kept.pit
+    sent = await _opened(pit)
+    entry = (await stored_table(pit.store, "T-2")).state.entry
+    assert entry in await kept.live()
+    await _check_repeats(pit, sent)
+    await kept.days.keep(A_DAY)
+    await kept.run(live_days=0)
+    assert entry not in await kept.live()
+    assert (await stored_table(pit.store, "T-2")).state.entry == 0
+    await _check_repeats(pit, sent)
+    pit.restart()
+    (record,) = await pit.store.table_states(["T-2"])
+    assert record.wagers == sent[-1][0]
+    assert (await pit.audit()).problems == ()
+    assert (await kept.audit()).problems == ()
+    ended = event_bytes(5, "void", "R2", at=AT, reason="misdeal")
+    assert b'"accepted"' in (await pit.send("T-2", ended) or b"")
+    assert not await pit.redis.hexists(pit.store.keys.rounds, "T-2")
+    assert (await pit.audit()).problems == ()
+
+
+async def test_a_reply_is_found_in_a_compressed_entry(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("meters.books.ledger_blocks.PLAIN_ENTRIES", 0)
+    monkeypatch.setattr("meters.books.ledger_blocks.BLOCK_ENTRIES", 1)
+    store, sent = kept.pit.store, await _opened(kept.pit)
+    assert await LedgerCompression(store.redis, store.keys, store.fixed_keys).run() > 0
+    assert await store.redis.xlen(store.keys.ledger) == 0
+    await _check_repeats(kept.pit, sent)
+
+
+async def test_copies_in_one_batch_get_the_reply_of_their_entry(pit: Pit) -> None:
+    event = event_bytes(1, "wagers", "R1", at=AT, positions=BETS)
+    outcome = await pit.take([("T-1", event), ("T-1", event), ("T-2", event)])
+    first, copy, _ = outcome.replies
+    assert copy == first
+    assert b'"accepted"' in first[1]
+
+
+async def test_what_changed_meanwhile_is_not_copied(pit: Pit) -> None:
+    await _opened(pit)
+    store, keys = pit.store, pit.store.keys
+    was = await stored_table(store, "T-2")
+    script = store.redis.register_script(load_script("keep_texts"))
+    await script(
+        keys=[*store.fixed_keys, keys.tables, keys.rounds, keys.replies],
+        args=[
+            now_text(), 1, reply_field("T-2", 4), "4 another", "4 older",
+            "T-2", was.state.entry - 1, "{}",
+        ],
+    )  # fmt: skip
+    assert await stored_table(store, "T-2") == was
+
+
+async def test_only_entries_up_to_the_last_are_copied(pit: Pit) -> None:
+    await _opened(pit)
+    store = pit.store
+    was = await stored_table(store, "T-2")
+    named = {seq: entry for seq, kept in was.replies.items() if (entry := entry_of(kept))}
+    assert sorted(named) == [1, 2, 4]
+    await keep_texts(store, named[2])
+    now = await stored_table(store, "T-2")
+    assert {seq for seq, kept in now.replies.items() if entry_of(kept)} == {4}
+    assert (now.state, now.wagers) == (was.state, None)
+    assert (await pit.audit()).problems == ()
