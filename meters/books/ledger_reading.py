@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, cast
 
+from msgspec.structs import replace
 from redis.asyncio import Redis
 
 from meters.books.ledger_blocks import block_with, unpack_one
+from meters.books.script_steps import ScriptAnswer, Status
 from meters.books.stored_entries import Entry, StreamEntry, unpack_entries, unpack_entry
 from meters.redis_client.link_keys import LinkKeys
 
@@ -60,6 +62,32 @@ async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) 
         moved = await _rows_at(redis, keys.ledger_blocks, [one for one in some if one not in found])
         found |= await asyncio.to_thread(_unpacked_at, moved)
     return [found[number] for number in numbers if number in found]
+
+
+async def add_replies(
+    redis: Redis, keys: LinkKeys, answers: Sequence[ScriptAnswer]
+) -> Sequence[ScriptAnswer]:
+    """Add to the answers of a script the replies to repeated events that only the ledger has.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    numbers = {
+        one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
+    }  # fmt: skip
+    if not numbers:
+        return answers
+    replies = {
+        number: fields["reply"].decode()
+        for number, fields in await read_entries_at(redis, keys, sorted(numbers))
+    }
+    return [
+        one if one.status is not Status.AGAIN or one.entry is None
+        else replace(one, text=replies[one.entry], entry=None) if one.entry in replies
+        # Without its entry, an event gets no reply. The table repeats the event.
+        else replace(one, status=Status.MOVED)
+        for one in answers
+    ]  # fmt: skip
 
 
 def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:

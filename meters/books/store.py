@@ -8,14 +8,10 @@ import msgspec
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.chain import CHAIN
-from meters.books.checkpoint import (
-    EMPTY,
-    Checkpoint,
-    proven,
-)
+from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
-from meters.books.ledger_reading import read_entries, read_entries_at
+from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
 from meters.books.link_state import (
     Act,
     Closure,
@@ -36,7 +32,6 @@ from meters.books.script_steps import (
     EnvyCents,
     ScriptAnswer,
     ScriptStep,
-    Status,
     reply_parts,
 )
 from meters.books.slip_numbers import SlipRegister, fold_in_link
@@ -223,10 +218,7 @@ class LinkStore:
         keys = self.keys
         tables = (keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
         every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
-        texts_of = [
-            (event, reply_parts(step.work) if event else ())
-            for step, event in zip(steps, events, strict=True)
-        ]
+        texts_of = list(zip(events, (reply_parts(step.work) for step in steps), strict=True))
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts_of), *events]
         if self.must_keep:
@@ -238,25 +230,7 @@ class LinkStore:
             raise TermsError(TERMS_CHANGED)
         if found.entry > self.head.entry or not self.head.in_ledger:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
-        return await self._with_replies(found.answers)
-
-    async def _with_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
-        """Add the replies to repeated events that only the ledger has."""
-        repeated = {
-            one.entry
-            for one in answers
-            if one.status is Status.AGAIN and one.entry is not None
-        }  # fmt: skip
-        if not repeated:
-            return answers
-        entries = dict(await self.entries_at(sorted(repeated)))
-        return [
-            one if one.status is not Status.AGAIN or one.entry is None
-            # Without its entry, an event gets no reply. The table repeats it.
-            else msgspec.structs.replace(one, status=Status.MOVED) if one.entry not in entries
-            else msgspec.structs.replace(one, text=entries[one.entry]["reply"].decode(), entry=None)
-            for one in answers
-        ]  # fmt: skip
+        return await add_replies(self.redis, keys, found.answers)
 
     async def decide(
         self,

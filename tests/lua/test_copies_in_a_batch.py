@@ -44,6 +44,7 @@ async def test_copies_get_the_first_reply_byte_for_byte_and_move_nothing(
     assert copies == [ScriptAnswer(Status.AGAIN, kept)] * 2
     assert await books.one(step) == ScriptAnswer(Status.AGAIN, kept)
     accepted = first.status is Status.ACCEPTED
+    assert (first.entry is not None) == accepted
     assert (await books.store.snapshot()).last_entry == entries + accepted
 
 

@@ -160,7 +160,7 @@ local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 -- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
 -- `chain.py` computes the same digest over the same text.
 -- If the texts are compressed, `place` is the place of this entry's event and reply among them, and
--- `cents` has the amounts that stand in the reply.
+-- `cents` has the amounts in the reply.
 local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act, place, cents)
   last_entry = last_entry + 1
   local number, seq_text = exact(last_entry), exact(seq)
