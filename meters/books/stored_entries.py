@@ -9,6 +9,7 @@ each ledger entry was an entry of the stream with a field for each value. An upg
 entries as they are.
 """
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -42,6 +43,20 @@ _COMPRESSED: Final = COMPRESSED.encode()
 _LEVEL: Final = 1
 _BYTES_MAX: Final = 1 << 27
 """Largest size of the events and replies of a call. A forged entry must not fill the memory."""
+
+
+class _Zstd(threading.local):
+    """The compressor and decompressor of a thread. Threads must not share them.
+
+    To make them for each text would take longer than to compress a small batch.
+    """
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(_LEVEL)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_ZSTD: Final = _Zstd()
 
 StreamEntry = tuple[bytes, Mapping[bytes, bytes]]
 """An entry of the Redis stream: its id and its fields."""
@@ -113,7 +128,7 @@ def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
     Each reply is in the parts that `ResultWork` explains. A reader replaces the numbers in them
     with the amounts that the ledger entry has.
     """
-    return zstandard.ZstdCompressor(_LEVEL).compress(_ENCODER.encode(texts))
+    return _ZSTD.compressor.compress(_ENCODER.encode(texts))
 
 
 def _plain(compressed: bytes) -> bytes:
@@ -124,7 +139,7 @@ def _plain(compressed: bytes) -> bytes:
     """
     if not 0 < zstandard.get_frame_parameters(compressed).content_size <= _BYTES_MAX:
         raise zstandard.ZstdError("the size of the texts is missing, or too large")
-    return zstandard.ZstdDecompressor().decompress(compressed, max_output_size=_BYTES_MAX)
+    return _ZSTD.decompressor.decompress(compressed, max_output_size=_BYTES_MAX)
 
 
 def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
