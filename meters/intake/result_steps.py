@@ -84,23 +84,19 @@ class ResultWriter:
             self._event,
             self._opened_round.wagers,
             [due.line for due in settled],
-            [due.line for due in settled if self._pays(due) and self._waits(due)],
+            [due.line for due in settled if self._waits(due)],
             link=known.link,
             table=known.table.id,
             asset=known.table.asset,
             meter_of=self._meter_id,
         )
 
-    @staticmethod
-    def _pays(due: Due) -> bool:
-        return due.line.paid > 0 or due.take is not None
-
     def put(self, due: Due) -> None:
         """Add one line of the settlement: a wager or bonus, with the amount due to the winner."""
         line = due.line
         text = str(due.text or encode_line(line), "utf-8")
-        if not self._pays(due):
-            self._lines += [",", text]
+        if not line.paid and due.take is None:
+            self._lines += (",", text)
             return
         record = self._records.record(line) if self._waits(due) else None
         number = len(self.dues) + 1
@@ -187,7 +183,7 @@ class ResultWriter:
         line = due.line
         if due.take is not None:
             return True
-        if line.paid < self._known.validate_from_cents:
+        if not line.paid or line.paid < self._known.validate_from_cents:
             return False
         if line.item in _HAND_BONUS:
             return line.paid >= line.wagered * _HAND_BONUS_VERIFIED_ODDS
