@@ -23,6 +23,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     python: str
     aiomqtt: str
+    mqtt5: str
     redis_server: str
     mosquitto: str
 
@@ -40,6 +41,7 @@ def this_machine() -> Machine:
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=platform.python_version(),
         aiomqtt=version("aiomqtt"),
+        mqtt5=version("mqtt5"),
         redis_server=_said(r"v=(\S+)", redis_server, "--version"),
         mosquitto=_said(r"mosquitto version (\S+)", "mosquitto", "-h"),
     )

@@ -7,11 +7,18 @@ from typing import Final
 import msgspec
 
 from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT
+from tests.bench.growth import GrowthFigures
 from tests.bench.machine import Machine
 from tests.bench.orders import Finished, LatencyMeasured, Measured, Percentiles
 from tests.bench.stand import AuditResult
 
+TEN_TIMES: Final = 10
+
 _US_PER_S: Final = 1e6
+_SERVICE: Final = ("load", "mosquitto", "service", "redis")
+_BARE: Final = ("load", "bare_mosquitto", "bare_subscriber")
+_PIPE: Final = ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
+"""Processes whose CPU time is reported: of the service, the bare subscriber and the pipe."""
 
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
@@ -23,7 +30,11 @@ METHOD: Final = (
     " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
     " seen when the first retained value that covers the wagers arrives (values are published every"
     " 100 ms at most). Phases alternate; each figure is the median of the passes. Redis syncs"
-    " every write; its append-only file is not rewritten meanwhile."
+    " every write; its append-only file is not rewritten meanwhile. Growth: one floor plays in the"
+    " benchmark's process, as for --sizing, and is measured at three sizes of its ledger, once each"
+    " and with nothing else running. A cost per entry is the increase since the first size (base),"
+    " so what a command or a start costs without entries does not count. Times are those of whole"
+    " commands; cpu_s is of one core and without Redis's part."
 )
 
 
@@ -51,16 +62,8 @@ class WagersFigures(_Figures, frozen=True, kw_only=True):
     cpu_us_per_event: dict[str, float]
 
 
-class BareFigures(_Figures, frozen=True, kw_only=True):
-    """The same bytes, received by an aiomqtt subscriber that does nothing."""
-
-    events_per_s: int
-    events_per_s_by_pass: list[int]
-    cpu_us_per_event: dict[str, float]
-
-
-class PipeFigures(_Figures, frozen=True, kw_only=True):
-    """The same bytes, written to a Redis by C programs that promise nothing."""
+class ComparedFigures(_Figures, frozen=True, kw_only=True):
+    """The same bytes through something that promises nothing, for comparison."""
 
     events_per_s: int
     events_per_s_by_pass: list[int]
@@ -124,14 +127,22 @@ class Books(_Figures, frozen=True, kw_only=True):
 
 
 class Report(_Figures, frozen=True, kw_only=True):
-    """Output of `python -m tests bench`."""
+    """Output of `python -m tests bench`.
+
+    Attributes:
+        bare_subscriber: the bytes of `wagers`, received by an aiomqtt subscriber that does nothing.
+        c_pipe: the bytes of `wagers`, written to a Redis by C programs.
+        busy_latency: latency at a pace that keeps the machine busy.
+        ten_times_tables: `wagers` from ten times as many tables.
+        growth: costs of another floor, whose ledger grows.
+    """
 
     machine: Machine
     settings: Settings
     wagers: WagersFigures
-    bare_subscriber: BareFigures
+    bare_subscriber: ComparedFigures
     wagers_to_bare_ratio: float
-    c_pipe: PipeFigures
+    c_pipe: ComparedFigures
     wagers_to_pipe_ratio: float
     rounds: RoundsFigures
     latency: LatencyFigures
@@ -140,6 +151,7 @@ class Report(_Figures, frozen=True, kw_only=True):
     ten_times_to_wagers_ratio: float
     books: Books
     nothing_lost: bool
+    growth: GrowthFigures
     duration_s: float
     method: str = METHOD
 
@@ -163,32 +175,19 @@ def make_report(
     passes: Sequence[Pass],
     finished: Finished,
     audit: AuditResult,
+    growth: GrowthFigures,
     duration_s: float,
 ) -> Report:
     """Compute the report from all passes."""
-    wagers = _wagers(settings.tables, [one.wagers for one in passes])
-    ten_times = _wagers(settings.tables * 10, [one.ten_times for one in passes])
     rounds = [one.rounds for one in passes]
-    bare = [one.bare for one in passes]
-    pipe = [one.pipe for one in passes]
     books = compare_books(finished, audit)
     return Report(
         machine=machine,
         settings=settings,
-        wagers=wagers,
-        bare_subscriber=BareFigures(
-            events_per_s=_median_rate(bare),
-            events_per_s_by_pass=_rates(bare),
-            cpu_us_per_event=_cpu_us(bare, ("load", "bare_mosquitto", "bare_subscriber")),
-        ),
+        wagers=_wagers(settings.tables, [one.wagers for one in passes]),
+        bare_subscriber=_compared([one.bare for one in passes], _BARE),
         wagers_to_bare_ratio=_ratio([(one.wagers, one.bare) for one in passes]),
-        c_pipe=PipeFigures(
-            events_per_s=_median_rate(pipe),
-            events_per_s_by_pass=_rates(pipe),
-            cpu_us_per_event=_cpu_us(
-                pipe, ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
-            ),
-        ),
+        c_pipe=_compared([one.pipe for one in passes], _PIPE),
         wagers_to_pipe_ratio=_ratio([(one.wagers, one.pipe) for one in passes]),
         rounds=RoundsFigures(
             rounds_per_s=_median_rate(rounds),
@@ -198,10 +197,11 @@ def make_report(
         ),
         latency=_latency([one.latency for one in passes]),
         busy_latency=_latency([one.busy_latency for one in passes]),
-        ten_times_tables=ten_times,
+        ten_times_tables=_wagers(settings.tables * TEN_TIMES, [one.ten_times for one in passes]),
         ten_times_to_wagers_ratio=_ratio([(one.ten_times, one.wagers) for one in passes]),
         books=books,
         nothing_lost=books.nothing_lost,
+        growth=growth,
         duration_s=round(duration_s, 1),
     )
 
@@ -249,6 +249,14 @@ def _wagers(tables: int, measured: Sequence[Measured]) -> WagersFigures:
     )
 
 
+def _compared(measured: Sequence[Measured], processes: Sequence[str]) -> ComparedFigures:
+    return ComparedFigures(
+        events_per_s=_median_rate(measured),
+        events_per_s_by_pass=_rates(measured),
+        cpu_us_per_event=_cpu_us(measured, processes),
+    )
+
+
 def _rate(one: Measured) -> float:
     return one.events / one.elapsed_s
 
@@ -268,14 +276,14 @@ def _ratio(pairs: Sequence[tuple[Measured, Measured]]) -> float:
 
 def _cpu_us(
     measured: Sequence[Measured],
-    names: Sequence[str] = ("load", "mosquitto", "service", "redis"),
+    processes: Sequence[str] = _SERVICE,
 ) -> dict[str, float]:
     """Return microseconds of CPU per event by process; empty if the system does not report them."""
     if not any(one.cpu_s.get("load") for one in measured):
         return {}
     return {
         name: round(median(one.cpu_s[name] / one.events for one in measured) * _US_PER_S, 1)
-        for name in names
+        for name in processes
     }
 
 

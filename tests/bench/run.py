@@ -1,16 +1,20 @@
-"""Steps of a benchmark: warm up, measure the phases in turn, compare the books, report."""
+"""Steps of a benchmark: warm up, measure the phases in turn, compare the books, let one grow."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bonus.errors import UserError
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json
+from tests.bench import growth
 from tests.bench.machine import this_machine
 from tests.bench.orders import (
     Finding,
@@ -25,10 +29,9 @@ from tests.bench.orders import (
     MeasureWagers,
     Order,
 )
-from tests.bench.report import Pass, Report, make_report, settings_of
+from tests.bench.report import TEN_TIMES, Pass, Report, make_report, settings_of
 from tests.bench.stand import Stand, stand
 
-TEN_TIMES: Final = 10
 ROUNDS_PER_S: Final = 200
 BUSY_ROUNDS_PER_S: Final = 1_000
 """Paces at which latency is measured, in rounds a second."""
@@ -37,22 +40,38 @@ _SEED: Final = 649
 _PHASE_MAX_S: Final = 600.0
 _AUDIT_WITHIN_S: Final = 1_200.0
 _STEPS_A_PASS: Final = 7
-_STEPS_AROUND: Final = 4
+_STEPS_AROUND: Final = 4 + growth.STEPS
+_SHORT_S: Final = 10.0
+"""Seconds of a phase in all passes together, below which a run is a short look."""
 
 Found = TypeVar("Found", bound=Finding)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Size of a run: number of tables, seconds of each phase, passes over all phases."""
+    """Size of a run.
+
+    Attributes:
+        tables: number of tables that send at the same time.
+        seconds: how long each phase is timed in each pass.
+        passes: number of passes over all phases.
+        growth: rounds before each measurement of the growing ledger.
+    """
 
     tables: int
     seconds: float
     passes: int
+    growth: growth.Rounds
+
+    @classmethod
+    def of(cls, tables: int, seconds: float, passes: int) -> Self:
+        """Return a plan whose ledger grows less if the phases are short too."""
+        short = seconds * passes < _SHORT_S
+        return cls(tables, seconds, passes, growth.SHORT if short else growth.WHOLE)
 
 
-QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
-"""A few seconds in total. It shows that the benchmark works and measures little."""
+QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, growth=growth.QUICK)
+"""Less than a minute in total. It shows that the benchmark works and measures little."""
 
 
 async def run_bench(plan: Plan) -> Report:
@@ -61,6 +80,8 @@ async def run_bench(plan: Plan) -> Report:
     Raises:
         UserError: a part is missing, or failed.
     """
+    # The growing floor plays in this process.
+    log_to(sys.stderr, level=LogLevel.WARNING)
     began = time.monotonic()
     machine = this_machine()
     with _progress() as progress:
@@ -82,6 +103,8 @@ async def run_bench(plan: Plan) -> Report:
             finished = await _ask(parts, Finish(), Finished)
             audit = await parts.audit(within_s=_AUDIT_WITHIN_S)
             report_step("ending the parts")
+        # The parts have ended, so that only the growing floor uses the machine.
+        grown = await growth.measure_growth(plan.growth, report_step)
     settings = settings_of(plan.tables, plan.seconds, plan.passes)
     return make_report(
         machine=machine,
@@ -89,6 +112,7 @@ async def run_bench(plan: Plan) -> Report:
         passes=passes,
         finished=finished,
         audit=audit,
+        growth=grown,
         duration_s=time.monotonic() - began,
     )
 

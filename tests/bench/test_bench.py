@@ -15,7 +15,16 @@ from tests.waiting import eventually, require
 pytestmark = pytest.mark.slow
 
 FIGURES: Final = {
-    "machine": {"cores", "cpu", "system", "python", "aiomqtt", "redis_server", "mosquitto"},
+    "machine": {
+        "cores",
+        "cpu",
+        "system",
+        "python",
+        "aiomqtt",
+        "mqtt5",
+        "redis_server",
+        "mosquitto",
+    },
     "settings": {"tables", "positions_a_table", "wagers_an_event", "seconds_a_phase", "passes"},
     "wagers": {
         "tables",
@@ -47,6 +56,15 @@ FIGURES: Final = {
         "refusals",
         "interruptions",
         "ledger_entries",
+    },
+    "growth": {
+        "tables",
+        "base",
+        "small",
+        "large",
+        "per_entry",
+        "audit_since_last",
+        "later_start",
     },
 }
 SINGLE: Final = {
@@ -111,6 +129,15 @@ def test_quick_prints_every_figure_and_the_books_agree(
         figures = report["latency"][latency]
         assert figures["samples"] > 0
         assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+
+    growth = report["growth"]
+    sizes = [growth[size] for size in ("base", "small", "large")]
+    assert 0 < sizes[0]["entries"] < sizes[1]["entries"] < sizes[2]["entries"]
+    for size in sizes:
+        assert size["whole_audit"]["entries_per_s"] > 0
+        assert size["first_start"]["elapsed_s"] > 0
+    for name in ("audit_since_last", "later_start"):
+        assert growth[name]["large_to_small_ratio"] > 0
 
     assert processes_in(short_path) == set()
     assert list(short_path.iterdir()) == []

@@ -13,7 +13,8 @@ from meters.floor.floor_file import parse_floor
 from meters.wire.messages import TABLE_EVENT, Result, Wagers
 from tests.bench.events import EventWriter
 from tests.bench.floor import FloorParts, bare_floor_text
-from tests.bench.sizing.figures import Archived, Played, Step, mix_figures, slope
+from tests.bench.growth import growth_figures
+from tests.bench.sizing.figures import Archived, FromCheckpoints, Played, Step, mix_figures, slope
 from tests.bench.sizing.memory import Held, Memory
 from tests.bench.sizing.parts import Seconds
 from tests.bench.sizing.play import MIXES
@@ -62,6 +63,10 @@ def step(rounds: int) -> Step:
     )
 
 
+def from_checkpoints(elapsed_s: float) -> FromCheckpoints:
+    return FromCheckpoints(audit=seconds(elapsed_s), start=seconds(elapsed_s))
+
+
 def played() -> Played:
     last = step(6_000)
     return Played(
@@ -107,6 +112,40 @@ def test_figures_are_slopes() -> None:
         "archive": 90.0,
         "trim": 20.0,
     }
+
+
+def test_growth_counts_only_what_each_entry_adds() -> None:
+    """No figure per entry has the costs of a command, a start or a table without entries."""
+    found = growth_figures(
+        step(600), (step(3_000), from_checkpoints(1.0)), (step(12_000), from_checkpoints(1.5))
+    )
+    assert (found.base.entries, found.small.entries, found.large.entries) == (1_600, 8_000, 32_000)
+    assert found.large.whole_audit.entries_per_s == round(32_000 / (2 + 32_000 * 50e-6))
+    per_entry = {
+        name: (one.small, one.large, one.large_to_small_ratio)
+        for name, one in found.per_entry.items()
+    }
+    assert per_entry == {
+        "redis_bytes": (2_250.0, 2_250.0, 1.0),
+        "whole_audit_us": (50.0, 50.0, 1.0),
+        "whole_audit_cpu_us": (25.0, 25.0, 1.0),
+        "first_start_us": (60.0, 60.0, 1.0),
+        "first_start_cpu_us": (30.0, 30.0, 1.0),
+    }
+    assert found.audit_since_last.large_to_small_ratio == 1.5
+    assert found.later_start.large_to_small_ratio == 1.5
+
+
+def test_growth_that_is_not_flat_shows() -> None:
+    """Twice the cost per entry is a ratio of two. Without an increase there is no ratio."""
+    base, small, large = step(600), step(3_000), step(12_000)
+    slow = msgspec.structs.replace(large, audit=seconds(2 + 1_600 * 50e-6 + 30_400 * 100e-6))
+    always = from_checkpoints(1.0)
+    audits = growth_figures(base, (small, always), (slow, always)).per_entry["whole_audit_us"]
+    assert (audits.small, audits.large, audits.large_to_small_ratio) == (50.0, 100.0, 2.0)
+    same = msgspec.structs.replace(small, audit=base.audit)
+    audits = growth_figures(base, (same, always), (large, always)).per_entry["whole_audit_us"]
+    assert audits.large_to_small_ratio is None
 
 
 def test_one_disturbed_size_moves_no_figure_far() -> None:

@@ -5,6 +5,7 @@ Everything is measured on a separate Redis.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Final
 
@@ -12,9 +13,10 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.store import LinkStore
 from tests.bench.floor import bare_floor_text, bench_floor_text
-from tests.bench.sizing.figures import Archived, Sizes, Step
+from tests.bench.parts import Part
+from tests.bench.sizing.figures import Archived, FromCheckpoints, Sizes, Step
 from tests.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
-from tests.bench.sizing.parts import rss_bytes, running_service, timed
+from tests.bench.sizing.parts import Seconds, rss_bytes, running_service, timed
 from tests.bench.sizing.place import Place, a_place
 from tests.bench.sizing.play import Mix, PlayedFloor
 
@@ -71,7 +73,7 @@ class GrowingFloor:
         self._days: list[int] = []
 
     async def open(self) -> None:
-        """Open the floor, and fill each table's list of kept replies."""
+        """Open the floor, and begin its first gaming day. Its days stay in Redis."""
         self._place.keep_live(_KEPT_ALL)
         await self._played.open()
 
@@ -93,8 +95,9 @@ class GrowingFloor:
         held = await held_by(place.redis, played.stores)
         self._report_step(f"{self._mix.name}: audit and start")
         audit = await timed(place.home / "audit", "audit", "--config", str(place.config))
-        serving = running_service(place.config, place.parts.http, place.home / "service")
-        async with serving as (service, start):
+        # Otherwise the service continues from its audit of the step before.
+        place.forget_services()
+        async with self._service() as (service, start):
             service_rss_bytes = rss_bytes(service.pid)
         return Step(
             rounds=played.rounds,
@@ -109,6 +112,28 @@ class GrowingFloor:
             start=start,
             service_rss_bytes=service_rss_bytes,
         )
+
+    def _service(self) -> AbstractAsyncContextManager[tuple[Part, Seconds]]:
+        place = self._place
+        return running_service(place.config, place.parts.http, place.home / "service")
+
+    async def from_checkpoints(self) -> FromCheckpoints:
+        """Measure a start and an audit that continue from earlier ones.
+
+        Raises:
+            UserError: something failed.
+        """
+        self._report_step(f"{self._mix.name}: audit and start from checkpoints")
+        async with self._service() as (_, start):
+            pass
+        # The last archived day is without play.
+        await self._played.close_day()
+        async with a_place(self._place.text, books=self._place) as copy:
+            copy.keep_live(_KEPT_ALL)
+            config = str(copy.config)
+            await timed(copy.home / "archive", "archive", "--config", config)
+            audit = await timed(copy.home / "audit", "audit", "--since-last", "--config", config)
+        return FromCheckpoints(audit=audit, start=start)
 
     async def archive(self, settle_s: float) -> Archived:
         """Archive all its days, and measure the memory that Redis frees.

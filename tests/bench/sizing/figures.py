@@ -65,6 +65,8 @@ class Step(_Figures, frozen=True, kw_only=True):
     Attributes:
         written_bytes: bytes written to the append-only file.
         rewritten_bytes: size of that file after a rewrite.
+        audit: time of `pitlink audit`, with all entries in Redis.
+        start: time until a service operates that has no audit checkpoint: it replays all entries.
     """
 
     rounds: int
@@ -78,6 +80,18 @@ class Step(_Figures, frozen=True, kw_only=True):
     audit: Seconds
     start: Seconds
     service_rss_bytes: int
+
+
+class FromCheckpoints(_Figures, frozen=True, kw_only=True):
+    """Times that do not depend on the older entries of a ledger.
+
+    Attributes:
+        audit: time of `pitlink audit --since-last` after an archived day without play.
+        start: time until a service operates that continues from its audit checkpoint.
+    """
+
+    audit: Seconds
+    start: Seconds
 
 
 class Archived(_Figures, frozen=True, kw_only=True):
