@@ -34,7 +34,8 @@ from tests.sim.world import World
 _AUDITED_AGAIN: Final = 20
 _CHECKPOINT_EVERY: Final = 10
 """Page size so small that a ledger is read in several pages, as a floor's far longer ledger is."""
-_read_once: Final = cache(read_software)
+read_program_files: Final = cache(read_software)
+"""Reads the program files, once for all services; before a fork, for all seeds too."""
 _EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
@@ -84,7 +85,7 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.service.jackpots, "datetime", clock)
         patch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", _AUDITED_AGAIN)
         patch.setattr(meters.service.ledger_auditing, "CHECKPOINT_EVERY", _CHECKPOINT_EVERY)
-        patch.setattr(meters.selfcheck.periodic_check, "read_software", _read_once)
+        patch.setattr(meters.selfcheck.periodic_check, "read_software", read_program_files)
         patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})

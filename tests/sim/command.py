@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from tests.sim.breaking import DEFECTS, break_code
+from tests.sim.clocks import read_program_files
 from tests.sim.report import Report, summary
 from tests.sim.run import simulate
 
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = _parser().parse_args(arguments)
     if asked.defect is not None:
         break_code(asked.defect)
+    read_program_files()
     reports: list[Report] = []
     failed: list[int] = []
     began = time.monotonic()
