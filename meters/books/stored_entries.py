@@ -11,7 +11,7 @@ entries as they are.
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import zstandard
@@ -36,13 +36,20 @@ _Values = tuple[str, str, str, str, str, str, str, str]
 _Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
 _PLACED: Final = msgspec.msgpack.Decoder(list[_Placed])
-_TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, tuple[str | int, ...]]])
+_PARTS_MAX: Final = 4_096
+"""Largest count of the parts of a reply. A reply has two for each of its amounts."""
+_Parts = Annotated[tuple[str | int, ...], msgspec.Meta(max_length=_PARTS_MAX)]
+_TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, _Parts]])
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _PACKED: Final = PACKED.encode()
 _COMPRESSED: Final = COMPRESSED.encode()
 _LEVEL: Final = 1
-_BYTES_MAX: Final = 1 << 27
-"""Largest size of the events and replies of a call. A forged entry must not fill the memory."""
+_BYTES_MAX: Final = 1 << 25
+"""Largest size of the events and replies of a call. A forged entry must not fill the memory.
+
+A service applies at most 200 events at once. Each has 16 kilobytes at most, and its reply is not
+much longer.
+"""
 
 
 class _Zstd(threading.local):
@@ -109,9 +116,11 @@ def _unpacked_placed(
     values: Sequence[_Placed], texts: Sequence[tuple[bytes, tuple[str | int, ...]]], last: int
 ) -> list[Entry]:
     found: list[Entry] = []
-    number = last - len(values)
+    number, before = last - len(values), 0
     for kind, at, by, table, round_id, seq, transfers, place, cents, chain in values:
-        number += 1
+        if place <= before:  # many entries with the same long text would fill the memory
+            raise LookupError("the entries are not in the order of their texts")
+        number, before = number + 1, place
         event, parts = texts[place - 1]
         entry = {
             "kind": kind.encode(), "at": at.encode(), "by": by.encode(), "table": table.encode(),

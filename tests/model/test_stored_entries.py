@@ -248,6 +248,35 @@ async def test_a_page_that_begins_in_an_entry_of_the_stream_hides_no_number(pit:
         assert PACKED in fields
 
 
+def _stream_entry(
+    values: Sequence[object], texts: Sequence[tuple[bytes, Sequence[str | int]]]
+) -> Batch:
+    packed = {PACKED.encode(): msgspec.msgpack.encode(values)}
+    return b"%d-0" % len(values), packed | {COMPRESSED.encode(): compress_texts(texts)}
+
+
+@pytest.mark.duty("D19")
+def test_a_forged_entry_of_the_stream_does_not_fill_the_memory() -> None:
+    """A few bytes for each entry could name one long text, or one reply could have many amounts."""
+
+    def values(place: int) -> list[object]:
+        return ["wagers", AT, "table:T-1", "T-1", "R1", "1", "[]", place, [7], "0" * 40]
+
+    long_text = (b"{}", ["x" * 1_000_000])
+    forged = {
+        "one text for all": _stream_entry([values(1)] * 3, [long_text] * 3),
+        "back": _stream_entry([values(2), values(1)], [long_text] * 2),
+        "before the first": _stream_entry([values(0)], [long_text]),
+        "parts": _stream_entry([values(1)], [(b"{}", [1] * 10_000)]),
+        "too long": _stream_entry([values(1)], [(b" " * (1 << 25), ["{}"])]),
+    }
+    for name, row in forged.items():
+        ((_, fields),) = unpack_entry(row)
+        assert PACKED in fields, name
+    whole = _stream_entry([values(1), values(3)], [long_text, (b"", ()), (b"{}", ["a", 1])])
+    assert [fields["reply"][-2:] for _, fields in unpack_entry(whole)] == [b"xx", b"a7"]
+
+
 def test_an_entry_that_lacks_a_field_is_not_packed() -> None:
     entry = dict.fromkeys(FIELDS, b"x")
     packed = {name.encode(): value for name, value in pack_entries([entry]).items()}
