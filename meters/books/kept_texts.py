@@ -5,6 +5,7 @@ of a table only names these entries. Before they are deleted from Redis, their t
 the data of the tables that have not played since.
 """
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Final
 
@@ -23,7 +24,7 @@ async def keep_texts(store: LinkStore, last: int) -> None:
     A text that the ledger no longer has is left out. An audit reports it.
 
     Raises:
-        ValueError: the data of a table in Redis is damaged.
+        ValueError: the data of a table, or a ledger entry that it needs, is damaged in Redis.
         RedisError: Redis failed. Texts that were already copied remain.
     """
     keys, script = store.keys, store.redis.register_script(load_script("keep_texts"))
@@ -42,14 +43,14 @@ async def keep_texts(store: LinkStore, last: int) -> None:
             (
                 reply_field(table, seq),
                 kept_text(seq, stored),
-                kept_text(seq, stored[:DIGEST] + entries[entry]["reply"]),
+                kept_text(seq, stored[:DIGEST] + _text_of(entries, entry, "reply")),
             )
             for table, replies in named.items()
             for seq, stored, entry in replies
             if entry in entries
         ]
         rounds: list[tuple[str | int | bytes, ...]] = [
-            (table, entry, entries[entry]["event"])
+            (table, entry, _text_of(entries, entry, "event"))
             for table, entry in opened.items()
             if entry in entries
         ]
@@ -58,6 +59,12 @@ async def keep_texts(store: LinkStore, last: int) -> None:
                 keys=[*store.fixed_keys, keys.tables, keys.rounds, keys.replies],
                 args=[now_text(), len(kept), *chain.from_iterable([*kept, *rounds])],
             )
+
+
+def _text_of(entries: Mapping[int, Mapping[str, bytes]], number: int, name: str) -> bytes:
+    if name not in entries[number]:
+        raise ValueError(f"ledger entry {number} cannot be read")
+    return entries[number][name]
 
 
 def _named_by(row: StoredTable, last: int) -> list[tuple[int, bytes, int]]:

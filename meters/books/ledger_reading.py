@@ -53,7 +53,8 @@ async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) 
     """
     found: dict[int, Entry] = {}
     for begin in range(0, len(numbers), _AT_ONCE):
-        some = numbers[begin : begin + _AT_ONCE]
+        # Redis fails for an id below 0, which somebody could write into the state of a table.
+        some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
         older = await _rows_at(redis, keys.ledger_blocks, some)
         found |= await asyncio.to_thread(_unpacked_at, older)
         newer = await _rows_at(redis, keys.ledger, [one for one in some if one not in found])
@@ -80,6 +81,7 @@ async def add_replies(
     replies = {
         number: fields["reply"].decode()
         for number, fields in await read_entries_at(redis, keys, sorted(numbers))
+        if "reply" in fields  # a damaged entry has no reply
     }
     return [
         one if one.status is not Status.AGAIN or one.entry is None

@@ -24,6 +24,9 @@ NO_STATE: Final = PackedTable(
 )
 """The state of a table that has sent no event."""
 
+_DIGITS_MAX: Final = 16
+"""Greatest count of digits of a sequence number or an entry number: 2^53 has so many."""
+
 DIGEST: Final = 32
 """Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
@@ -125,7 +128,7 @@ def entry_of(stored: bytes) -> int | None:
     17
     """
     named = stored[DIGEST:]
-    return int(named[1:]) if named.startswith(b"#") and named[1:].isdigit() else None
+    return _whole_number(named[1:]) if named.startswith(b"#") else None
 
 
 def read_kept(text: bytes) -> tuple[int, bytes] | None:
@@ -137,6 +140,11 @@ def read_kept(text: bytes) -> tuple[int, bytes] | None:
     ((7, b'0123{}'), None)
     """
     seq, blank, stored = text.partition(b" ")
-    if not blank or not seq.isdigit() or (len(seq) > 1 and seq.startswith(b"0")):
+    number = _whole_number(seq)
+    if not blank or number is None or (len(seq) > 1 and seq.startswith(b"0")):
         return None
-    return int(seq), stored
+    return number, stored
+
+
+def _whole_number(digits: bytes) -> int | None:
+    return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_MAX else None

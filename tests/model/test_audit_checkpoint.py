@@ -18,7 +18,7 @@ from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
 from tests.model.running import running
-from tests.model.tampering import move_balance, play_a_while, rewrite
+from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
 from tests.servers import eventually_async
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10", "D17")]
@@ -88,6 +88,24 @@ async def test_a_start_replays_only_the_entries_after_the_checkpoint(
     assert replayed[0] == state.checkpoint.entries + 1
     assert replayed[-1] == last
     assert (await played.audit()).problems == ()
+
+
+async def test_wagers_of_an_open_round_that_were_changed_before_the_start_are_found(
+    played: Pit, tmp_path: Path
+) -> None:
+    """The service would settle the round with the wagers in the changed entry."""
+    state = await _audited(played, tmp_path)
+    entry = state.tables.rounds["T-2"].entry
+    assert entry <= state.checkpoint.entries
+
+    def change(number: int, fields: Fields) -> Fields:
+        event = fields[b"event"].replace(b'"position":2', b'"position":5')
+        return fields | ({b"event": event} if number == entry else {})
+
+    await rewrite(played, change, chained=False)
+    resumed = LinkAudit(played.store, Replay.resumed(state))
+    expected = f"table T-2: the wagers of its open round were changed in ledger entry {entry}"
+    assert (await resumed.run()).problems == (expected,)
 
 
 async def test_the_service_reads_the_older_entries_again_and_then_knows_all_of_them(

@@ -10,7 +10,7 @@ from meters.wire.clock import now_text
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
-from tests.stored_tables import stored_table
+from tests.stored_tables import set_table, stored_table
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -89,6 +89,33 @@ async def test_what_changed_meanwhile_is_not_copied(pit: Pit) -> None:
         ],
     )  # fmt: skip
     assert await stored_table(store, "T-2") == was
+
+
+async def test_an_entry_that_cannot_be_read_gives_no_reply_and_is_not_copied(pit: Pit) -> None:
+    sent = await _opened(pit)
+    last, keys = await pit.store.last_entry(), pit.store.keys
+    await pit.redis.delete(keys.ledger)
+    await pit.redis.xadd(keys.ledger, {"entries": "junk"}, id=f"{last}-0")
+    assert await pit.send("T-2", sent[-1][0]) is None
+    with pytest.raises(ValueError, match=f"entry {last} cannot be read"):
+        await keep_texts(pit.store, last)
+    assert (await stored_table(pit.store, "T-2")).state.entry == last
+
+
+async def test_an_entry_named_for_a_round_that_began_before_the_audit_is_a_problem(
+    kept: Kept,
+) -> None:
+    pit = kept.pit
+    await _opened(pit)
+    await kept.days.keep(A_DAY)
+    await kept.run(live_days=0)
+    assert (await pit.audit()).problems == ()
+    event = event_bytes(1, "wagers", "R1", at=AT, positions=BETS)
+    assert b'"accepted"' in (await pit.send("T-1", event) or b"")
+    entry = (await stored_table(pit.store, "T-1")).state.entry
+    await set_table(pit.store, "T-2", entry=entry)
+    (problem,) = (await pit.audit()).problems
+    assert problem.startswith(f"table T-2: entry is {entry}, the ledger says that its open round")
 
 
 async def test_only_entries_up_to_the_last_are_copied(pit: Pit) -> None:

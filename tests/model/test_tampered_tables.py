@@ -8,7 +8,7 @@ import pytest
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
-from meters.books.stored_tables import NO_STATE, PACK
+from meters.books.stored_tables import DIGEST, NO_STATE, PACK
 from tests.model.pit import BONUS, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.tampering import play_a_while
 from tests.stored_tables import (
@@ -119,6 +119,39 @@ async def test_wager_that_was_put_into_an_open_round_is_named_before_it_wins(pla
     await set_wagers(played.store, "T-2", event.decode())
     (problem,) = await problems(played)
     assert problem.startswith("table T-2: wagers is ")
+
+
+async def test_another_entry_beside_the_right_wagers_is_named_before_it_wins(played: Pit) -> None:
+    """The service reads the wagers from the ledger entry that the table names."""
+    redis, keys, store = played.redis, played.store.keys, played.store
+    due = (await stored_table(store, "T-2")).state.entry
+    entries = dict(await store.entries(0, 1_000))
+    other = next(at for at, one in entries.items() if one["kind"] == b"wagers" and at != due)
+    await redis.hset(keys.rounds, "T-2", entries[due]["event"])
+    await set_table(store, "T-2", entry=other)
+    (record,) = await store.table_states(["T-2"])
+    assert record.wagers == entries[other]["event"]
+    found = await problems(played)
+    assert found[0] == f"table T-2: entry is '{other}', the ledger says '{due}'"
+
+
+async def test_number_with_too_many_digits_is_named_and_stops_no_audit(played: Pit) -> None:
+    digits, last = b"9" * 5_000, (await stored_table(played.store, "T-2")).state.last
+    was = (await stored_table(played.store, "T-2")).replies[last]
+    await set_reply(played.store, "T-2", last, was[:DIGEST] + b"#" + digits)
+    (problem,) = await problems(played)
+    assert problem.startswith(f"table T-2: the reply that it keeps to event {last} is not the one")
+    await set_reply(played.store, "T-2", last, was)
+    await played.redis.hset(played.store.keys.replies, "T-2:31", digits + b" " + was)
+    (problem,) = await problems(played)
+    assert problem.startswith("table T-2: it keeps '9999")
+
+
+async def test_number_that_no_entry_has_is_named_and_stops_no_reader(played: Pit) -> None:
+    (problem,) = await altered(played, "T-2", entry=-5)
+    assert problem.startswith("table T-2: entry is '-5'")
+    (record,) = await played.store.table_states(["T-2"])
+    assert (record.open_round, record.wagers) == ("R3", b"")
 
 
 async def test_round_that_only_the_store_or_only_the_ledger_has_is_named(played: Pit) -> None:
