@@ -364,17 +364,20 @@ class LinkStore:
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
-    async def table_states(self, tables: Sequence[str]) -> list[TableRecord]:
-        """Return the state of some tables, with the wagers of their open rounds.
+    async def table_states(
+        self, tables: Sequence[str], *, wagers: bool = True
+    ) -> list[TableRecord]:  # fmt: skip
+        """Return the state of some tables, with the wagers of their open rounds if `wagers` is true.
 
         Raises:
             ValueError: the data of a table in Redis is damaged.
         """
         for _ in range(2):  # between the two reads, `pitlink archive` can delete an entry
             _, rows = await self.tables_at(tables)
-            numbers = sorted({row.state.entry for row in rows if row.state.entry})
-            events = {number: of.get("event") for number, of in await self.entries_at(numbers)}
-            if len(events) == len(numbers):
+            named = {row.state.entry for row in rows} - {0} if wagers else set[int]()
+            entries = await self.entries_at(sorted(named))
+            events = {number: fields.get("event") for number, fields in entries}
+            if len(events) == len(named):
                 break
         return [row.record(events.get(row.state.entry)) for row in rows]
 

@@ -521,7 +521,9 @@ class LinkIntake:
         )
 
     async def _greet(self, hellos: Sequence[CatalogTable], outcome: BatchResult) -> None:
-        states = await self._store.table_states([known.table.id for known in hellos])
+        tables = [known.table.id for known in hellos]
+        # After a failure of the network, many tables say hello at once.
+        states = await self._store.table_states(tables, wagers=False)
         for known, state in zip(hellos, states, strict=True):
             reply = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
             outcome.replies.append((_address(known), msgspec.json.encode(reply)))

@@ -1,5 +1,7 @@
 """Texts of ledger entries that tables still need after the entries leave Redis (duty D17)."""
 
+from typing import cast
+
 import pytest
 
 from meters.books.kept_texts import keep_texts
@@ -74,6 +76,20 @@ async def test_copies_in_one_batch_get_the_reply_of_their_entry(pit: Pit) -> Non
     first, copy, _ = outcome.replies
     assert copy == first
     assert b'"accepted"' in first[1]
+
+
+async def test_a_hello_reads_no_ledger_entry(pit: Pit) -> None:
+    """After a failure of the network, all tables say hello at once."""
+    await _opened(pit)
+
+    async def reads() -> int:
+        stats = cast("dict[str, dict[str, int]]", await pit.redis.info("commandstats"))
+        return stats.get("cmdstat_xrange", {"calls": 0})["calls"]
+
+    before = await reads()
+    reply = await pit.send("T-2", b'{"type":"hello","at":"%s"}' % AT.encode())
+    assert b'"open_round":"R2"' in (reply or b"")
+    assert await reads() == before
 
 
 async def test_what_changed_meanwhile_is_not_copied(pit: Pit) -> None:
