@@ -367,7 +367,7 @@ class LinkStore:
     async def table_states(
         self, tables: Sequence[str], *, wagers: bool = True
     ) -> list[TableRecord]:  # fmt: skip
-        """Return the state of some tables, with the wagers of their open rounds if `wagers` is true.
+        """Return the state of some tables; if `wagers` is true, with those of their open rounds.
 
         Raises:
             ValueError: the data of a table in Redis is damaged.
