@@ -12,6 +12,7 @@ import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
+from bonus.odds.best_five_counts import count_best_five, steps_of_best_five
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
 from bonus.odds.hand_counts import (
     BY_COLOR,
@@ -128,8 +129,16 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
+    name = f"{ranking} of {' and '.join(map(str, groups))} cards"
+    if ranking == "five_card":
+        return Enumeration(
+            name,
+            HandDeals,
+            lambda advance: HandDeals(count_best_five(sum(groups), advance)),
+            steps_of_best_five,
+        )
     return Enumeration(
-        f"{ranking} of {' and '.join(map(str, groups))} cards",
+        name,
         HandDeals,
         lambda advance: HandDeals(count_hands(ranking, groups, advance)),
         lambda: steps_of_hands(ranking, groups),

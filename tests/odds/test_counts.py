@@ -9,6 +9,7 @@ import pytest
 
 from bonus.cards import DECK, Card
 from bonus.hands.rankings import RANKINGS
+from bonus.odds.best_five_counts import count_best_five, steps_of_best_five
 from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.hand_counts import count_hands, count_with_further_card, steps_of_hands
 from bonus.odds.suit_classes import renamed
@@ -23,6 +24,13 @@ FIVE_OF_SIX = {
     "straight": 361_620, "three_of_a_kind": 732_160, "two_pair": 2_532_816, "pair": 9_730_740,
     "high_card": 6_612_900,
 }  # fmt: skip
+FIVE_OF_SEVEN = {
+    "royal_flush_spades": 1_081, "royal_flush": 3_243, "straight_flush": 37_260,
+    "four_of_a_kind": 224_848, "full_house": 3_473_184, "flush": 4_047_644,
+    "straight": 6_180_020, "three_of_a_kind": 6_461_620, "two_pair": 31_433_400,
+    "pair": 58_627_800, "high_card": 23_294_460,
+}  # fmt: skip
+"""The published numbers for seven cards, such as 4,324 royal flushes."""
 ACES_UP = {
     "four_aces": 48, "four_of_a_kind": 576, "royal_flush": 192, "straight_flush": 1_880,
     "three_aces": 4_512, "three_of_a_kind": 54_144, "flush": 114_616, "straight": 101_808,
@@ -63,6 +71,40 @@ def test_five_card_hands() -> None:
 )
 def test_best_five_of_six(ranking: str, royals: dict[str, int], counted: Enumerator) -> None:
     assert counted.get(all_hands(ranking, (3, 3))).deals == FIVE_OF_SIX | royals
+
+
+@pytest.mark.parametrize("cards", [5, pytest.param(6, marks=pytest.mark.slow)], ids=["five", "six"])
+@pytest.mark.section("649a.6(d)")
+def test_best_five_are_counted_as_settlement_judges_them(cards: int) -> None:
+    assert count_best_five(cards, unseen) == count_hands("five_card", (cards,), unseen)
+
+
+def test_best_five_of_seven() -> None:
+    assert count_best_five(7, unseen) == FIVE_OF_SEVEN
+
+
+@pytest.mark.parametrize("cards", [8, 9])
+def test_best_five_of_every_deal_are_counted(cards: int) -> None:
+    """All deals of eight or nine cards have a hand, and the royal flushes can be counted by hand.
+
+    A royal flush has five given cards, and any others. Nine cards hold at most one.
+    """
+    counts = count_best_five(cards, unseen)
+    assert sum(counts.values()) == comb(52, cards)
+    assert counts["royal_flush_spades"] == comb(47, cards - 5)
+    assert counts["royal_flush"] == 3 * comb(47, cards - 5)
+
+
+@pytest.mark.parametrize("cards", [4, 10])
+def test_other_numbers_of_cards_are_not_counted(cards: int) -> None:
+    with pytest.raises(ValueError, match=f"five to nine cards, not {cards}"):
+        count_best_five(cards, unseen)
+
+
+def test_best_five_are_counted_in_as_many_steps_as_announced() -> None:
+    steps: list[int] = []
+    count_best_five(5, steps.append)
+    assert sum(steps) == steps_of_best_five()
 
 
 @pytest.mark.section("682a.6(d)")
