@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bonus.errors import UserError
 from meters.books.ledger_mark import LedgerMark
+from meters.books.schema import SCHEMA
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.redis_client.connect import open_redis
@@ -34,14 +35,30 @@ async def open_used_store(
 
     Raises:
         UserError: Redis never had data of a link of this floor. With `users_suffice`, it also never
-            had a user.
+            had a user. With `only_reads`, another reason is that a later release wrote the data.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
         if not await is_opened(floor, redis, users_suffice=users_suffice):
             raise never_opened(floor)
+        if only_reads:
+            await _check_release(floor, redis)
         yield redis
+
+
+async def _check_release(floor: Floor, redis: AnyRedis) -> None:
+    """Refuse data of a later release: its ledger would look altered to this release.
+
+    Data of an earlier release can be read: `pitlink upgrade` comes after an audit.
+
+    Raises:
+        UserError: a later release wrote the data of a link.
+    """
+    for link in floor.link:
+        store = LinkStore(redis, link)
+        if await _schema(store) > SCHEMA:
+            raise UserError(str(await store.schema_problem()))
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
@@ -104,8 +121,15 @@ def _was_opened_here(floor: Floor) -> bool:
 
 
 async def _has_books(store: LinkStore) -> bool:
+    return await _schema(store) > 0
+
+
+async def _schema(store: LinkStore) -> int:
+    """Return the schema version of a link's data, or 0 if there is no data.
+
+    If the data cannot be read, return 1. The code that reads this data later reports the error.
+    """
     try:
-        return await store.schema() is not None
+        return await store.schema() or 0
     except ValueError:
-        # Redis has data that cannot be read. The code that reads this data later reports the error.
-        return True
+        return 1

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 import meters.claims.slips
 from bonus.errors import UserError
+from meters.books.schema import SCHEMA
 from meters.cli.report import report
 from meters.redis_client.link_keys import LinkKeys
 from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
@@ -57,6 +58,18 @@ async def _report(floor: Path, *asked: str) -> Result:
     return await asyncio.to_thread(
         CliRunner().invoke, app=report, args=[*asked, "--config", str(floor)]
     )
+
+
+@pytest.mark.parametrize("command", ["audit", "report"])
+async def test_a_later_release_must_read_its_own_data(
+    floor_file: Path, redis: Redis, command: str
+) -> None:
+    """To this release, entries in a later layout would look altered."""
+    await redis.hset(LinkKeys("pit").meters, "schema", str(SCHEMA + 1))
+    done = await _pitlink(floor_file, command, *(["day"] if command == "report" else []))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"schema version {SCHEMA + 1}" in done.stderr
+    assert "a later release wrote it" in done.stderr
 
 
 def _rows(text: str) -> list[dict[str, str]]:
