@@ -39,31 +39,34 @@ class AcesHand(StrEnum):
     OTHER = auto()
 
 
-def aces_hand(cards: Sequence[Card]) -> AcesHand:
+def aces_hand(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
     """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
 
     A flush or a straight needs all five cards. A full house is paid as a three of a kind (reading
-    F5).
+    F5). ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not five cards.
     """
-    return _judge(cards, 5)
+    return _judge(cards, counts, 5)
 
 
-def aces_hand_best_four(cards: Sequence[Card]) -> AcesHand:
+def aces_hand_best_four(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
     """Return the highest hand of the Aces Bonus that any four of five cards form (reading F12).
 
+    ``counts`` are the counts of the cards, if they are known.
+
     Raises:
         ValueError: there are not five cards.
     """
-    return _judge(cards, 4)
+    return _judge(cards, counts, 4)
 
 
-def _judge(cards: Sequence[Card], length: int) -> AcesHand:
+def _judge(cards: Sequence[Card], counts: int | None, length: int) -> AcesHand:
     if len(cards) != 5:
         raise ValueError(f"the Aces Bonus is on five cards, not {len(cards)}")
-    counts = counts_of(cards)
+    if counts is None:
+        counts = counts_of(cards)
     suit = suit_with(counts, length)
     if suit is None:
         return _by_ranks(counts & RANKS_ONLY, length)

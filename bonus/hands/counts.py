@@ -4,6 +4,9 @@ A packed number has one bit field for each rank and one bit field for each suit.
 of a card has a 1 in the field of its rank and in the field of its suit. The packed numbers of a
 hand's cards are added. Each field of the sum is then the count of one rank or one suit. For each
 sum of the rank fields, the hand is computed once and cached.
+
+A function that judges cards can be given their counts. So cards that belong to several hands, such
+as the community cards, are counted once: the sums of two parts of a hand are added.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

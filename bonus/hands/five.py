@@ -7,10 +7,10 @@ from typing import Final
 
 from bonus.cards import ACE, SPADES, Card
 from bonus.hands.counts import (
-    COUNTS,
     RANKS_ONLY,
     SUIT_BITS,
     SUITS_FROM,
+    counts_of,
     masks_by_count,
     ranks_mask,
     straight_top,
@@ -61,31 +61,34 @@ def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
     return best_five(cards)
 
 
-def best_five_of(cards: Sequence[Card]) -> FiveCardHand:
+def best_five_of(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     """Return the highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9)).
+
+    ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not six cards.
     """
     if len(cards) != 6:
         raise ValueError(f"the best five are taken of six cards, not {len(cards)}")
-    return best_five(cards)
+    return best_five(cards, counts)
 
 
-def best_five(cards: Sequence[Card]) -> FiveCardHand:
+def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     """Return the highest hand of 649a.6(d) that five of the given cards form.
+
+    ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not five or six cards.
     """
     if not 5 <= len(cards) <= 6:
         raise ValueError(f"the best five are taken of five or six cards, not {len(cards)}")
-    total = 0
-    for card in cards:
-        total += COUNTS[card]
-    carried = (total >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
+    if counts is None:
+        counts = counts_of(cards)
+    carried = (counts >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
-        return _by_ranks(total & RANKS_ONLY)
+        return _by_ranks(counts & RANKS_ONLY)
     # Five cards of one suit have five different ranks. A sixth card can only form a pair with one
     # of them. So no unsuited hand is higher than the flush.
     suit = (carried.bit_length() - 1) // SUIT_BITS

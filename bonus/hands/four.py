@@ -8,8 +8,8 @@ from typing import Final
 
 from bonus.cards import Card
 from bonus.hands.counts import (
-    COUNTS,
     RANKS_ONLY,
+    counts_of,
     ranks_mask,
     ranks_most_first,
     ranks_of,
@@ -38,13 +38,13 @@ _ORDER: Final[Mapping[FourCardHand, int]] = {
 _SUIT_MIN: Final = 4
 
 
-def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
+def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCardHand, int]:
     """Return the best hand that four of the cards form, and the strength of that hand.
 
     Of two hands, the one with the higher strength wins. Hands of equal strength tie: cards that are
     not part of the best four never decide (reading F8). A-2-3-4 is the lowest straight.
     Three-of-a-kind is higher than a flush. A flush is higher than a straight, and a straight is
-    higher than two pairs.
+    higher than two pairs. ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not four, five or six cards.
@@ -55,11 +55,10 @@ def best_four(cards: Sequence[Card]) -> tuple[FourCardHand, int]:
     """
     if not 4 <= len(cards) <= 6:
         raise ValueError(f"four are taken of four to six cards, not of {len(cards)}")
-    total = 0
-    for card in cards:
-        total += COUNTS[card]
-    best = _by_ranks(total & RANKS_ONLY)
-    suit = suit_with(total, _SUIT_MIN)
+    if counts is None:
+        counts = counts_of(cards)
+    best = _by_ranks(counts & RANKS_ONLY)
+    suit = suit_with(counts, _SUIT_MIN)
     if suit is None:
         return best
     suited = _by_suited(suited_mask(cards, suit))

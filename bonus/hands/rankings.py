@@ -1,10 +1,10 @@
 """The rankings of hands, by the names that the files of the chapters use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from bonus.cards import Card
 from bonus.hands.aces import AcesHand, aces_hand, aces_hand_best_four
@@ -13,6 +13,27 @@ from bonus.hands.five import FiveCardHand, best_five
 from bonus.hands.four import FourCardHand, best_four
 from bonus.hands.six import SixCardHand, SuperRoyalHand, six_card_hand, super_royal_hand
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
+
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class OfCards(Protocol[Result_co]):
+    """Function of cards; ``counts`` are the counts of the cards (``counts_of``), if known."""
+
+    def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co:
+        """Return the result for some cards."""
+
+    def __hash__(self) -> int: ...
+
+
+Judge = OfCards[StrEnum]
+"""Function that returns the hand that cards form."""
+
+Compare = OfCards[tuple[StrEnum, int]]
+"""Function that returns the hand that cards form, and its strength.
+
+Of two hands, the one with the higher strength wins. Hands of equal strength tie.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +51,7 @@ class Ranking:
     hands: tuple[StrEnum, ...]
     tops: frozenset[StrEnum]
     cards: frozenset[int]
-    of: Callable[[Sequence[Card]], StrEnum]
+    of: Judge
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,21 +59,13 @@ class Ranking:
         return tuple(hand.value for hand in self.hands)
 
 
-def _four_card_hand(cards: Sequence[Card]) -> FourCardHand:
-    return best_four(cards)[0]
+def _four_card_hand(cards: Sequence[Card], counts: int | None = None) -> FourCardHand:
+    return best_four(cards, counts)[0]
 
 
-def _ranking(
-    hands: type[StrEnum], tops: int, cards: set[int], of: Callable[[Sequence[Card]], StrEnum]
-) -> Ranking:
+def _ranking(hands: type[StrEnum], tops: int, cards: set[int], of: Judge) -> Ranking:
     return Ranking(tuple(hands), frozenset(tuple(hands)[:tops]), frozenset(cards), of)
 
-
-Compare = Callable[[Sequence[Card]], tuple[StrEnum, int]]
-"""Function that returns the hand that cards form, and its strength.
-
-Of two hands, the one with the higher strength wins. Hands of equal strength tie.
-"""
 
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}

@@ -66,29 +66,32 @@ _SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
 }
 
 
-def six_card_hand(cards: Sequence[Card]) -> SixCardHand:
+def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHand:
     """Return the highest hand of 679a.6(d) and 682a.6(e) that six cards form.
+
+    ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not six cards.
     """
-    hand = best_five_of(cards)
+    hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):
         diamonds = suit_of(cards[0]) == _DIAMONDS
         return SixCardHand.SIX_CARD_ROYAL_DIAMONDS if diamonds else SixCardHand.SIX_CARD_ROYAL
     return _SIX[hand]
 
 
-def super_royal_hand(cards: Sequence[Card]) -> SuperRoyalHand:
+def super_royal_hand(cards: Sequence[Card], counts: int | None = None) -> SuperRoyalHand:
     """Return the highest hand of 649a.6(d) that six cards form.
 
     The Super Royal of diamonds and the other Super Royals are separate hands, because paytable E of
-    the Six Card Bonus pays them separately.
+    the Six Card Bonus pays them separately. ``counts`` are the counts of the cards, if they are
+    known.
 
     Raises:
         ValueError: there are not six cards.
     """
-    hand = best_five_of(cards)
+    hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):
         diamonds = suit_of(cards[0]) == _DIAMONDS
         return SuperRoyalHand.SUPER_ROYAL_DIAMONDS if diamonds else SuperRoyalHand.SUPER_ROYAL

@@ -8,6 +8,7 @@ from typing import Final
 from bonus.cards import ACE, QUEEN, SPADES, SUITS, Card
 from bonus.hands.counts import (
     COUNTS,
+    RANKS_ONLY,
     SUIT_BITS,
     SUITS_FROM,
     ranks_mask,
@@ -44,26 +45,31 @@ _ORDER: Final[Mapping[ThreeCardHand, int]] = {
     ThreeCardHand.PAIR: 1,
     ThreeCardHand.HIGH_CARD: 0,
 }
+_FLUSHES: Final = frozenset(3 << SUIT_BITS * suit for suit in range(len(SUITS)))
 QUEEN_HIGH: Final = QUEEN << 8
 """The lowest strength of a three-card hand that is a queen high or better."""
 
 
-def three_card(cards: Sequence[Card]) -> tuple[ThreeCardHand, int]:
+def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeCardHand, int]:
     """Return the hand that three cards form, and the strength of that hand.
 
     Of two hands, the one with the higher strength wins. Hands of equal strength tie. If both hands
     are pairs, the rank of the pair decides, then the third card. A-2-3 is the lowest straight
-    (reading G4).
+    (reading G4). ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not three cards.
     """
-    first, second, third = cards
-    return _three(COUNTS[first] + COUNTS[second] + COUNTS[third])
+    if counts is None:
+        first, second, third = cards
+        counts = COUNTS[first] + COUNTS[second] + COUNTS[third]
+    return _three(counts if counts >> SUITS_FROM in _FLUSHES else counts & RANKS_ONLY)
 
 
-def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
+def three_card_hand(cards: Sequence[Card], counts: int | None = None) -> ThreeCardHand:
     """Return the highest hand of 649a.6(b) that three cards form.
+
+    ``counts`` are the counts of the cards, if they are known.
 
     Raises:
         ValueError: there are not three cards.
@@ -72,7 +78,7 @@ def three_card_hand(cards: Sequence[Card]) -> ThreeCardHand:
     >>> three_card_hand([parse_card(name) for name in ("As", "2s", "3s")]).value
     'straight_flush'
     """
-    return three_card(cards)[0]
+    return three_card(cards, counts)[0]
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
@@ -98,12 +104,15 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 
 
 @cache
-def _three(total: int) -> tuple[ThreeCardHand, int]:
-    """Return the hand and the strength of three cards, from the sum of their packed numbers."""
-    ranks = ranks_most_first(total)
-    top = straight_top(ranks_mask(total), 3)
-    suits = total >> SUITS_FROM
-    flush = suits in {3 << SUIT_BITS * suit for suit in range(len(SUITS))}
+def _three(counts: int) -> tuple[ThreeCardHand, int]:
+    """Return the hand and the strength of three cards.
+
+    ``counts`` are the packed counts of the cards, without suits if the cards are not of one suit.
+    """
+    ranks = ranks_most_first(counts)
+    top = straight_top(ranks_mask(counts), 3)
+    suits = counts >> SUITS_FROM
+    flush = suits in _FLUSHES
     if top == ACE and flush:
         spades = suits == 3 << SUIT_BITS * SPADES
         hand = ThreeCardHand.MINI_ROYAL_SPADES if spades else ThreeCardHand.MINI_ROYAL

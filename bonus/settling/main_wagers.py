@@ -5,9 +5,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bonus.hands.rankings import Compare
-from bonus.settling.payouts import Decision, Turns, collected, returned
+from bonus.settling.payouts import Decision, PlainDues, Turns, collected, plain_dues, returned
 from bonus.settling.rounds import RoundPosition
 
 
@@ -132,6 +133,7 @@ class MainWagers:
 
     Attributes:
         stake: the name of the first wager.
+        follow: the name of the second wager.
         compare: function that names a hand and returns its strength.
         qualifies: the lowest strength of a dealer's hand that qualifies.
         tie_pays: true if the player is paid when the hands are equal.
@@ -144,6 +146,7 @@ class MainWagers:
     """
 
     stake: str
+    follow: str
     compare: Compare
     qualifies: int
     tie_pays: bool
@@ -169,13 +172,13 @@ class MainWagers:
             turns.settle(self.folded)
             return
         decisions = self.lost if box.no_win else self._compare(turns)
-        for decision in decisions:
-            turns.settle(decision)
+        follow_cents = box.wagers[self.follow]
+        dues = _dues(decisions, box.position, self.stake, box.wagers[self.stake], follow_cents)
+        turns.settle_plain(decisions, dues)
 
     def _compare(self, turns: Turns) -> tuple[Decision, ...]:
         """Return the decisions that follow from the player's hand and the dealer's hand."""
-        hand, strength = self.compare(turns.cards("hand"))
-        dealers = turns.dealer_strength(self.compare)
+        hand, strength, dealers = turns.compared(self.compare)
         if dealers < self.qualifies:
             return self.not_qualified[hand]
         if strength < dealers:
@@ -183,3 +186,15 @@ class MainWagers:
         if strength == dealers and not self.tie_pays:
             return self.equal[hand]
         return self.higher[hand]
+
+
+# Players often repeat their wagers, so the same lines occur again. Their text is about 2 MB.
+@lru_cache(maxsize=4_096)
+def _dues(
+    decisions: tuple[Decision, ...], position: int, stake: str, stake_cents: int, follow_cents: int
+) -> PlainDues:
+    """Return the lines of the decisions about the two main wagers."""
+    return plain_dues(
+        (decision, position, stake_cents if decision.wager == stake else follow_cents)
+        for decision in decisions
+    )

@@ -4,7 +4,7 @@ The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressi
 ``hand_bonus``. At each position, all steps are done before the next position is settled.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Protocol
@@ -12,14 +12,13 @@ from typing import Final, Protocol
 import msgspec
 
 from bonus.cards import Card
-from bonus.hands.rankings import Compare
+from bonus.hands.counts import counts_of
+from bonus.hands.rankings import Compare, Judge
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, encode_line
 from bonus.wagers import MeterKind, PaidFrom
-
-Judge = Callable[[Sequence[Card]], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,20 +130,33 @@ def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
+class PlainDues(msgspec.Struct, frozen=True, gc=False):
+    """Settlement lines of a position without the payout limit.
+
+    ``limited_cents`` is the sum of the payouts that the limit covers, in cents.
+    """
+
+    dues: tuple[Due, ...]
+    limited_cents: int
+
+
+_Piles = dict[CardsOf, tuple[tuple[Card, ...], int]]
+"""The cards that decide wagers, with their counts (``counts_of``)."""
+
+
 class Turns:
     """State of a round while it is settled.
 
     ``made`` are the names of all wagers of the round. ``box`` is the position whose turn it is.
-    ``hands`` are the hands that were named at this position. ``shown`` is true if its hand stays on
-    the table and is turned up (reading T8). ``takes`` are
-    the percentages that the round wins from meters. ``divided_take`` is None until a jackpot on the
-    dealer's hand is won. Then it is the index of this jackpot in ``takes``. ``had_share`` are the
-    players who have received their share of that jackpot (reading T17).
+    ``hands`` are the hands that were named at this position. ``takes`` are the percentages that the
+    round wins from meters. ``divided_take`` is None until a jackpot on the dealer's hand is won.
+    Then it is the index of this jackpot in ``takes``. ``had_share`` are the players who have
+    received their share of that jackpot (reading T17).
     """
 
     __slots__ = (
-        *("box", "divided_take", "dues", "had_share", "hands", "made", "played", "shown", "takes"),
-        *("terms", "_boxes", "_dealer_hands", "_dealer_piles", "_dealer_strength", "_limit"),
+        *("box", "divided_take", "dues", "had_share", "hands", "made", "played", "takes", "terms"),
+        *("_boxes", "_dealer_hands", "_dealer_piles", "_dealer_strength", "_limit"),
         *("_limited_cents", "_others", "_piles", "_survivors"),
     )
 
@@ -169,31 +181,39 @@ class Turns:
         self.hands: dict[JudgedCards, str] = {}
         self._dealer_hands: dict[JudgedCards, str] = {}
         self._dealer_strength: int | None = None
-        self._piles: dict[CardsOf, tuple[Card, ...]] = {}
-        self._dealer_piles: dict[CardsOf, tuple[Card, ...]] = {}
-        self._others: dict[CardsOf, tuple[Card, ...]] = {}
-        if played.dealer is not None:
-            self._others["hand_and_dealer"] = played.dealer
-        if played.community is not None:
-            self._others["hand_and_community"] = played.community
+        self._piles: _Piles = {}
+        self._dealer_piles: _Piles = {}
+        self._others: _Piles = {}
+        dealer, community = played.dealer, played.community
+        if dealer is not None:
+            self._others["hand_and_dealer"] = dealer, counts_of(dealer)
+        if community is not None:
+            self._others["hand_and_community"] = community, counts_of(community)
         if played.all_six_card is not None:
-            self._others["hand_and_all_six"] = (played.all_six_card,)
-        if played.dealer is not None and played.community is not None:
-            self._dealer_piles["dealer_and_community"] = played.dealer + played.community
+            all_six = (played.all_six_card,)
+            self._others["hand_and_all_six"] = all_six, counts_of(all_six)
+        if dealer is not None and community is not None:
+            both = dealer + community
+            self._dealer_piles["dealer_and_community"] = both, counts_of(both)
 
     def boxes(self) -> Iterator[RoundPosition]:
         """Begin the turn of each position, in paying order."""
         for box in self._boxes:
             self.box = box
-            self.shown = box.shows_cards(self._survivors)
             self.hands = self._dealer_hands.copy()
-            self._piles = self._dealer_piles.copy()
+            self._piles = piles = self._dealer_piles.copy()
             own = box.cards
             if own is not None:
-                self._piles["hand"] = own
-                for cards, others in self._others.items():
-                    self._piles[cards] = own + others
+                counts = counts_of(own)
+                piles["hand"] = own, counts
+                for of, (others, other_counts) in self._others.items():
+                    piles[of] = own + others, counts + other_counts
             yield box
+
+    @property
+    def shown(self) -> bool:
+        """True if the hand of the position stays on the table and is turned up (reading T8)."""
+        return self.box.shows_cards(self._survivors)
 
     def bettors(self, wager: str) -> list[RoundPosition]:
         """Return the positions that made a wager, in paying order."""
@@ -207,7 +227,7 @@ class Turns:
         """
         hand = self.hands.get(judged)
         if hand is None:
-            hand = self.hands[judged] = judged.judge(self.cards(judged.cards))
+            hand = self.hands[judged] = judged.judge(*self._pile(judged.cards))
             if judged.cards in self._dealer_piles:
                 self._dealer_hands[judged] = hand
         return hand
@@ -218,18 +238,28 @@ class Turns:
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        found = self._piles.get(cards)
-        if found is None:
-            raise self._missing(cards)
-        return found
+        return self._pile(cards)[0]
 
-    def dealer_strength(self, compare: Compare) -> int:
-        """Return the strength of the dealer's hand; a chapter has only one ``compare``."""
+    def compared(self, compare: Compare) -> tuple[str, int, int]:
+        """Return the name and the strength of the position's hand, and the dealer's strength.
+
+        A chapter has only one ``compare``.
+
+        Raises:
+            RoundError: cards are missing, because ``check_cards`` did not check the round.
+        """
+        hand, strength = compare(*self._pile("hand"))
         if self._dealer_strength is None:
             if self.played.dealer is None:
                 raise self._missing("hand_and_dealer")
             self._dealer_strength = compare(self.played.dealer)[1]
-        return self._dealer_strength
+        return hand, strength, self._dealer_strength
+
+    def _pile(self, cards: CardsOf) -> tuple[tuple[Card, ...], int]:
+        found = self._piles.get(cards)
+        if found is None:
+            raise self._missing(cards)
+        return found
 
     def _missing(self, cards: CardsOf) -> RoundError:
         """Return the error for cards that were not dealt."""
@@ -267,6 +297,21 @@ class Turns:
             due = self._limited(due, box.player, self._limit)
         self.dues.append(due)
 
+    def settle_plain(self, decisions: Sequence[Decision], plain: PlainDues) -> None:
+        """Add the settlement lines of decisions about the position's wagers.
+
+        ``plain`` are the lines without the payout limit.
+        """
+        if self._limit is not None and plain.limited_cents:
+            player = self.box.player
+            limited_cents = self._limited_cents.get(player, 0) + plain.limited_cents
+            if limited_cents > self._limit.limit_cents:
+                for decision in decisions:
+                    self.settle(decision)
+                return
+            self._limited_cents[player] = limited_cents
+        self.dues.extend(plain.dues)
+
     def collect(self, wager: str, rule: str, hand: str | None = None) -> None:
         """Collect a wager of the position."""
         self.settle(collected(wager, rule, hand))
@@ -299,6 +344,17 @@ def decided(decision: Decision, position: int, wagered_cents: int) -> Line:
         paid_from=decision.paid_from if paid_cents else None,
         rule=decision.rule,
     )
+
+
+def plain_dues(decided_on: Iterable[tuple[Decision, int, int]]) -> PlainDues:
+    """Return the lines of decisions, each with its position and the amount of its wager."""
+    dues: list[Due] = []
+    limited_cents = 0
+    for decision, position, wagered_cents in decided_on:
+        line = decided(decision, position, wagered_cents)
+        dues.append(Due(line, text=encode_line(line)))
+        limited_cents += line.paid if decision.limited else 0
+    return PlainDues(tuple(dues), limited_cents)
 
 
 # Players often repeat their wagers, so the same lines occur again. Their text is about 2 MB.

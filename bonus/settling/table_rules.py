@@ -256,6 +256,7 @@ class _Builder:
         )
         return MainWagers(
             stake=main.stake,
+            follow=main.follow,
             compare=COMPARES[main.ranking],
             qualifies=QUEEN_HIGH if below else 0,
             tie_pays=main.tie.pays,
