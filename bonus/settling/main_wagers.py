@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bonus.hands.rankings import Compare
-from bonus.settling.payouts import Decision, PlainDues, Turns, collected, plain_dues, returned
+from bonus.settling.payouts import (
+    Decision,
+    JudgedCards,
+    PlainDues,
+    Turns,
+    collected,
+    plain_dues,
+    returned,
+)
 from bonus.settling.rounds import RoundPosition
 
 
@@ -134,6 +142,7 @@ class MainWagers:
     Attributes:
         stake: the name of the first wager.
         follow: the name of the second wager.
+        judged: the cards that are compared, and the function that names their hand.
         compare: function that names a hand and returns its strength.
         qualifies: the lowest strength of a dealer's hand that qualifies.
         tie_pays: true if the player is paid when the hands are equal.
@@ -147,6 +156,7 @@ class MainWagers:
 
     stake: str
     follow: str
+    judged: JudgedCards
     compare: Compare
     qualifies: int
     tie_pays: bool
@@ -178,7 +188,7 @@ class MainWagers:
 
     def _compare(self, turns: Turns) -> tuple[Decision, ...]:
         """Return the decisions that follow from the player's hand and the dealer's hand."""
-        hand, strength, dealers = turns.compared(self.compare)
+        hand, strength, dealers = turns.compared(self.judged, self.compare)
         if dealers < self.qualifies:
             return self.not_qualified[hand]
         if strength < dealers:

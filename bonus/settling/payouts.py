@@ -225,11 +225,14 @@ class Turns:
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        hand = self.hands.get(judged)
-        if hand is None:
-            hand = self.hands[judged] = judged.judge(*self._pile(judged.cards))
-            if judged.cards in self._dealer_piles:
-                self._dealer_hands[judged] = hand
+        return self.hands.get(judged) or self.name_hand(judged)
+
+    def name_hand(self, judged: JudgedCards) -> str:
+        """Name a hand that was not named at this position, and return its name; see ``hand``."""
+        cards, counts = self._piles.get(judged.cards) or self._pile(judged.cards)
+        hand = self.hands[judged] = judged.judge(cards, counts)
+        if judged.cards in self._dealer_piles:
+            self._dealer_hands[judged] = hand
         return hand
 
     def cards(self, cards: CardsOf) -> tuple[Card, ...]:
@@ -240,15 +243,17 @@ class Turns:
         """
         return self._pile(cards)[0]
 
-    def compared(self, compare: Compare) -> tuple[str, int, int]:
+    def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
         """Return the name and the strength of the position's hand, and the dealer's strength.
 
-        A chapter has only one ``compare``.
+        ``compare`` names the same hand as ``judged``, so this hand is not named again. A chapter
+        has only one ``compare``.
 
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        hand, strength = compare(*self._pile("hand"))
+        hand, strength = compare(*self._pile(judged.cards))
+        self.hands[judged] = hand
         if self._dealer_strength is None:
             if self.played.dealer is None:
                 raise self._missing("hand_and_dealer")

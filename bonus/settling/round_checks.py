@@ -14,7 +14,7 @@ from bonus.law.chapter_file import CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.no_win import check_no_win
 from bonus.settling.rounds import Round, RoundError, RoundPosition, refuse
-from bonus.settling.table_rules import TableRules
+from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
@@ -192,19 +192,36 @@ def check_cards(played: Round, rules: TableRules) -> None:
             declared to win nothing: ``no_win_with_cards`` and ``no_win_folded``.
     """
     errors: list[RoundError] = []
+    repeated = _has_repeated_card(played)
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
+        # In most rounds no card is repeated. Then a position with cards has no error.
+        if not repeated and box.cards is not None and not box.no_win:
+            continue
         if error := _hand_error(played, rules, box, index, seen):
             errors.append(error)
-    for field, cards in _table_cards(played):
-        if error := _twice_error(cards, seen, rules, field):
-            errors.append(error)
+    if repeated:
+        for field, cards in _table_cards(played):
+            if error := _twice_error(cards, seen, rules, field):
+                errors.append(error)
     errors += _undealt_errors(played, rules)
     lucky = played.draw.lucky_position
     if isinstance(lucky, int) and not 1 <= lucky <= rules.chapter.deal.positions:
         message = f"no table has a position {lucky}"
         errors.append(RoundError("bad_position", message, "draw.lucky_position"))
     refuse(errors)
+
+
+def _has_repeated_card(played: Round) -> bool:
+    """Return whether a card of a round occurs twice."""
+    dealt: list[Card | None] = []
+    for box in played.positions:
+        dealt += box.cards or ()
+        if box.fourth_card is not None:
+            dealt.append(box.fourth_card)
+    for _, cards in _table_cards(played):
+        dealt += cards
+    return len(set(dealt)) < len(dealt)
 
 
 def _hand_error(
@@ -240,11 +257,10 @@ def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
     """Yield the cards that belong to no position, each with the name of its field in the round."""
     yield "dealer", played.dealer or ()
     yield "community", played.community or ()
-    for field, card in (
-        ("pair_bonus_community_card", played.pair_bonus_community_card),
-        ("all_six_card", played.all_six_card),
-    ):
-        yield field, () if card is None else (card,)
+    if played.pair_bonus_community_card is not None:
+        yield "pair_bonus_community_card", (played.pair_bonus_community_card,)
+    if played.all_six_card is not None:
+        yield "all_six_card", (played.all_six_card,)
 
 
 def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
@@ -259,13 +275,7 @@ def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
     """Yield an error for each wager whose cards, other than the player's hand, were not dealt."""
     missing = _missing(played)
     no_common = played.pair_bonus_community_card is None
-    settled = rules.chapter.irregular.settled if played.dealer_exposed else rules.placings
-    undealt = {
-        wager: placing
-        for wager, placing in rules.placings.items()
-        if placing.cards in missing or (placing.fourth_card and no_common)
-        if wager in settled
-    }
+    undealt = _undealt(rules, tuple(missing), no_common, played.dealer_exposed)
     if not undealt:
         return
     for index, box in enumerate(played.positions):
@@ -273,7 +283,7 @@ def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
             placing = undealt.get(wager)
             if placing is None:
                 continue
-            if placing.cards in missing:
+            if placing.cards is not None and placing.cards in missing:
                 code, problem, field = missing[placing.cards]
             elif box.no_win or box.fourth_card is not None:
                 continue
@@ -283,12 +293,33 @@ def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
             yield RoundError(code, f"{wager}: {problem} ({rules.chapter.deal.rule})", field)
 
 
-def _missing(played: Round) -> Mapping[CardsOf | None, tuple[str, str, str]]:
+@lru_cache(maxsize=256)
+def _undealt(
+    rules: TableRules,
+    missing: tuple[CardsOf, ...],
+    no_common: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
+    exposed: bool,  # noqa: FBT001
+) -> Mapping[str, Placing]:
+    """Return the wagers that cannot be settled with the cards that were dealt.
+
+    ``missing`` are the cards that were not dealt. ``no_common`` is true if the table has no fourth
+    card for all positions.
+    """
+    settled = rules.chapter.irregular.settled if exposed else rules.placings
+    return {
+        wager: placing
+        for wager, placing in rules.placings.items()
+        if placing.cards in missing or (placing.fourth_card and no_common)
+        if wager in settled
+    }
+
+
+def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
     """Return the error code, the problem and the field of the cards that were not dealt.
 
     The keys are the cards of wagers that need the cards that were not dealt.
     """
-    missing: dict[CardsOf | None, tuple[str, str, str]] = {}
+    missing: dict[CardsOf, tuple[str, str, str]] = {}
     if not played.community:
         community = ("community_missing", "the two community cards are missing", "community")
         missing["hand_and_community"] = missing["dealer_and_community"] = community

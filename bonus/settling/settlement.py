@@ -56,7 +56,7 @@ def settle_round(
                 each.step.settle(turns, box)
                 continue
             # A call for each wager would take a third of the time.
-            hand = hands.get(each.judged) or turns.hand(each.judged)
+            hand = hands.get(each.judged) or turns.name_hand(each.judged)
             due = each.known.get(hand)
             if due is None:
                 each.settle_first(turns, hand)

@@ -257,6 +257,7 @@ class _Builder:
         return MainWagers(
             stake=main.stake,
             follow=main.follow,
+            judged=judged_cards(RANKINGS[main.ranking].of, "hand"),
             compare=COMPARES[main.ranking],
             qualifies=QUEEN_HIGH if below else 0,
             tie_pays=main.tie.pays,
