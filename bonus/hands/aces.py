@@ -7,17 +7,22 @@ casino table chooses one of these two rules.
 from collections.abc import Sequence
 from enum import StrEnum, auto
 from functools import cache
+from typing import Final
 
 from bonus.cards import ACE, Card
 from bonus.hands.counts import (
+    RANK_BITS,
     RANKS_ONLY,
     counts_of,
+    masks_by_count,
     ranks_mask,
-    ranks_most_first,
     straight_top,
     suit_with,
     suited_mask,
 )
+
+_ACES: Final = 1 << RANK_BITS * ACE
+"""The mask of the aces."""
 
 
 class AcesHand(StrEnum):
@@ -85,17 +90,13 @@ def _by_ranks(counts: int, length: int) -> AcesHand:
     ``counts`` are the packed counts of the ranks, without suits, so no flush is found. ``length``
     is the number of cards in a straight.
     """
-    ranks = ranks_most_first(counts)
-    first = ranks[0]
-    most = ranks.count(first)
-    if most == 4:
-        return AcesHand.FOUR_ACES if first == ACE else AcesHand.FOUR_OF_A_KIND
-    if most == 3:
-        return AcesHand.THREE_ACES if first == ACE else AcesHand.THREE_OF_A_KIND
+    fours, threes, pairs, _ = masks_by_count(counts)
+    if fours:
+        return AcesHand.FOUR_ACES if fours == _ACES else AcesHand.FOUR_OF_A_KIND
+    if threes:
+        return AcesHand.THREE_ACES if threes == _ACES else AcesHand.THREE_OF_A_KIND
     if straight_top(ranks_mask(counts), length) is not None:
         return AcesHand.STRAIGHT
-    if most == 2 and ranks.count(ranks[2]) == 2:
+    if pairs.bit_count() == 2:
         return AcesHand.TWO_PAIR
-    if most == 2 and first == ACE:
-        return AcesHand.TWO_ACES
-    return AcesHand.OTHER
+    return AcesHand.TWO_ACES if pairs == _ACES else AcesHand.OTHER

@@ -8,10 +8,11 @@ from typing import Final
 
 from bonus.cards import Card
 from bonus.hands.counts import (
+    RANK_BITS,
     RANKS_ONLY,
     counts_of,
+    masks_by_count,
     ranks_mask,
-    ranks_most_first,
     ranks_of,
     straight_top,
     suit_with,
@@ -71,25 +72,23 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
 
     ``counts`` are the packed counts of the ranks, without suits.
     """
-    ranks = ranks_most_first(counts)
-    found = {rank: ranks.count(rank) for rank in ranks}
-    most = found[ranks[0]]
-    top = straight_top(ranks_mask(counts), 4)
-    pairs = sorted((rank for rank, count in found.items() if count >= 2), reverse=True)
-    high = sorted(found, reverse=True)
-    if most == 4:
-        return _strength(FourCardHand.FOUR_OF_A_KIND, ranks[0])
-    if most == 3:
-        three = ranks[0]
-        return _strength(FourCardHand.THREE_OF_A_KIND, three, next(r for r in high if r != three))
+    fours, threes, pairs, ones = masks_by_count(counts)
+    if fours:
+        return _strength(FourCardHand.FOUR_OF_A_KIND, *ranks_of(fours))
+    mask = ranks_mask(counts)
+    if threes:
+        three = next(ranks_of(threes))
+        odd = next(ranks_of(mask ^ 1 << RANK_BITS * three))
+        return _strength(FourCardHand.THREE_OF_A_KIND, three, odd)
+    top = straight_top(mask, 4)
     if top is not None:
         return _strength(FourCardHand.STRAIGHT, top)
-    if len(pairs) >= 2:
-        return _strength(FourCardHand.TWO_PAIR, *pairs[:2])
-    if pairs:
-        odd = [rank for rank in high if rank != pairs[0]]
-        return _strength(FourCardHand.PAIR, pairs[0], *odd[:2])
-    return _strength(FourCardHand.HIGH_CARD, *high[:4])
+    high = [*islice(ranks_of(pairs), 2)]
+    if len(high) == 2:
+        return _strength(FourCardHand.TWO_PAIR, *high)
+    if high:
+        return _strength(FourCardHand.PAIR, *high, *islice(ranks_of(ones), 2))
+    return _strength(FourCardHand.HIGH_CARD, *islice(ranks_of(ones), 4))
 
 
 @cache
