@@ -7,10 +7,10 @@ from typing import Final
 
 from bonus.cards import ACE, SPADES, Card
 from bonus.hands.counts import (
+    COUNTS,
     RANKS_ONLY,
     SUIT_BITS,
     SUITS_FROM,
-    counts_of,
     masks_by_count,
     ranks_mask,
     straight_top,
@@ -85,7 +85,9 @@ def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     if not 5 <= len(cards) <= 6:
         raise ValueError(f"the best five are taken of five or six cards, not {len(cards)}")
     if counts is None:
-        counts = counts_of(cards)
+        counts = 0
+        for card in cards:
+            counts += COUNTS[card]
     carried = (counts >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
         return _by_ranks(counts & RANKS_ONLY)

@@ -8,9 +8,9 @@ from typing import Final
 
 from bonus.cards import Card
 from bonus.hands.counts import (
+    COUNTS,
     RANK_BITS,
     RANKS_ONLY,
-    counts_of,
     masks_by_count,
     ranks_mask,
     ranks_of,
@@ -57,7 +57,9 @@ def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCar
     if not 4 <= len(cards) <= 6:
         raise ValueError(f"four are taken of four to six cards, not of {len(cards)}")
     if counts is None:
-        counts = counts_of(cards)
+        counts = 0
+        for card in cards:
+            counts += COUNTS[card]
     best = _by_ranks(counts & RANKS_ONLY)
     suit = suit_with(counts, _SUIT_MIN)
     if suit is None:
