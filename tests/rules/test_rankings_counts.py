@@ -15,7 +15,8 @@ import pytest
 
 from bonus.cards import DECK, Card, suit_of
 from bonus.hands import FivePrimeHand, PrimeHand, best_four, five_prime_hand, prime_hand
-from bonus.hands.rankings import RANKINGS
+from bonus.hands.counts import counts_of
+from bonus.hands.rankings import COMPARES, RANKINGS
 
 RUNS = 11
 """Runs of four ranks, from the ace below the deuce to the ace above the king."""
@@ -294,3 +295,17 @@ def test_a_ranking_refuses_what_it_does_not_judge(name: str) -> None:
         elif (name, cards) != ("four_card", 4):
             with pytest.raises(ValueError, match=r"cards, not|not of|unpack|dealer's, not"):
                 ranking.of(deck[:cards])
+
+
+@pytest.mark.parametrize("name", sorted(RANKINGS))
+def test_known_counts_of_cards_do_not_change_their_hand(name: str) -> None:
+    """Cards of one suit, or of high ranks, form flushes, straights and hands of a kind."""
+    rng, ranking = Random(name), RANKINGS[name]
+    compare = COMPARES.get(name)
+    decks = (DECK, [card for card in DECK if card % 4 == 1], DECK[-16:])
+    for deck in decks * 500:
+        for number in ranking.cards:
+            cards = rng.sample(deck, number)
+            counts = counts_of(cards[:3]) + counts_of(cards[3:])
+            assert ranking.of(cards, counts) is ranking.of(cards)
+            assert compare is None or compare(cards, counts) == compare(cards)
