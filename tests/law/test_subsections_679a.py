@@ -406,6 +406,22 @@ def test_a_payout_limit_cuts_ante_and_play_alone_and_per_player() -> None:
 
 
 @pytest.mark.section("679a.12(h)")
+@pytest.mark.reading("G6")
+def test_payouts_below_a_payout_limit_count_toward_it() -> None:
+    ten_thousand = 1_000_000
+    boxes = [
+        box(1, "5s 5h Kd", {"ante": 2 * ten_thousand, "play": 2 * ten_thousand}, patron="p1"),
+        box(2, "9s 9h Kc", {"ante": ten_thousand, "play": ten_thousand}, patron="p1"),
+    ]
+    choices = {**CHOICES, "payout_limit": FIFTY_THOUSAND}
+    settlement = settled(GAME, boxes, QUEEN_HIGH, paytables=choices)
+    # Position 2 uses 20,000 of the limit, and the Ante of position 1 uses 20,000 more.
+    assert settlement.worth("play", 2) == won(1, ten_thousand)
+    assert settlement.worth("ante", 1) == won(1, 2 * ten_thousand)
+    assert settlement.worth("play", 1) == ("paid", ten_thousand, 2 * ten_thousand)
+
+
+@pytest.mark.section("679a.12(h)")
 def test_a_payout_limit_leaves_a_bad_beat_bonus_alone() -> None:
     ten_thousand = 1_000_000
     wagers = {"ante": ten_thousand, "play": ten_thousand}
