@@ -198,7 +198,7 @@ class MainWagers:
         return self.higher[hand]
 
 
-# Players often repeat their wagers, so the same lines occur again. Their text is about 2 MB.
+# Players often repeat their wagers, so the same lines occur again. They take about 5 MB.
 @lru_cache(maxsize=4_096)
 def _dues(
     decisions: tuple[Decision, ...], position: int, stake: str, stake_cents: int, follow_cents: int
