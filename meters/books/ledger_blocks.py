@@ -41,8 +41,8 @@ def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
     return zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compress(_ENCODER.encode(values))
 
 
-def unpack_block(row: StreamEntry) -> list[Entry]:
-    """Return the ledger entries of a block.
+def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> list[Entry]:
+    """Return the ledger entries of a block after entry `after`: up to `count`, or all of them.
 
     If somebody has damaged the block, the result is one entry with the fields of the block. It has
     no valid digest, so an audit reports it.
@@ -53,9 +53,11 @@ def unpack_block(row: StreamEntry) -> list[Entry]:
     if packed is not None and first.isdigit() and more == b"0" and len(fields) == 2:
         values = _unpacked(packed)
         if values and int(first) + len(values) - 1 == int(last):
+            place = max(0, after + 1 - int(first))
+            wanted = values[place : None if count is None else place + count]
             return [
                 (number, dict(zip(FIELDS, one, strict=True)))
-                for number, one in enumerate(values, start=int(first))
+                for number, one in enumerate(wanted, start=int(first) + place)
             ]
     damaged = {name.decode("utf-8", "replace"): value for name, value in fields.items()}
     return [(int(last), damaged)]
@@ -107,15 +109,17 @@ async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
     return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
 
 
-async def block_with(redis: Redis, keys: LinkKeys, number: int) -> list[Entry]:
-    """Return the entries of the block that has a ledger entry, or of the next block.
+async def read_from_block(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
+    """Return up to `count` ledger entries after entry `after`, all of them from one block.
+
+    Return nothing if no block has later entries.
 
     Raises:
         RedisError: Redis failed.
     """
-    found = await redis.xrange(keys.ledger_blocks, min=f"{number}-0", count=1)
+    found = await redis.xrange(keys.ledger_blocks, min=f"{after + 1}-0", count=1)
     rows = cast("list[StreamEntry]", found)
-    return unpack_block(rows[0]) if rows else []
+    return unpack_block(rows[0], after, count) if rows else []
 
 
 class LedgerCompression:

@@ -7,7 +7,7 @@ from typing import Final, cast
 from msgspec.structs import replace
 from redis.asyncio import Redis
 
-from meters.books.ledger_blocks import block_with, unpack_one
+from meters.books.ledger_blocks import read_from_block, unpack_one
 from meters.books.script_steps import ScriptAnswer, Status
 from meters.books.stored_entries import Entry, StreamEntry, unpack_entries, unpack_entry
 from meters.redis_client.link_keys import LinkKeys
@@ -23,16 +23,16 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
     Raises:
         RedisError: Redis failed.
     """
-    if block := await block_with(redis, keys, after + 1):
-        return [one for one in block if one[0] > after][:count]
+    if found := await read_from_block(redis, keys, after, count):
+        return found
     rows = await _read(redis, keys.ledger, f"({after}-0", f"{after + count}-0", count)
     # The next entry of the stream can end after `after + count`.
     rows = rows or await _read(redis, keys.ledger, f"({after}-0", "+", 1)
     first = unpack_entry(rows[0])[0][0] if rows else after + 2
     # Entries only move from the stream into blocks. So if they moved between the first two reads,
     # they are in a block now.
-    if first > after + 1 and (block := await block_with(redis, keys, after + 1)):
-        return [one for one in block if one[0] > after][:count]
+    if first > after + 1 and (found := await read_from_block(redis, keys, after, count)):
+        return found
     if not rows:
         return []
     begins_before = first <= after and len(unpack_entry(rows[0])) > 1
