@@ -1,8 +1,8 @@
-"""The five-card hands of 649a.6(d), formed of five cards or of the best five of six."""
+"""The five-card hands of 649a.6(d), formed of the best five of five to nine cards."""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from bonus.cards import ACE, SPADES, Card
@@ -16,6 +16,10 @@ from bonus.hands.counts import (
     straight_top,
     suited_mask,
 )
+
+FIVE_OF_LEAST: Final = 5
+FIVE_OF_MOST: Final = 9
+"""Ten cards could have two suits with five cards each."""
 
 
 class FiveCardHand(StrEnum):
@@ -42,6 +46,8 @@ class FiveCardHand(StrEnum):
 # set if the suit occurs five times or more.
 _FIVE_CARRIES: Final = 0x3333
 _CARRIED: Final = 0x8888
+_FLUSH_AND_MORE: Final = 8
+_ABOVE_FLUSH: Final = frozenset({FiveCardHand.FOUR_OF_A_KIND, FiveCardHand.FULL_HOUSE})
 
 
 def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
@@ -80,10 +86,10 @@ def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     ``counts`` are the counts of the cards, if they are known.
 
     Raises:
-        ValueError: there are not five or six cards.
+        ValueError: there are fewer than five cards, or more than nine.
     """
-    if not 5 <= len(cards) <= 6:
-        raise ValueError(f"the best five are taken of five or six cards, not {len(cards)}")
+    if not FIVE_OF_LEAST <= len(cards) <= FIVE_OF_MOST:
+        raise ValueError(f"the best five are taken of five to nine cards, not {len(cards)}")
     if counts is None:
         counts = 0
         for card in cards:
@@ -91,28 +97,35 @@ def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     carried = (counts >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
         return _by_ranks(counts & RANKS_ONLY)
-    # Five cards of one suit have five different ranks. A sixth card can only form a pair with one
-    # of them. So no unsuited hand is higher than the flush.
     suit = (carried.bit_length() - 1) // SUIT_BITS
     top = straight_top(suited_mask(cards, suit), 5)
     if top is None:
-        return FiveCardHand.FLUSH
+        return _flush_or_higher(counts, len(cards))
     if top != ACE:
         return FiveCardHand.STRAIGHT_FLUSH
     return FiveCardHand.ROYAL_FLUSH_SPADES if suit == SPADES else FiveCardHand.ROYAL_FLUSH
 
 
-@cache
-def _by_ranks(counts: int) -> FiveCardHand:
-    """Return the highest five-card hand that the ranks of five or six cards form.
+def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
+    """Return the highest hand of cards with a flush that is not straight."""
+    # Five cards of one suit have five different ranks. A full house or four of a kind needs three
+    # further cards.
+    if cards < _FLUSH_AND_MORE:
+        return FiveCardHand.FLUSH
+    by_ranks = _by_ranks(counts & RANKS_ONLY)
+    return by_ranks if by_ranks in _ABOVE_FLUSH else FiveCardHand.FLUSH
 
-    ``counts`` are the packed counts of the ranks, without suits. The function is used if no suit
-    has five cards.
+
+@lru_cache(maxsize=65_536)
+def _by_ranks(counts: int) -> FiveCardHand:
+    """Return the highest five-card hand that the ranks of five to nine cards form.
+
+    ``counts`` are the packed counts of the ranks, without suits, so no flush is found.
     """
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return FiveCardHand.FOUR_OF_A_KIND
-    if threes and (pairs or threes.bit_count() == 2):
+    if threes and (pairs or threes.bit_count() >= 2):
         return FiveCardHand.FULL_HOUSE
     if straight_top(ranks_mask(counts), 5) is not None:
         return FiveCardHand.STRAIGHT

@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 from bonus.cards import Card
 from bonus.hands.aces import AcesHand, aces_hand, aces_hand_best_four
 from bonus.hands.colors import FivePrimeHand, PrimeHand, five_prime_hand, prime_hand
-from bonus.hands.five import FiveCardHand, best_five
+from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five
 from bonus.hands.four import FourCardHand, best_four
 from bonus.hands.six import SixCardHand, SuperRoyalHand, six_card_hand, super_royal_hand
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
@@ -76,7 +76,9 @@ RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {
         "three_card": _ranking(ThreeCardHand, 3, {3}, three_card_hand),
         "four_card": _ranking(FourCardHand, 1, {5, 6}, _four_card_hand),
-        "five_card": _ranking(FiveCardHand, 2, {5, 6}, best_five),
+        "five_card": _ranking(
+            FiveCardHand, 2, {*range(FIVE_OF_LEAST, FIVE_OF_MOST + 1)}, best_five
+        ),
         "six_card": Ranking(
             tuple(SixCardHand),
             frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.ROYAL_FLUSH}),

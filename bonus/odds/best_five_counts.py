@@ -12,12 +12,8 @@ from math import comb
 from typing import Final, NamedTuple
 
 from bonus.cards import RANKS, SUITS
-from bonus.hands.five import FiveCardHand
+from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand
 from bonus.odds.hand_counts import Advance, Counts
-
-CARDS_LEAST: Final = 5
-CARDS_MOST: Final = 9
-"""Ten cards could have two suits with five cards."""
 
 _FIVE: Final = 5
 _OTHER_SUITS: Final = len(SUITS) - 1
@@ -96,7 +92,7 @@ def count_best_five(cards: int, advance: Advance) -> Counts:
     Raises:
         ValueError: there are fewer than five cards, or more than nine.
     """
-    if not CARDS_LEAST <= cards <= CARDS_MOST:
+    if not FIVE_OF_LEAST <= cards <= FIVE_OF_MOST:
         raise ValueError(f"the best five are counted of five to nine cards, not {cards}")
     counts: Counter[FiveCardHand] = Counter()
     # An ace begins a straight below the 2, and ends one above the king. So it is the first rank,

@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from itertools import combinations, islice, product, starmap
 from math import comb
+from random import Random
 
 import pytest
 from phevaluator.card import Card as TheirCard  # type: ignore[import-untyped]
 from phevaluator.evaluator import (  # type: ignore[import-untyped]
     evaluate_5cards,
     evaluate_6cards,
+    evaluate_7cards,
 )
 
 from bonus.cards import DECK, Card, card_name, parse_card
@@ -21,6 +23,7 @@ from bonus.hands import (
     six_card_hand,
     super_royal_hand,
 )
+from bonus.hands.five import best_five
 
 # Numbers of different hands of each kind, ignoring suits. phevaluator numbers all from 1.
 DISTINCT = (
@@ -101,6 +104,43 @@ def test_all_six_card_hands_agree(start: int, end: int) -> None:
     hands, wrong = disagreements(super_royal_hand, evaluate_6cards, DECK[start:end], 6)
     assert not wrong
     assert hands == sum(comb(51 - low, 5) for low in range(start, end))
+
+
+@pytest.mark.parametrize("cards", [7, 8, 9])
+@pytest.mark.parametrize("suits", [4, 2], ids=["deck", "two_suits"])
+def test_the_best_five_of_more_cards_agree(cards: int, suits: int) -> None:
+    """Cards of two suits often have a flush, also together with a full house."""
+    random = Random(cards)
+    deck = [card for card in DECK if card % 4 < suits]
+    for _ in range(20_000):
+        dealt = random.sample(deck, cards)
+        best = min(starmap(evaluate_7cards, combinations(dealt, 7)))
+        assert plain(best_five(dealt)) == THEIRS[best - 1], dealt
+
+
+@pytest.mark.parametrize(
+    ("dealt", "hand"),
+    [
+        ("Ah Kh Qh 9h 2h Ad Kd", "flush"),
+        ("Ah Kh Qh 9h 2h Ad Ac Kd", "full_house"),
+        ("Ah Kh Qh 9h 2h Ad Ac As", "four_of_a_kind"),
+        ("Ah Kh Qh 9h 2h Ad Ac Qs 2c", "full_house"),
+        ("6h 5h 4h 3h 2h 6d 6c 6s 5c", "straight_flush"),
+        ("9h 8h 7h 6h 5h 4h 3h 2h Ah", "straight_flush"),
+        ("Ah Kh Qh Jh Th 9h 8h 7h 6h", "royal_flush"),
+        ("As Ks Qs Js Ts Td Tc Th 9s", "royal_flush_spades"),
+        ("Ah Ad Kh Kd Qc Jc 9s 9d 2s", "two_pair"),
+        ("Ah Ad Ac Kh Kd Kc Qs Qd Qc", "full_house"),
+    ],
+)
+def test_a_flush_gives_way_only_to_higher_hands(dealt: str, hand: str) -> None:
+    assert best_five([parse_card(name) for name in dealt.split()]).value == hand
+
+
+@pytest.mark.parametrize("cards", [4, 10])
+def test_five_are_not_taken_of_other_numbers_of_cards(cards: int) -> None:
+    with pytest.raises(ValueError, match=f"five to nine cards, not {cards}"):
+        best_five(DECK[:cards])
 
 
 @pytest.mark.section("649a.6(d)")
