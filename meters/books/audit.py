@@ -1,7 +1,7 @@
 """The audit of a link: it replays the ledger, and compares every balance in Redis (duty D19)."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
@@ -78,6 +78,11 @@ class Finding:
         return not self.problems
 
 
+async def one_turn() -> None:
+    """Let other tasks run."""
+    await asyncio.sleep(0)
+
+
 class LinkAudit:
     """The audit of a link. It can be repeated often while the link operates.
 
@@ -88,13 +93,18 @@ class LinkAudit:
     `begun` is a replay of the archive files, or of the entries before an audit checkpoint. The
     first audit continues after the last entry of this replay. If `begun` is None, the first audit
     begins with the checkpoint in Redis. `onlooker` is called for each entry that is replayed for
-    the first time.
+    the first time. `pause` is awaited after every few entries, so that other tasks can run.
     """
 
     def __init__(
-        self, store: LinkStore, begun: Replay | None = None, onlooker: Onlooker | None = None
-    ) -> None:  # fmt: skip
+        self,
+        store: LinkStore,
+        begun: Replay | None = None,
+        onlooker: Onlooker | None = None,
+        pause: Callable[[], Awaitable[None]] = one_turn,
+    ) -> None:
         self._store = store
+        self._pause = pause
         self._onlooker = onlooker
         self._replay = begun
         self._claims = ClaimAudit(store)
@@ -237,7 +247,7 @@ class LinkAudit:
                     continue
             for place, (number, fields) in enumerate(page):
                 if place % _TURN == 0:
-                    await asyncio.sleep(0)
+                    await self._pause()
                 replay.apply_entry(number, fields, seen)
                 if onlooker:
                     onlooker.took(number, fields, replay)

@@ -18,6 +18,7 @@ from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from meters.metrics.families import Audited
 from meters.service.announcer import Announcer
+from meters.service.batches_in_work import BatchesInWork
 
 log = structlog.get_logger()
 
@@ -53,6 +54,7 @@ class LedgerAuditing:
         metrics: Metrics,
         describe: Callable[[Exception], str],
         *,
+        batches: BatchesInWork,
         ended: Callable[[], None],
     ) -> None:
         self.problem: str | None = NOT_AUDITED
@@ -67,6 +69,7 @@ class LedgerAuditing:
         self._announcer = announcer
         self._metrics = metrics
         self._describe = describe
+        self._batches = batches
         self._ended = ended
         self._wanted = asyncio.Event()
         self._times_wanted = 0
@@ -133,7 +136,7 @@ class LedgerAuditing:
         finding = await audit.run(seen, again=AUDITED_AGAIN)
         if finding.problems and self._resumed:
             # The file of the audit checkpoint can be wrong. Only a whole audit can tell.
-            self._audit = audit = LinkAudit(self._store)
+            self._audit = audit = self._new_audit()
             finding = await audit.run(seen, again=AUDITED_AGAIN)
         self._resumed = False
         lost = self._mark.problem(finding.stored, seen.entries)
@@ -150,10 +153,23 @@ class LedgerAuditing:
         """Return an audit that continues from the audit checkpoint, if there is one."""
         state = await self._checkpoint_file.read(self._store, seen)
         if state is None:
-            return LinkAudit(self._store)
+            return self._new_audit()
         self._checkpointed = state.checkpoint.entries
         self._resumed = True
-        return LinkAudit(self._store, Replay.resumed(state))
+        return self._new_audit(Replay.resumed(state))
+
+    def _new_audit(self, begun: Replay | None = None) -> LinkAudit:
+        return LinkAudit(self._store, begun, pause=self._pause)
+
+    async def _pause(self) -> None:
+        """Let other tasks run. While the link operates, wait until no table waits for a reply.
+
+        While the link does not operate, or if somebody wants a new audit, the audit does not wait.
+        """
+        if self.problem is None and not self._wanted.is_set():
+            await self._batches.give_way()
+        else:
+            await asyncio.sleep(0)
 
     async def _keep_checkpoint(self, audit: LinkAudit) -> None:
         """Write the audit checkpoint, from which the first audit of the next start continues."""

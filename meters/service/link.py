@@ -23,6 +23,7 @@ from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
+from meters.service.batches_in_work import BatchesInWork
 from meters.service.jackpots import JackpotDisplay
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
 from meters.service.outages import Outages
@@ -76,6 +77,7 @@ class LinkService:
     The constructor receives three functions. `unfit` returns a reason that forbids every link of
     this service to operate; None if there is no such reason. `adopt` receives the link each time
     that its parameters were read. `ring` is called after each change that the floor page shows.
+    `batches` are the batches of events of all links, for which audits wait.
 
     Attributes:
         auditing: the audits of the link's ledger, meters and other data.
@@ -93,6 +95,7 @@ class LinkService:
         unfit: Callable[[], str | None],
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
+        batches: BatchesInWork,
     ) -> None:
         self.store = store
         store.must_keep = True
@@ -108,8 +111,9 @@ class LinkService:
         self._hits = JackpotDisplay(store, announcer)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
-            store, mark, announcer, metrics, _failure_text, ended=self._check_now.set
-        )
+            store, mark, announcer, metrics, _failure_text,
+            batches=batches, ended=self._check_now.set,
+        )  # fmt: skip
         self._figures = LinkStatsReader(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")

@@ -45,6 +45,7 @@ from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
+from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
 from meters.service.log_auditing import LogAuditing
 from meters.service.other_services import HEARD_FOR_S
@@ -121,6 +122,7 @@ class MeterService:
         self._log_mark = LogMark(Path(floor.service.data))
         self._displays = DisplayState()
         self._metrics = Metrics(floor)
+        self._batches = BatchesInWork()
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None
         self._dropped, self._strangers = ThrottledLog(), ThrottledLog()
@@ -146,6 +148,7 @@ class MeterService:
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
                 ring=self._ring,
+                batches=self._batches,
             )
             for link, store in stores.items()
         }
@@ -179,7 +182,6 @@ class MeterService:
             shared=floor.service.broker != "embedded",
         )
         self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
-        self._batches: set[asyncio.Task[None]] = set()
         self._arrived: Arrivals | None = None
         self._stopping = False
         self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
@@ -280,7 +282,9 @@ class MeterService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LEFT_WITHIN_S):
                 await self._events.leave()
-        await stays_true(lambda: arrived.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
+        await stays_true(
+            lambda: arrived.empty() and self._batches.none, within_s=_ANSWERED_WITHIN_S
+        )
         await stays_true(
             lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S
         )
@@ -370,7 +374,6 @@ class MeterService:
                 raise
             taking = batches.create_task(self._apply_batch(by_link), name="batch")
             self._batches.add(taking)
-            taking.add_done_callback(self._batches.discard)
             taking.add_done_callback(lambda _: self._free.release())
             taking.add_done_callback(self._metrics.running.time_replies(by_link))
 

@@ -12,6 +12,7 @@ from meters.intake.batches import Arrival
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.announcer import Announcer
+from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
@@ -29,6 +30,7 @@ class Running:
         self.data = data
         self.posted: list[tuple[str, bytes, bool]] = []
         self.unfit = unfit
+        self.batches = BatchesInWork()
         metrics = Metrics(pit.floor)
         self.service = LinkService(
             pit.store,
@@ -40,6 +42,7 @@ class Running:
             unfit=lambda: self.unfit,
             adopt=lambda _: None,
             ring=lambda: None,
+            batches=self.batches,
         )
 
     def _post(

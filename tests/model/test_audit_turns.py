@@ -1,8 +1,12 @@
-"""An audit of a service that serves tables: it takes a short time in each turn of the loop."""
+"""An audit of a service that serves tables: it takes a short time in each turn of the loop.
+
+It also waits while events of tables are in work.
+"""
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -10,7 +14,11 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
+from meters.service import batches_in_work
+from meters.service.batches_in_work import BatchesInWork
 from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.running import running
+from tests.servers import eventually_async
 
 ROUNDS = 30
 
@@ -21,9 +29,7 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
 ) -> None:
     pit = Pit(keeping_redis)
     await pit.open()
-    for number in range(ROUNDS):
-        await pit.wagers({3: PROGRESSIVE}, round_id=f"R{number}")
-        await pit.void(round_id=f"R{number}")
+    await _play(pit, "A")
     turn, entries = 0, Counter[int]()
     apply_entry = Replay.apply_entry
 
@@ -47,3 +53,70 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
     assert finding.balanced
     assert entries.total() == finding.entries > 2 * ROUNDS
     assert max(entries.values()) <= 3
+
+
+@pytest.mark.duty("D19")
+async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
+    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
+    pit = Pit(keeping_redis)
+    await pit.open()
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        sealed = link.service.seen.sealed
+        applied = asyncio.Event()
+        batch = asyncio.create_task(_until(applied))
+        link.batches.add(batch)
+        await _play(pit, "B")
+        link.service.auditing.hurry()
+        gives_way = asyncio.create_task(link.batches.give_way())
+        for _ in range(ROUNDS):
+            await keeping_redis.ping()
+        assert link.service.seen.sealed == sealed
+        assert not gives_way.done()
+        applied.set()
+        await eventually_async(
+            lambda: link.service.seen.sealed >= sealed + 2 * ROUNDS, what="an audit to the end"
+        )
+        assert gives_way.done()
+
+
+async def test_audit_goes_on_slowly_if_events_are_always_in_work() -> None:
+    batches, applied = BatchesInWork(), asyncio.Event()
+    batch = asyncio.create_task(_until(applied))
+    batches.add(batch)
+    await batches.give_way()
+    assert not batches.none
+    applied.set()
+    await batch
+    await eventually_async(lambda: batches.none, what="no batch in work")
+
+
+@pytest.mark.duty("D11")
+async def test_audit_of_a_link_that_does_not_operate_waits_for_no_events(
+    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables of this link wait for the audit. The events in work are those of other links."""
+    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await _play(pit, "C")
+    applied = asyncio.Event()
+    batch = asyncio.create_task(_until(applied))
+    async with running(pit, tmp_path) as link:
+        link.batches.add(batch)
+        await link.comes_up()
+        assert not link.batches.none
+        applied.set()
+        await batch
+
+
+async def _play(pit: Pit, name: str) -> None:
+    for number in range(ROUNDS):
+        await pit.wagers({3: PROGRESSIVE}, round_id=f"{name}{number}")
+        await pit.void(round_id=f"{name}{number}")
+
+
+async def _until(event: asyncio.Event) -> None:
+    await event.wait()
