@@ -56,21 +56,23 @@ class Plan:
         seconds: how long each phase is timed in each pass.
         passes: number of passes over all phases.
         growth: rounds before each measurement of the growing ledger.
+        rests: whether the service ends its audits before other programs are measured.
     """
 
     tables: int
     seconds: float
     passes: int
     growth: growth.Rounds
+    rests: bool
 
     @classmethod
     def of(cls, tables: int, seconds: float, passes: int) -> Self:
-        """Return a plan whose ledger grows less if the phases are short too."""
+        """Return a plan whose ledger grows less, and that never waits, if the phases are short."""
         short = seconds * passes < _SHORT_S
-        return cls(tables, seconds, passes, growth.SHORT if short else growth.WHOLE)
+        return cls(tables, seconds, passes, growth.SHORT if short else growth.WHOLE, not short)
 
 
-QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, growth=growth.QUICK)
+QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, growth=growth.QUICK, rests=False)
 """Less than a minute in total. It shows that the benchmark works and measures little."""
 
 
@@ -125,6 +127,9 @@ async def _measure(
     of = f"pass {number + 1} of {plan.passes}"
     report_step(f"{of}: wagers from {tables:,} tables")
     wagers = await _ask(parts, _wagers(tables, seconds), Measured)
+    if plan.rests:
+        report_step(f"{of}: waiting for the audit of the wagers")
+        await parts.rest(within_s=_PHASE_MAX_S)
     report_step(f"{of}: the bare subscriber")
     bare = await _ask(parts, MeasureBare(tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: the pipe of C programs")
@@ -164,7 +169,7 @@ async def _ask(parts: Stand, order: Order, expected: type[Found]) -> Found:
 
 
 def _steps(plan: Plan) -> int:
-    return plan.passes * _STEPS_A_PASS + _STEPS_AROUND
+    return plan.passes * (_STEPS_A_PASS + plan.rests) + _STEPS_AROUND
 
 
 def _progress() -> Progress:

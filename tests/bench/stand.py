@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ import msgspec
 from bonus.errors import UserError
 from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
 from meters.embedded.redis_server import redis_answers, redis_command, socket_path
+from meters.service.ledger_auditing import FOLLOWED_EVERY_S
 from meters.wire.topics import EVERY_TABLE_OUT
+from tests.bench.cpu import cpu_seconds, used_since
 from tests.bench.floor import FloorParts, bench_floor_text
 from tests.bench.orders import FINDING, Failed, Finding, Order, Start
 from tests.bench.parts import Part, free_port, part
@@ -25,6 +28,9 @@ from tests.bench.pipe import subscribe_command, write_command
 
 _PORT_TRIES: Final = 3
 _READY_WITHIN_S: Final = 240.0
+_REST_S: Final = FOLLOWED_EVERY_S + 1.0
+_REST_SHARE: Final = 0.1
+"""Share of one processor that the service uses at most while it rests."""
 PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; run()")
 
 
@@ -63,7 +69,7 @@ class Stand:
     Attributes:
         home: directory of all its files.
         load: the process that plays the tables.
-        measured: the processes that must run for as long as it does.
+        measured: the processes that must run for as long as it does, the service first.
     """
 
     home: Path
@@ -100,6 +106,23 @@ class Stand:
             words = "".join(f"\n{one.name}:{one.last_words()}" for one in self.measured)
             raise UserError(f"the benchmark cannot go on: {finding.reason}{words}")
         return finding
+
+    async def rest(self, *, within_s: float) -> None:
+        """Wait until the service has audited what it accepted.
+
+        Its audits wait while tables send events, so they come later. They must not take processor
+        time from the programs with which the service is compared.
+
+        Raises:
+            UserError: the service is busy for longer.
+        """
+        service, end_s = {"service": self.measured[0].pid}, time.monotonic() + within_s
+        while time.monotonic() < end_s:
+            before = cpu_seconds(service)
+            await asyncio.sleep(_REST_S)
+            if used_since(before, service)["service"] < _REST_SHARE * _REST_S:
+                return
+        raise UserError(f"the service was busy for {within_s:.0f} s without any event")
 
     async def audit(self, *, within_s: float) -> AuditResult:
         """Have `pitlink audit` replay the ledger.
