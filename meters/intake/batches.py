@@ -81,10 +81,12 @@ class Arrival(msgspec.Struct, frozen=True):
     Attributes:
         known: the table, with the data for the validation of its events.
         payload: the exact bytes of the event.
+        correlation: the correlation data that the reply returns over MQTT 5; None if there is none.
     """
 
     known: CatalogTable
     payload: bytes
+    correlation: bytes | None = None
 
 
 @dataclass(slots=True)

@@ -29,11 +29,20 @@ class UnsupportedVersionError(BrokerError):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """Message from the broker. `retain` is true if the broker had kept it for new subscribers."""
+    """Message from the broker.
+
+    Attributes:
+        topic: the topic.
+        payload: the exact bytes of the message.
+        retain: true if the broker had kept the message for new subscribers.
+        correlation: the correlation data that the reply to an event returns; None if there is
+            none. MQTT 3.1.1 has no correlation data.
+    """
 
     topic: str
     payload: bytes
     retain: bool
+    correlation: bytes | None = None
 
 
 class BrokerConnection(Protocol):
@@ -73,11 +82,11 @@ class BrokerConnection(Protocol):
         """
         ...
 
-    def reply(self, topic: str, payload: bytes) -> None:
+    def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
         """Publish the reply to an event with QoS 0, without waiting.
 
         A table repeats its event until it has the reply, so acknowledgements of the broker would
-        only take time.
+        only take time. `correlation` is the correlation data of the event. MQTT 3.1.1 has none.
         """
         ...
 

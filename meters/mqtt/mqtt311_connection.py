@@ -116,8 +116,11 @@ class Mqtt311Connection:
         """Publish with QoS 1, without waiting. MQTT 3.1.1 has no expiry."""
         self._put(self._posts, _Outgoing(topic, payload, retain))
 
-    def reply(self, topic: str, payload: bytes) -> None:
-        """Publish the reply to an event with QoS 0, without waiting."""
+    def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
+        """Publish the reply to an event with QoS 0, without waiting.
+
+        MQTT 3.1.1 has no correlation data.
+        """
         self._put(self._replies, _Outgoing(topic, payload, retain=False))
 
     async def publish(self, topic: str, payload: bytes) -> None:

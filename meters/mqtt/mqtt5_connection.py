@@ -23,6 +23,7 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.packet_stream import PACKET_BYTES_MAX, PacketError, PacketStream
+from meters.wire import topics
 from meters.wire.broker_client import (
     ASKED_AFTER_S,
     CONNECTED_WITHIN_S,
@@ -35,6 +36,8 @@ log = structlog.get_logger()
 JSON: Final = "application/json"
 """Content type of the values, heartbeats and wins. A reply has none: its reader knows its form, and
 there are thousands of replies a second."""
+CORRELATION_BYTES_MAX: Final = 64
+"""Number of bytes of the longest correlation data that a reply returns."""
 _PACKET_IDS: Final = 65_535
 _IN_FLIGHT_MAX: Final = 60_000
 """Largest number of unacknowledged messages. The other packet ids are for subscriptions."""
@@ -106,7 +109,7 @@ class Mqtt5Connection:
         self._packet_bytes_max = UNSENT_BYTES_MAX
         self._held: deque[_Publication] = deque()
         self._held_bytes = 0
-        self._unpublished = ThrottledLog()
+        self._unpublished, self._ignored = ThrottledLog(), ThrottledLog()
 
     async def __aenter__(self) -> Self:
         """Connect to the broker.
@@ -226,9 +229,10 @@ class Mqtt5Connection:
         """Publish JSON with QoS 1, without waiting."""
         self._publish(_Publication(topic, payload, retain, expires_s, None))
 
-    def reply(self, topic: str, payload: bytes) -> None:
+    def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
         """Publish the reply to an event with QoS 0, without waiting."""
-        self._write(topic, mqtt5.PublishPacket(topic, payload).write())
+        packet = mqtt5.PublishPacket(topic, payload, correlation_data=correlation)
+        self._write(topic, packet.write())
 
     async def publish(self, topic: str, payload: bytes) -> None:
         """Publish with QoS 1, and wait until the broker has the message.
@@ -367,7 +371,38 @@ class Mqtt5Connection:
             raise _unexpected(packet)
         if packet_id is not None:
             self._stream.write(mqtt5.PubAckPacket(packet_id).write())
-        self._arrived.put(Message(packet.topic, packet.payload, packet.retain))
+        topic, correlation, response_topic = (
+            packet.topic,
+            packet.correlation_data,
+            packet.response_topic,
+        )
+        if correlation is not None or response_topic is not None:
+            correlation = self._accepted_correlation(topic, correlation, response_topic)
+        self._arrived.put(Message(topic, packet.payload, packet.retain, correlation))
+
+    def _accepted_correlation(
+        self, topic: str, correlation: bytes | None, response_topic: str | None
+    ) -> bytes | None:
+        """Return the correlation data for the reply to an event. Log properties that are ignored.
+
+        Replies go only to the topic of the contract, so a table cannot make the service publish to
+        another topic.
+        """
+        table = topics.parse_table_out(topic)
+        if table is None:
+            return None
+        if response_topic is not None and response_topic != topics.table_in(*table):
+            self._log_ignored("response topic", table)
+        if correlation is not None and len(correlation) > CORRELATION_BYTES_MAX:
+            self._log_ignored("correlation data", table)
+            return None
+        return correlation
+
+    def _log_ignored(self, name: str, address: topics.TableAddress) -> None:
+        # There is no limit for each table, because strangers can invent any number of names.
+        if (more := self._ignored.due(name)) is not None:
+            logger = log.bind(link=address.link, table=address.table)
+            logger.warning("property ignored", property=name, kept_back=more)
 
     def _acknowledge(self, packet: mqtt5.PubAckPacket) -> None:
         """Process the broker's acknowledgement, and send messages that had to wait for it."""

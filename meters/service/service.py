@@ -389,12 +389,12 @@ class MeterService:
         """Return the table events of a batch, grouped by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
-            topic, payload = message.topic, message.payload
-            known = self._by_topic.get(topic)
+            known = self._by_topic.get(message.topic)
             if known is None:
-                self._handle_other(topic, payload)
+                self._handle_other(message)
             else:
-                by_link.setdefault(known.link, []).append(Arrival(known, payload))
+                arrival = Arrival(known, message.payload, message.correlation)
+                by_link.setdefault(known.link, []).append(arrival)
         return by_link
 
     def _lane(self, topic: str) -> str:
@@ -424,12 +424,13 @@ class MeterService:
         if (more := self._dropped.due(lane)) is not None:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
-    def _handle_other(self, topic: str, payload: bytes) -> None:
+    def _handle_other(self, message: Message) -> None:
         """Process a message that is not an event of a known table."""
+        topic = message.topic
         if (stranger := topics.parse_table_out(topic)) is not None:
-            self._refuse_stranger(stranger, payload)
+            self._refuse_stranger(stranger, message)
         elif (table := topics.parse_table_status(topic)) is not None and table in self._known:
-            self._note_status(table, payload)
+            self._note_status(table, message.payload)
 
     def _note_status(self, address: TableAddress, payload: bytes) -> None:
         """Note whether the agent of a table is connected, as the table's status message says."""
@@ -452,20 +453,26 @@ class MeterService:
         self._bell.ring()
         self._metrics.running.show_table(*address, online=there)
 
-    def _refuse_stranger(self, address: TableAddress, payload: bytes) -> None:
+    def _refuse_stranger(self, address: TableAddress, event: Message) -> None:
         message = f"the floor has no table {address.table} on link {address.link}"
         self._metrics.play.count_refusal(address.link, "unknown_table")
-        seq, code = seq_of(payload), "unknown_table"
+        seq, code = seq_of(event.payload), "unknown_table"
         if (more := self._strangers.due("")) is not None:
             logger = log.bind(link=address.link, table=address.table)
             logger.warning("event refused", seq=seq, code=code, kept_back=more)
-        self._reply(address, refused(seq, code, message))
+        self._reply(address, refused(seq, code, message), event.correlation)
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.apply_batch(arrivals)
         link.log_answered(outcome.replies, sent=self._connection is not None)
+        # A batch has at most one event of a table, because each table has its own lane.
+        correlations = {
+            (one.known.link, one.known.table.id): one.correlation
+            for one in arrivals
+            if one.correlation is not None
+        }
         for address, reply in outcome.replies:
-            self._reply(address, reply)
+            self._reply(address, reply, correlations.get(address))
         for opened, paid in outcome.hits:
             of_meter = opened.record.percent is not None
             link.announcer.publish_jackpot(hit_message(opened, paid), of_meter=of_meter)
@@ -478,9 +485,9 @@ class MeterService:
         except (RedisError, OSError) as error:
             log.warning("claims not retold", link=link.store.link.id, reason=str(error))
 
-    def _reply(self, address: TableAddress, payload: bytes) -> None:
+    def _reply(self, address: TableAddress, payload: bytes, correlation: bytes | None) -> None:
         if self._connection is not None:
-            self._connection.reply(topics.table_in(*address), payload)
+            self._connection.reply(topics.table_in(*address), payload, correlation)
 
     def _post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None

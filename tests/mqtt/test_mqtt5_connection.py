@@ -12,6 +12,8 @@ from meters.floor.broker_address import BrokerAddress
 from meters.mqtt import mqtt5_connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerError, Message
+from meters.mqtt.mqtt5_connection import CORRELATION_BYTES_MAX
+from meters.wire.topics import table_out
 from tests.mqtt.relay import BREAKS, Behavior, Relay
 from tests.mqtt.scripted_broker import ACCEPTED, ScriptedBroker, answer_all
 from tests.servers import Mosquitto
@@ -236,6 +238,44 @@ async def test_values_say_what_they_are_and_replies_are_short() -> None:
     assert (beat.qos.value, beat.retain, beat.message_expiry_interval) == (1, True, 3)
     assert beat.content_type == "application/json"
     assert (reply.qos.value, reply.retain, reply.content_type) == (0, False, None)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00 request \xff", bytes(CORRELATION_BYTES_MAX)])
+async def test_correlation_data_goes_from_an_event_to_its_reply(data: bytes) -> None:
+    event = mqtt5.PublishPacket(table_out("main", "T-1"), b"{}", correlation_data=data)
+    async with (
+        asyncio.timeout(LONG_S),
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        broker.send(event.write())
+        (message,) = await one.batch(1)
+        one.reply("in", b"{}", message.correlation)
+        (reply,) = await broker.until(mqtt5.PublishPacket)
+    assert (message.correlation, reply.correlation_data) == (data, data)
+    assert (reply.qos.value, reply.response_topic) == (0, None)
+
+
+async def test_odd_properties_are_ignored_and_fill_no_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Only an event gets a reply. So properties of other messages are not even logged."""
+    long, count = bytes(CORRELATION_BYTES_MAX + 1), 20
+    names = [*(table_out("main", f"T-{number}") for number in range(count)), "a/beat"]
+    async with (
+        asyncio.timeout(LONG_S),
+        ScriptedBroker().running() as broker,
+        connect_broker(broker.address, "one") as one,
+    ):
+        for topic in names:
+            packet = mqtt5.PublishPacket(topic, b"", correlation_data=long, response_topic="b")
+            broker.send(packet.write())
+        found: list[Message] = []
+        while len(found) < len(names):
+            found += await one.batch(99)
+    assert found == [Message(topic, b"", retain=False) for topic in names]
+    said = capsys.readouterr().out
+    assert said.count("property ignored") == 2 * 5, "five a minute for each property"
 
 
 async def test_no_more_messages_are_in_flight_than_the_broker_accepts() -> None:

@@ -336,7 +336,7 @@ class ServiceConnection(_Carried):
         """Publish without waiting."""
         self._broker.publish(self._session, topic, payload, retain=retain)
 
-    def reply(self, topic: str, payload: bytes) -> None:
+    def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
         """Publish without waiting; the broker can lose the message, as with QoS 0."""
         self.post(topic, payload)
 

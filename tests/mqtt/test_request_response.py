@@ -1,0 +1,207 @@
+"""Devices that use request and response of MQTT 5: response topic and correlation data.
+
+The device is a client that does not use our code.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Self
+
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from tests.mqtt.events import Event, encode, result, wagers
+from tests.mqtt.stand import Asker, Stand
+from tests.servers import eventually
+from tests.waiting import LONG_S
+
+LONGEST: Final = bytes(range(64))
+DATA: Final = b"\x00request \xff"
+
+
+class Received(NamedTuple):
+    """A message as the device received it. A property that it lacks is None."""
+
+    topic: str
+    payload: bytes
+    qos: int
+    correlation: bytes | None
+    content_type: str | None
+
+
+class Device:
+    """A client of MQTT 5 that receives every message at the broker except its own."""
+
+    def __init__(self, port: int) -> None:
+        self.received: list[Received] = []
+        self._subscribed = False
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5)
+        self._client.on_message = self._note
+        self._client.on_subscribe = self._note_subscribed
+        self._client.connect("127.0.0.1", port)
+
+    def _note(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        found = message.properties
+        correlation = getattr(found, "CorrelationData", None)
+        content_type = getattr(found, "ContentType", None)
+        self.received.append(
+            Received(message.topic, bytes(message.payload), message.qos, correlation, content_type)
+        )
+
+    def _note_subscribed(self, *_: object) -> None:
+        self._subscribed = True
+
+    def send(
+        self,
+        table: Asker,
+        event: Event | bytes,
+        correlation: bytes | None = None,
+        response_topic: str | None = None,
+    ) -> None:
+        """Publish an event of a table with these properties."""
+        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+        if correlation is not None:
+            properties.CorrelationData = correlation
+        if response_topic is not None:
+            properties.ResponseTopic = response_topic
+        payload = event if isinstance(event, bytes) else encode(event)
+        sent = self._client.publish(table.out, payload, qos=1, properties=properties)
+        sent.wait_for_publish(LONG_S)
+
+    def replies(self, table: Asker, count: int) -> list[Received]:
+        """Wait for a number of replies to a table, and return all replies to it."""
+
+        def found() -> list[Received]:
+            return [one for one in list(self.received) if one.topic == table.into]
+
+        eventually(lambda: len(found()) >= count, within_s=LONG_S, what=f"{count} replies")
+        return found()
+
+    def __enter__(self) -> Self:
+        self._client.loop_start()
+        self._client.subscribe("#", options=SubscribeOptions(qos=1, noLocal=True))
+        eventually(lambda: self._subscribed, within_s=LONG_S, what="a subscription")
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+@pytest.fixture
+def device(stand: Stand) -> Iterator[Device]:
+    """Yield a connected device."""
+    with Device(stand.mosquitto.port) as device:
+        yield device
+
+
+def warnings(table: Asker) -> list[str]:
+    """Return the log lines about ignored properties of a table."""
+    process = table.stand.service.process
+    lines = f"{process.errors}\n{process.output}".splitlines()
+    return [line for line in lines if "property ignored" in line and f'"{table.table}"' in line]
+
+
+def test_every_kind_of_reply_returns_the_correlation_data(
+    stand: Stand, table: Asker, device: Device
+) -> None:
+    """The data is that of the event which the reply answers, also if nothing was accepted."""
+    events: list[tuple[Event | bytes, bytes]] = [
+        ({"type": "hello"}, b'"last_seq":0'),
+        (wagers(1), b'"accepted"'),
+        (wagers(9), b'"out_of_order"'),
+        (result(2, dealer=["As"]), b'"refused"'),
+        (result(3), b'"lines"'),
+        (b"junk", b'"refused"'),
+    ]
+    for count, (event, content) in enumerate(events, 1):
+        device.send(table, event, b"%d" % count)
+        reply = device.replies(table, count)[-1]
+        assert content in reply.payload
+        assert (reply.correlation, reply.qos, reply.content_type) == (b"%d" % count, 0, None)
+    stranger = stand.at("main", "nowhere")
+    device.send(stranger, wagers(1), DATA)
+    (reply,) = device.replies(stranger, 1)
+    assert b"unknown_table" in reply.payload
+    assert reply.correlation == DATA
+
+
+def test_a_repeat_gets_the_kept_reply_with_its_own_data(table: Asker, device: Device) -> None:
+    """The data belongs to one message: the kept reply has none of it."""
+    sent = [b"first", b"second", None, LONGEST, None]
+    for count, correlation in enumerate(sent, 1):
+        device.send(table, wagers(1), correlation)
+        device.replies(table, count)
+    replies = device.replies(table, len(sent))
+    assert [one.correlation for one in replies] == sent
+    assert len({one.payload for one in replies}) == 1
+    assert b'"accepted"' in replies[0].payload
+
+
+def test_copies_that_arrive_at_once_each_get_their_own_data(stand: Stand, device: Device) -> None:
+    """While the service is frozen, the copies of several tables queue up."""
+    tables = [stand.table() for _ in range(4)]
+    sent = [b"a", None, b"b", b"c"]
+    for turn in range(1, 4):
+        with stand.service.frozen():
+            for correlation in sent:
+                for table in tables:
+                    own = None if correlation is None else correlation + table.table.encode()
+                    device.send(table, wagers(1), own)
+        for table in tables:
+            replies = device.replies(table, turn * len(sent))[-len(sent) :]
+            name = table.table.encode()
+            assert {one.correlation for one in replies} == {
+                None if each is None else each + name for each in sent
+            }
+            assert len({one.payload for one in replies}) == 1
+    for table in tables:
+        entries = [one for one in stand.ledger("main") if one["table"] == table.table]
+        assert len(entries) == 1, "the copies count once"
+
+
+def test_replies_go_only_to_the_topic_of_the_contract(
+    stand: Stand, table: Asker, device: Device
+) -> None:
+    """The device names a topic of its own, the replies of another table, and the table's events."""
+    chosen = ["elsewhere/there", stand.table().into, table.out]
+    for count, response_topic in enumerate(chosen, 1):
+        device.send(table, {"type": "hello"}, DATA, response_topic)
+        assert device.replies(table, count)[-1].correlation == DATA
+    assert not [one for one in device.received if one.topic in chosen]
+    assert len(warnings(table)) == len(chosen)
+    assert all('"response topic"' in line for line in warnings(table))
+
+
+def test_the_response_topic_of_the_contract_is_no_mistake(table: Asker, device: Device) -> None:
+    device.send(table, {"type": "hello"}, DATA, table.into)
+    (reply,) = device.replies(table, 1)
+    assert reply.correlation == DATA
+    assert warnings(table) == []
+
+
+def test_data_that_is_too_long_is_ignored_and_the_event_counts(
+    table: Asker, device: Device
+) -> None:
+    for count, event in enumerate((wagers(1), result(2)), 1):
+        device.send(table, event, LONGEST + b"!")
+        reply = device.replies(table, count)[-1]
+        assert b'"accepted"' in reply.payload
+        assert reply.correlation is None
+    assert len(warnings(table)) == 2
+    assert all('"correlation data"' in line for line in warnings(table))
+
+
+def test_devices_of_both_versions_are_served(table: Asker, device: Device) -> None:
+    """`Asker` publishes and listens with mosquitto's clients over MQTT 3.1.1."""
+    first = table.hear(wagers(1))
+    (reply,) = device.replies(table, 1)
+    assert (reply.payload, reply.correlation) == (first.payload, None)
+    device.send(table, wagers(1), DATA)
+    reply = device.replies(table, 2)[-1]
+    assert (reply.payload, reply.correlation) == (first.payload, DATA)
+    eventually(lambda: len(table.stand.ear.on(table.into)) == 2, what="the reply over 3.1.1")
+    assert {one.payload for one in table.stand.ear.on(table.into)} == {first.payload}
