@@ -1,4 +1,4 @@
-"""Devices that use request and response of MQTT 5: response topic and correlation data.
+"""Properties of MQTT 5: response topic, correlation data, content type and message expiry.
 
 The device is a client that does not use our code.
 """
@@ -30,6 +30,7 @@ class Received(NamedTuple):
     qos: int
     correlation: bytes | None
     content_type: str | None
+    expires_s: int | None
 
 
 class Device:
@@ -47,8 +48,16 @@ class Device:
         found = message.properties
         correlation = getattr(found, "CorrelationData", None)
         content_type = getattr(found, "ContentType", None)
+        expires_s = getattr(found, "MessageExpiryInterval", None)
         self.received.append(
-            Received(message.topic, bytes(message.payload), message.qos, correlation, content_type)
+            Received(
+                message.topic,
+                bytes(message.payload),
+                message.qos,
+                correlation,
+                content_type,
+                expires_s,
+            )
         )
 
     def _note_subscribed(self, *_: object) -> None:
@@ -60,6 +69,7 @@ class Device:
         event: Event | bytes,
         correlation: bytes | None = None,
         response_topic: str | None = None,
+        **others: object,
     ) -> None:
         """Publish an event of a table with these properties."""
         properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
@@ -67,6 +77,8 @@ class Device:
             properties.CorrelationData = correlation
         if response_topic is not None:
             properties.ResponseTopic = response_topic
+        for name, value in others.items():
+            setattr(properties, name, value)
         payload = event if isinstance(event, bytes) else encode(event)
         sent = self._client.publish(table.out, payload, qos=1, properties=properties)
         sent.wait_for_publish(LONG_S)
@@ -193,6 +205,40 @@ def test_data_that_is_too_long_is_ignored_and_the_event_counts(
         assert reply.correlation is None
     assert len(warnings(table)) == 2
     assert all('"correlation data"' in line for line in warnings(table))
+
+
+def test_other_properties_of_an_event_change_nothing(table: Asker, device: Device) -> None:
+    device.send(
+        table,
+        wagers(1),
+        DATA,
+        PayloadFormatIndicator=1,
+        ContentType="application/json",
+        MessageExpiryInterval=60,
+        UserProperty=[("device", "7"), ("device", "8")],
+    )
+    device.send(table, wagers(1))
+    first, second = device.replies(table, 2)
+    assert b'"accepted"' in first.payload
+    assert first == second._replace(correlation=DATA)
+
+
+def test_values_and_heartbeats_name_their_content_and_heartbeats_expire(
+    device: Device,
+) -> None:
+    """A device that has just subscribed gets the values and a heartbeat which the broker kept."""
+
+    def found(topic: str) -> list[Received]:
+        return [one for one in list(device.received) if one.topic == f"pitlink/v1/main/{topic}"]
+
+    (value, *_) = eventually(lambda: found("meter/progressive"), what="a value")
+    beats = eventually(lambda: found("controller")[2:], what="three heartbeats")
+    assert (value.content_type, value.expires_s) == ("application/json", None)
+    for beat in beats:
+        assert b'"operable"' in beat.payload
+        assert (beat.content_type, beat.expires_s) in {
+            ("application/json", seconds) for seconds in (1, 2, 3)
+        }
 
 
 def test_devices_of_both_versions_are_served(table: Asker, device: Device) -> None:
