@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from meters.displays.display_state import JackpotRow, LinkRow, MeterRow
-from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
-from meters.wire.topics import ROOT, controller, jackpot, meter
+from meters.wire.messages import ControllerBeat, Jackpot, MeterValue, Reply, Wagers
+from meters.wire.topics import ROOT, controller, jackpot, meter, table_in, table_out
 from tests.deploy.tree import DOCS
 
 _HTTP: Final = DOCS / "reference" / "http.md"
@@ -19,6 +19,8 @@ _MESSAGE: Final = re.compile(
 )
 _ROWS: Final = {"meter": MeterRow, "controller": LinkRow, "jackpot": JackpotRow}
 _MESSAGES: Final = {
+    table_out("tcp-main", "TCP-01"): Wagers,
+    table_in("tcp-main", "TCP-01"): Reply,
     meter("tcp-five", "progressive"): MeterValue,
     controller("tcp-five"): ControllerBeat,
     jackpot("tcp-five"): Jackpot,
