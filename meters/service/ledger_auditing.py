@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
 import structlog
 from redis.exceptions import RedisError
 
@@ -178,9 +177,8 @@ class LedgerAuditing:
             return
         self._checkpointed = state.checkpoint.entries
         try:
-            # The next events change the state, so it is encoded at once.
-            content = msgspec.json.encode(state)
-            await asyncio.to_thread(self._checkpoint_file.write, content)
+            # Only the next audit changes the state.
+            await self._checkpoint_file.write(state, self._pause)
         except OSError as error:
             self._log.warning("audit checkpoint not written", reason=str(error))
 

@@ -10,8 +10,13 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.ledger_auditing
+from meters.books import audit_checkpoint
 from meters.books.audit import LinkAudit
-from meters.books.audit_checkpoint import AuditCheckpoint, AuditCheckpointFile
+from meters.books.audit_checkpoint import (
+    AuditCheckpoint,
+    AuditCheckpointFile,
+    decode_checkpoint,
+)
 from meters.books.kept_texts import keep_texts
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
@@ -44,15 +49,13 @@ async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
     async with running(pit, data) as link:
         await link.comes_up()
         await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
-    return msgspec.json.decode(_path(data).read_bytes(), type=AuditCheckpoint)
+    return decode_checkpoint(_path(data).read_bytes())
 
 
 def _written(data: Path) -> int:
     if not _path(data).exists():
         return 0
-    return msgspec.json.decode(
-        _path(data).read_bytes(), type=AuditCheckpoint
-    ).checkpoint.entries  # fmt: skip
+    return decode_checkpoint(_path(data).read_bytes()).checkpoint.entries
 
 
 async def _read(pit: Pit, data: Path) -> AuditCheckpoint | None:
@@ -178,8 +181,8 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
 
 def _of(change: Callable[[AuditCheckpoint], AuditCheckpoint]) -> Callable[[Path], None]:
     def changed(path: Path) -> None:
-        state = msgspec.json.decode(path.read_bytes(), type=AuditCheckpoint)
-        path.write_bytes(msgspec.json.encode(change(state)))
+        # An earlier release wrote the replies of the tables into the first line too.
+        path.write_bytes(msgspec.json.encode(change(decode_checkpoint(path.read_bytes()))))
 
     return changed
 
@@ -336,3 +339,21 @@ async def test_a_checkpoint_that_cannot_be_written_stops_nothing(
         sealed = (await played.store.snapshot()).last_entry
         await eventually_async(lambda: link.service.seen.sealed >= sealed, what="the seal")
         assert link.service.problem is None
+
+
+async def test_other_tasks_run_while_the_checkpoint_is_encoded(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = await _audited(played, tmp_path)
+    assert len(state.tables.replies) == 2
+    monkeypatch.setattr(audit_checkpoint, "_AT_ONCE", 1)
+    pauses = 0
+
+    async def pause() -> None:
+        nonlocal pauses
+        pauses += 1
+
+    file = AuditCheckpointFile(LedgerMark(tmp_path, "pit").path, "pit")
+    await file.write(state, pause)
+    assert pauses == 2
+    assert await _read(played, tmp_path) == state
