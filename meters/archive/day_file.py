@@ -185,9 +185,8 @@ class DayFile:
         for at, fields in self.entries():
             if at != number + 1:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
-            content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
             number = at
-            chain, seal = link_and_seal(chain, seal, f"{at}-0", content)
+            chain, seal = link_and_seal(chain, seal, at, fields)
             if chain.encode() != fields[CHAIN]:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)

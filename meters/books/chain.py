@@ -7,11 +7,20 @@ D20).
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 CHAIN: Final = "chain"
 """The name of the field with the digest of a ledger entry. This is the last field of the entry."""
+
+ENTRY_FIELDS: Final = (
+    "kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply", CHAIN,
+)  # fmt: skip
+"""The fields of a ledger entry, in the order in which they are chained."""
+
+_ENTRY: Final = b"%d:%b" + b"".join(
+    b"%d:%b%%d:%%b" % (len(name), name.encode()) for name in ENTRY_FIELDS[:-1]
+)
 
 
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
@@ -40,14 +49,25 @@ def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def link_and_seal(
-    chain: str, seal: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]
+    chain: str, seal: str, number: int, fields: Mapping[str, bytes]
 ) -> tuple[str, str]:
-    """Return the chain digest of an entry, and the seal of the ledger up to it.
+    """Return the chain digest of a ledger entry, and the seal of the ledger up to it.
 
     `chain` and `seal` are those of the entry before. Both digests cover the same bytes, so this is
-    faster than two calls.
+    faster than two calls. `number` is the number of the entry.
     """
-    content = _content(entry_id, fields)
+    entry_id = b"%d-0" % number
+    if (*fields,) == ENTRY_FIELDS:
+        kind, at, by, table, round_id, seq, transfers, event, reply, _ = fields.values()
+        # The same bytes as those of `_content`, made in one step.
+        content = _ENTRY % (
+            len(entry_id), entry_id, len(kind), kind, len(at), at, len(by), by, len(table), table,
+            len(round_id), round_id, len(seq), seq, len(transfers), transfers, len(event), event,
+            len(reply), reply,
+        )  # fmt: skip
+    else:
+        named = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
+        content = _content(entry_id.decode(), named)
     return (
         hashlib.sha1(chain.encode() + content, usedforsecurity=False).hexdigest(),
         hashlib.sha256(seal.encode() + content).hexdigest(),

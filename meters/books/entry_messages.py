@@ -4,16 +4,32 @@ Several parts of a replay read the same message. The cache is as large as the ro
 at the same time on a large link.
 """
 
+from collections import Counter
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from meters.wire.messages import Reply, Wagers
+from meters.wire.messages import UNDECODED_WAGERS, Reply, WageredPositions, Wagers
 
 _KEPT: Final = 4_096
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
+_POSITIONS: Final = msgspec.json.Decoder(WageredPositions)
 _REPLY: Final = msgspec.json.Decoder(Reply)
+
+
+class PlacedWagers(msgspec.Struct, frozen=True):
+    """The wagers of an event, without its sequence number, time and round.
+
+    Attributes:
+        text: the positions of the event as JSON.
+        wagers: each wager, sorted: position, name, cents.
+        counts: each different wager, by name and cents, with its number of positions.
+    """
+
+    text: bytes
+    wagers: list[tuple[int, str, int]]
+    counts: tuple[tuple[tuple[str, int], int], ...]
 
 
 @lru_cache(_KEPT)
@@ -24,6 +40,27 @@ def wagers_in(event: bytes) -> Wagers:
         msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
     """
     return _WAGERS.decode(event)
+
+
+@lru_cache(_KEPT)
+def placed_in(event: bytes) -> PlacedWagers:
+    """Return the wagers of a ledger entry, without what changes from round to round.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
+    """
+    return _placed(bytes(UNDECODED_WAGERS.decode(event).positions))
+
+
+@lru_cache(_KEPT)
+def _placed(positions: bytes) -> PlacedWagers:
+    wagers = [
+        (one.position, wager, cents)
+        for one in _POSITIONS.decode(positions)
+        for wager, cents in one.wagers.items()
+    ]
+    counts = Counter((wager, cents) for _, wager, cents in wagers)
+    return PlacedWagers(positions, sorted(wagers), tuple(counts.items()))
 
 
 @lru_cache(_KEPT)

@@ -7,14 +7,14 @@ calculation is independent: it shares no code with the Lua scripts, which write 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line
-from bonus.wagers import MICROS_PER_CENT, WAGERS_OF
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import (
     ENVY,
     HOUSE,
@@ -27,7 +27,7 @@ from meters.books.accounts import (
     table_account,
 )
 from meters.books.money_terms import TermsText
-from meters.wire.messages import ClaimOpened, Reply, Wagers
+from meters.wire.messages import ClaimOpened, Reply
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -40,6 +40,19 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
     target: str
     micros: int
     cycle: int
+
+
+_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+
+
+@lru_cache(4_096)
+def transfers_in(text: bytes) -> tuple[Transfer, ...]:
+    """Decode the transfers of a ledger entry. A table often has the same transfers again.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError: the text has no transfers.
+    """
+    return _TRANSFERS.decode(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,54 +238,6 @@ class Draft:
         return max(0, room) if limit_cents else 2**63
 
 
-def fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Return for each wager the meter to which it contributed. `moved` has their transfers.
-
-    In the present floor file, the table can be missing, or a parameter can be different.
-    """
-    targets, fed = {one.target for one in moved}, dict[str, str]()
-    for meter, terms in books.terms.items():
-        if meter_account(meter) in targets or overflow_account(meter) in targets:
-            fed |= dict.fromkeys(WAGERS_OF.get(terms.kind, ()), meter)
-    return fed
-
-
-def wagers_moved(books: ExpectedBooks, table: str, event: Wagers, fed: Mapping[str, str]) -> Draft:
-    """Return the transfers of accepted wagers, according to the incrementation rates.
-
-    The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
-    """
-    draft, round_added = Draft(books), []
-    cents, count = Counter[str](), Counter[str]()
-    if table in books.rounds:
-        draft.faults.append(f"table {table} has a round already")
-    placed = Counter([wager for position in event.positions for wager in position.wagers.items()])
-    for (wager, wagered_cents), times in placed.items():
-        meter = fed.get(wager)
-        if meter is None:
-            draft.faults.append(f"a wager {wager} fed no meter")
-            continue
-        if wagered_cents != books.terms[meter].wager_cents:
-            draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
-        cents[meter] += times * wagered_cents
-        count[meter] += times
-    for meter, wagered_cents in cents.items():
-        terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
-        to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
-        most = terms.contribution_max_cents * MICROS_PER_CENT
-        if most and to_meter + to_reserve > most:
-            micros = to_meter + to_reserve
-            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
-        draft.fill(table_account(table), meter, to_meter, cycle)
-        draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
-        added = {one.target: one.micros for one in draft.transfers[before:]}
-        round_added.append(Added(meter, count[meter], wagered_cents, cycle, added))
-        books.tallies[f"wagers:{meter}"] += count[meter]
-        books.tallies[f"wagered_cents:{meter}"] += wagered_cents
-    books.rounds[table] = round_added
-    return draft
-
-
 def void_moved(books: ExpectedBooks, table: str) -> Draft:
     """Return the transfers that undo a void round (649a.13, reading T28).
 
@@ -312,10 +277,13 @@ def result_moved(
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
     """
-    meters = {books.terms[added.meter].kind: added.meter for added in books.rounds.pop(table)}
+    round_added, draft = books.rounds.pop(table), Draft(books)
+    books.tallies["rounds"] += 1
     lines = [line for line in reply.lines or () if line.paid or line.percent]
+    if not lines:
+        return draft
+    meters = {books.terms[added.meter].kind: added.meter for added in round_added}
     claims = {(one.position, one.item): one for one in reply.claims or ()}
-    draft = Draft(books)
     claimed: set[str] = set()
     envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)
     for line in lines:
@@ -349,7 +317,6 @@ def result_moved(
     for name, held in envy.held.items():
         after_cents = draft.holds(meter_account(held.bonuses[0].meter)) // MICROS_PER_CENT
         books.envy[name] = replace(held, after_cents=after_cents)
-    books.tallies["rounds"] += 1
     return draft
 
 

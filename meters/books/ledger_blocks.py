@@ -14,8 +14,9 @@ import msgspec
 import zstandard
 from redis.asyncio import Redis
 
+from meters.books.chain import ENTRY_FIELDS
 from meters.books.script_loader import load_script
-from meters.books.stored_entries import FIELDS, Entry, StreamEntry, unpack_entries
+from meters.books.stored_entries import Entry, StreamEntry, unpack_entries
 from meters.redis_client.link_keys import LinkKeys
 from meters.wire.clock import now_text
 
@@ -56,7 +57,7 @@ def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> 
             place = max(0, after + 1 - int(first))
             wanted = values[place : None if count is None else place + count]
             return [
-                (number, dict(zip(FIELDS, one, strict=True)))
+                (number, dict(zip(ENTRY_FIELDS, one, strict=True)))
                 for number, one in enumerate(wanted, start=int(first) + place)
             ]
     damaged = {name.decode("utf-8", "replace"): value for name, value in fields.items()}
@@ -84,7 +85,7 @@ def unpack_one(row: StreamEntry, number: int) -> list[Entry]:
     place = number - int(first) if values else -1
     if not 0 <= place < len(values):
         return []
-    return [(number, dict(zip(FIELDS, values[place], strict=True)))]
+    return [(number, dict(zip(ENTRY_FIELDS, values[place], strict=True)))]
 
 
 async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
@@ -178,7 +179,7 @@ class LedgerCompression:
                 first_id = first_id or row[0]
                 entries = unpack_entries([row], found[-1][0] if found else 0)
                 follow = not found or entries[0][0] == found[-1][0] + 1
-                if not follow or any((*fields,) != FIELDS for _, fields in entries):
+                if not follow or any((*fields,) != ENTRY_FIELDS for _, fields in entries):
                     return _NO_BLOCK
                 found += entries
                 if entries[-1][1]["kind"] == b"reading":

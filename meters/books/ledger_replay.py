@@ -22,7 +22,7 @@ from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
-from meters.books.entry_messages import reply_in, wagers_in
+from meters.books.entry_messages import placed_in, reply_in
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -30,12 +30,12 @@ from meters.books.expected_transfers import (
     adjustment_moved,
     decision_moved,
     envy_moved,
-    fed_by,
     result_moved,
     seed_moved,
+    transfers_in,
     void_moved,
-    wagers_moved,
 )
+from meters.books.expected_wagers import ExpectedWagers
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
@@ -45,8 +45,6 @@ from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 100
 """The greatest number of problems that are collected. More would not help to find the cause."""
-
-_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -77,6 +75,7 @@ _MOVES_NOTHING: Final = frozenset(
 )
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
+_TABLES: Final = table_account("")
 
 
 @dataclass
@@ -114,6 +113,7 @@ class Replay:
     tables: TableEvidence = field(default_factory=TableEvidence)
     link: LinkEvidence = field(default_factory=LinkEvidence)
     _books: ExpectedBooks = field(default_factory=ExpectedBooks)
+    _wagers: ExpectedWagers = field(default_factory=ExpectedWagers)
     _contributed_micros: int = 0
     _closed: bool = False
     _approval: NotedApproval | None = None
@@ -223,14 +223,14 @@ class Replay:
             self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
             return
         try:
-            transfers = _TRANSFERS.decode(fields["transfers"])
+            transfers = transfers_in(fields["transfers"])
         except UNREADABLE as error:
             self._problem(f"entry {number} cannot be read: {error}")
             return
         try:
             self._check(number, fields, transfers)
             self.evidence.add_entry(number, fields, self._books)
-            self.link.add_entry(number, fields, transfers)
+            self.link.add_entry(number, fields)
             for fault in self.tables.add_entry(number, fields, self._books):
                 self._problem(f"entry {number}: {fault}")
         except KeyError as error:
@@ -333,9 +333,7 @@ class Replay:
         The check of the next entry uses the digest that this entry has, even if this digest is
         wrong. So one wrong digest is reported only once.
         """
-        entry = f"{number}-0"
-        content = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
-        due, self.seal = link_and_seal(self.chain, self.seal, entry, content)
+        due, self.seal = link_and_seal(self.chain, self.seal, number, fields)
         self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
         if not self.chain:
             self._problem(f"entry {number} has no digest")
@@ -352,9 +350,11 @@ class Replay:
         due = self._due(fields, transfers)
         for fault in due.faults:
             self._problem(f"entry {number}: {fault}")
-        in_order = fields["kind"] not in {b"wagers", b"void"}
         had, must = list(transfers), due.transfers
-        if had != must and (in_order or sorted(had) != sorted(must)):
+        if had == must:
+            return
+        in_order = fields["kind"] not in {b"wagers", b"void"}
+        if in_order or sorted(had) != sorted(must):
             wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
             self._problem(
                 f"entry {number} moves {_text_of(wrong)}, and must move {_text_of(right)}"
@@ -371,7 +371,8 @@ class Replay:
         books, table, event = self._books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
             case b"wagers":
-                return wagers_moved(books, table, wagers_in(event), fed_by(books, transfers))
+                text, placed = fields["transfers"], placed_in(event)
+                return self._wagers.moved(books, table, placed, text, transfers)
             case b"result":
                 return result_moved(books, table, reply_in(fields["reply"]), transfers)
             case b"void":
@@ -482,7 +483,7 @@ class Replay:
                 balances.pop(account, None)
             else:
                 balances[account] = after
-            if account.startswith(table_account("")):
+            if account.startswith(_TABLES):
                 self._contributed_micros -= micros
 
 

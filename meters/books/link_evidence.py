@@ -8,11 +8,13 @@ call.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from meters.books.expected_transfers import Transfer
+from meters.books.entered_cards import OF_TABLES
+from meters.books.expected_transfers import transfers_in
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
@@ -97,16 +99,17 @@ class LinkEvidence:
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
         }  # fmt: skip
 
-    def add_entry(
-        self, number: int, fields: Mapping[str, bytes], moved: Sequence[Transfer]
-    ) -> None:
-        """Add the data of a replayed ledger entry. `moved` are the transfers of the entry.
+    def add_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Add the data of a replayed ledger entry.
 
         Raises:
             ValueError, msgspec.DecodeError: the entry cannot be read.
         """
-        kind, event, at, by = fields["kind"], fields["event"], fields["at"].decode(), _by(fields)
-        self._raise_versions(fields, moved)
+        kind = fields["kind"]
+        self._raise_versions(fields)
+        if kind in OF_TABLES:
+            return
+        event, at, by = fields["event"], fields["at"].decode(), fields["by"].decode()
         match kind:
             case b"close":
                 closure = (_SWITCHED.decode(event).reason, by, at)
@@ -136,14 +139,13 @@ class LinkEvidence:
             case b"restore":
                 self.restored = True
 
-    def _raise_versions(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
+    def _raise_versions(self, fields: Mapping[str, bytes]) -> None:
         """Raise the lowest possible version number of each meter that a ledger entry affects.
 
         An entry can affect a meter without a transfer of money.
         """
-        kind = fields["kind"]
-        parts = [(one.source.split(":"), one.target.split(":")) for one in moved]
-        touched = {name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER}
+        kind, (moved, percents) = fields["kind"], _meters_in(fields["transfers"])
+        touched = set(moved)
         if kind == b"seed":
             self._seeded |= touched
         elif kind in _TOUCHING_ALL:
@@ -152,14 +154,25 @@ class LinkEvidence:
             touched.add(_PROPOSED.decode(fields["event"]).meter)
         elif kind in {b"validate", b"reject"}:
             touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
-        for source, target in parts:
-            if (source[0], target[0]) == ("meter", "claim"):
-                self._percents[target[-1]] = source[-1]
+        self._percents.update(percents)
+        at = fields["at"]
         for meter in touched:
-            if self._touched_at.get(meter) != fields["at"]:
-                self._touched_at[meter] = fields["at"]
+            if self._touched_at.get(meter) != at:
+                self._touched_at[meter] = at
                 self.versions[meter] = self.versions.get(meter, 0) + 1
 
 
-def _by(fields: Mapping[str, bytes]) -> str:
-    return fields["by"].decode()
+@lru_cache(4_096)
+def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
+    """Return the meters that the transfers of a ledger entry affect.
+
+    Also return each claim to which a meter pays, with the meter.
+    """
+    parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
+    touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
+    percents = [
+        (target[-1], source[-1])
+        for source, target in parts
+        if (source[0], target[0]) == ("meter", "claim")
+    ]
+    return frozenset(touched), percents

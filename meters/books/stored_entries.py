@@ -16,7 +16,7 @@ from typing import Annotated, Final
 import msgspec
 import zstandard
 
-from meters.books.chain import CHAIN
+from meters.books.chain import CHAIN, ENTRY_FIELDS
 from meters.books.script_steps import reply_text
 
 PACKED: Final = "entries"
@@ -25,13 +25,8 @@ PACKED: Final = "entries"
 COMPRESSED: Final = "texts"
 """The name of the field with the compressed events and replies, since schema version 5."""
 
-FIELDS: Final = (
-    "kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply", CHAIN,
-)  # fmt: skip
-"""The fields of a ledger entry, in the order in which they are chained."""
-
 _APART: Final = ("event", "reply")
-_SHORT: Final = tuple(name for name in FIELDS if name not in _APART)
+_SHORT: Final = tuple(name for name in ENTRY_FIELDS if name not in _APART)
 _Values = tuple[str, str, str, str, str, str, str, str]
 _Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])

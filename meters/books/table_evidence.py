@@ -17,7 +17,7 @@ from meters.books.correction_requests import (
     correction_in,
 )
 from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import reply_in, wagers_in
+from meters.books.entry_messages import placed_in, reply_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 
@@ -37,8 +37,7 @@ class _Decided(msgspec.Struct, frozen=True):
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedRound:
+class OpenedRound(msgspec.Struct, frozen=True, gc=False):
     """The wagers event of a table's open round: ledger entry, seq, text, and the reply to it."""
 
     entry: int
@@ -58,26 +57,25 @@ class DecidedAsk:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerReply:
+class LedgerReply(msgspec.Struct, frozen=True, gc=False):
     """The reply to an event of a table, as a ledger entry has it.
 
     Attributes:
         entry: the number of the entry.
-        event: the digest of the event, as Redis keeps it.
-        stored: the digest of the reply, in the form in which Redis keeps the whole reply.
+        event_digest: the digest of the event.
+        reply_digest: the digest of the reply.
     """
 
     entry: int
-    event: bytes
-    stored: bytes
+    event_digest: bytes
+    reply_digest: bytes
 
     def is_kept_as(self, kept: bytes) -> bool:
         """Check whether a kept reply is this reply. `kept_text` explains its two forms."""
+        if kept[:DIGEST] != self.event_digest.hex().encode():
+            return False
         entry = entry_of(kept)
-        if entry is None:
-            return _digest(kept) == self.stored
-        return (entry, kept[:DIGEST]) == (self.entry, self.event)
+        return _digest(kept[DIGEST:]) == self.reply_digest if entry is None else entry == self.entry
 
 
 @dataclass
@@ -149,10 +147,11 @@ class TableEvidence:
             return []
         has_claims = b'"claims":[{' in reply
         won = [one.claim for one in reply_in(reply).claims or ()] if has_claims else []
-        owed = envy_of_result(books, table, int(fields["seq"]))
-        self._repeat_claims(
-            table, [*won, *(claim for claim in owed if owed[claim].state == "validated")]
-        )
+        if b'"envy_of"' in reply:
+            owed = envy_of_result(books, table, int(fields["seq"]))
+            won += [claim for claim in owed if owed[claim].state == "validated"]
+        if won:
+            self._repeat_claims(table, won)
         if opened is None:
             return []
         return _other_lines(opened, reply)
@@ -168,9 +167,8 @@ class TableEvidence:
     def _keep_reply(
         self, table: str, number: int, seq: int, fields: Mapping[str, bytes]
     ) -> None:  # fmt: skip
-        event = hashlib.blake2b(fields["event"], digest_size=16).hexdigest().encode()
         replies = self.replies.setdefault(table, {})
-        replies[seq] = LedgerReply(number, event, _digest(event + fields["reply"]))
+        replies[seq] = LedgerReply(number, _digest(fields["event"]), _digest(fields["reply"]))
         while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
             del replies[first]
 
@@ -205,13 +203,8 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
     have one settlement line.
     """
     lines, draw = reply_in(reply).lines or (), reply_in(opened.reply).draw
-    due = [
-        (position.position, wager, cents)
-        for position in wagers_in(opened.event).positions
-        for wager, cents in position.wagers.items()
-    ]
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED]
-    if had != due and sorted(had) != sorted(due):
+    if sorted(had) != placed_in(opened.event).wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
     drawn = {
         Item.MAGIC_CARD: draw and draw.magic_card,
@@ -221,5 +214,5 @@ def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
     return [f"it pays {one}, which was not drawn" for one in odd]
 
 
-def _digest(stored: bytes) -> bytes:
-    return hashlib.blake2b(stored, digest_size=16).digest()
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()

@@ -5,34 +5,17 @@ bytes, the second ones need not be decoded and validated again.
 """
 
 from dataclasses import dataclass
-from typing import Final
-
-import msgspec
 
 from meters.books.script_steps import Contribution
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.member_names import has_name_twice
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
+    UNDECODED_WAGERS,
     UNREADABLE,
-    RoundId,
-    Seq,
-    TableTime,
     WageredPosition,
     Wagers,
 )
-
-
-class _UndecodedWagers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="wagers"):
-    """A wagers event whose positions are still JSON."""
-
-    seq: Seq
-    at: TableTime
-    round: RoundId
-    positions: msgspec.Raw
-
-
-_UNDECODED: Final = msgspec.json.Decoder(_UndecodedWagers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +43,7 @@ class RepeatedWagers:
         if last is None or last.text not in payload or len(payload) > EVENT_BYTES_MAX:
             return None
         try:
-            event = _UNDECODED.decode(payload)
+            event = UNDECODED_WAGERS.decode(payload)
         except UNREADABLE:
             return None
         # The last positions name no field twice. So only the rest of the event is checked, with a
@@ -88,5 +71,5 @@ class RepeatedWagers:
         contributions: tuple[Contribution, ...],
     ) -> None:
         """Remember valid wagers of a table, in place of its wagers before."""
-        text = bytes(_UNDECODED.decode(payload).positions)
+        text = bytes(UNDECODED_WAGERS.decode(payload).positions)
         self._last[known.table.id] = _LastWagers(known, text, event.positions, contributions)

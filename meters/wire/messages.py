@@ -66,13 +66,28 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
         return self.no_win is True
 
 
+WageredPositions = Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
+
+
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     """Wagers that feed a meter, sent after lock-out and before the first card is dealt."""
 
     seq: Seq
     at: TableTime
     round: RoundId
-    positions: Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
+    positions: WageredPositions
+
+
+class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
+    """Wagers whose positions are still JSON. Players often repeat their wagers."""
+
+    seq: Seq
+    at: TableTime
+    round: RoundId
+    positions: msgspec.Raw
+
+
+UNDECODED_WAGERS: Final = msgspec.json.Decoder(UndecodedWagers)
 
 
 class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):

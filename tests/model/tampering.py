@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import msgspec
 
-from meters.books.chain import link_entry
-from meters.books.stored_entries import FIELDS, StreamEntry, pack_entries, unpack_entry
+from meters.books.chain import ENTRY_FIELDS, link_entry
+from meters.books.stored_entries import StreamEntry, pack_entries, unpack_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
 Fields = dict[bytes, bytes]
@@ -45,7 +45,7 @@ async def put_entry(pit: Pit, entry: bytes, fields: Fields) -> None:
     """Write one ledger entry; with fields that no entry has, each in a field of the stream."""
     named = {name.decode(): value for name, value in fields.items()}
     put: Mapping[Any, bytes] = fields
-    if [*named] == [*FIELDS]:
+    if [*named] == [*ENTRY_FIELDS]:
         put = pack_entries([named])
     await pit.redis.xadd(pit.store.keys.ledger, dict(put), id=entry)
 

@@ -12,8 +12,9 @@ from redis.asyncio import Redis
 
 import meters.books.ledger_blocks
 from meters.books.act_history import ActIndex
+from meters.books.chain import ENTRY_FIELDS
 from meters.books.ledger_blocks import LedgerCompression, pack_block, unpack_block
-from meters.books.stored_entries import FIELDS, Entry, StreamEntry
+from meters.books.stored_entries import Entry, StreamEntry
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.tampering import play_a_while
@@ -148,7 +149,7 @@ Change = Callable[[StreamEntry, list[Entry]], tuple[bytes, dict[bytes, bytes]]]
 def _packed(first: int, entries: Sequence[Entry]) -> dict[bytes, bytes]:
     return {
         b"first": b"%d" % first,
-        b"entries": pack_block([{name: one[name] for name in FIELDS} for _, one in entries]),
+        b"entries": pack_block([{name: one[name] for name in ENTRY_FIELDS} for _, one in entries]),
     }
 
 

@@ -8,10 +8,10 @@ import pytest
 import zstandard
 
 from meters.books.act_history import ActIndex
+from meters.books.chain import ENTRY_FIELDS
 from meters.books.ledger_reading import read_entries
 from meters.books.stored_entries import (
     COMPRESSED,
-    FIELDS,
     PACKED,
     compress_texts,
     pack_entries,
@@ -81,7 +81,7 @@ async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) 
     assert played == [[PACKED, COMPRESSED]] * 4
     numbers = [number for number, _ in await pit.store.entries(0, 100)]
     assert numbers == [*range(1, seeds + 9)]
-    assert all([*fields] == [*FIELDS] for _, fields in await pit.store.entries(0, 100))
+    assert all([*fields] == [*ENTRY_FIELDS] for _, fields in await pit.store.entries(0, 100))
     assert (await pit.audit()).problems == ()
 
 
@@ -278,7 +278,7 @@ def test_a_forged_entry_of_the_stream_does_not_fill_the_memory() -> None:
 
 
 def test_an_entry_that_lacks_a_field_is_not_packed() -> None:
-    entry = dict.fromkeys(FIELDS, b"x")
+    entry = dict.fromkeys(ENTRY_FIELDS, b"x")
     packed = {name.encode(): value for name, value in pack_entries([entry]).items()}
     assert unpack_entry((b"1-0", packed)) == [(1, entry)]
     del entry["reply"]

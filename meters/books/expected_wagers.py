@@ -1,0 +1,139 @@
+"""The transfers of accepted wagers, calculated from their event and the incrementation rates."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from bonus.wagers import MICROS_PER_CENT, WAGERS_OF
+from meters.books.accounts import meter_account, overflow_account, reserve_account, table_account
+from meters.books.entry_messages import PlacedWagers
+from meters.books.expected_transfers import Added, Draft, ExpectedBooks, Transfer
+from meters.books.money_terms import TermsText
+
+_KEPT_MAX = 16_384
+"""Greatest count of transfers that are kept, so that a link of any size needs little memory."""
+
+
+class KeptWagers(msgspec.Struct, frozen=True, gc=False):
+    """The transfers that a table's wagers must have, as they were calculated before.
+
+    They are valid again for the same wagers if each of the meters has the same terms and the same
+    cycle. A meter with a payout limit is not kept, because its transfers depend on its balance.
+
+    Attributes:
+        meters: the id, the terms and the cycle of each meter.
+        transfers: the transfers in their order.
+        added: the contribution to each meter.
+        tallies: the names of the accounting meters that rise, with the increase of each.
+    """
+
+    meters: tuple[tuple[str, TermsText, int], ...]
+    transfers: tuple[Transfer, ...]
+    added: tuple[Added, ...]
+    tallies: tuple[tuple[str, int], ...]
+
+
+class ExpectedWagers:
+    """The calculation of the transfers that the wagers in a ledger must have.
+
+    Players often repeat their wagers, so the transfers of the wagers before are kept.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, bytes, bytes], KeptWagers] = {}
+
+    def moved(
+        self, books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes,
+        transfers: Sequence[Transfer],
+    ) -> Draft:  # fmt: skip
+        """Return the transfers of accepted wagers, according to the incrementation rates.
+
+        The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
+
+        Args:
+            books: the balances and rounds before the wagers.
+            table: the table.
+            placed: the wagers of the event.
+            text: the transfers of the ledger entry, as the entry has them.
+            transfers: the same transfers, decoded. They show which meters the wagers fed.
+
+        Raises:
+            KeyError: a wager fed a meter without terms or without a cycle.
+        """
+        key = (table, placed.text, text)
+        kept = self._kept.get(key)
+        if kept is not None and all(
+            books.terms[meter] is terms and books.cycles[meter] == cycle
+            for meter, terms, cycle in kept.meters
+        ):
+            draft = Draft(books)
+            draft.transfers += kept.transfers
+            if table in books.rounds:
+                draft.faults.append(_second_round(table))
+        else:
+            draft, kept = _calculated(books, table, placed, _fed_by(books, transfers))
+            self._keep(key, books, draft, kept)
+        for name, number in kept.tallies:
+            books.tallies[name] += number
+        books.rounds[table] = kept.added
+        return draft
+
+    def _keep(
+        self, key: tuple[str, bytes, bytes], books: ExpectedBooks, draft: Draft, kept: KeptWagers
+    ) -> None:
+        self._kept.pop(key, None)
+        limited = any(books.terms[meter].limit_cents for meter, _, _ in kept.meters)
+        if not limited and not draft.faults:
+            if len(self._kept) >= _KEPT_MAX:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = kept
+
+
+def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
+    """Return for each wager the meter to which it contributed. `moved` has their transfers.
+
+    In the present floor file, the table can be missing, or a parameter can be different.
+    """
+    targets, fed = {one.target for one in moved}, dict[str, str]()
+    for meter, terms in books.terms.items():
+        if meter_account(meter) in targets or overflow_account(meter) in targets:
+            fed |= dict.fromkeys(WAGERS_OF.get(terms.kind, ()), meter)
+    return fed
+
+
+def _calculated(
+    books: ExpectedBooks, table: str, placed: PlacedWagers, fed: Mapping[str, str]
+) -> tuple[Draft, KeptWagers]:
+    draft, meters, round_added = Draft(books), list[tuple[str, TermsText, int]](), list[Added]()
+    cents, count, tallies = Counter[str](), Counter[str](), list[tuple[str, int]]()
+    if table in books.rounds:
+        draft.faults.append(_second_round(table))
+    for (wager, wagered_cents), times in placed.counts:
+        meter = fed.get(wager)
+        if meter is None:
+            draft.faults.append(f"a wager {wager} fed no meter")
+            continue
+        if wagered_cents != books.terms[meter].wager_cents:
+            draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
+        cents[meter] += times * wagered_cents
+        count[meter] += times
+    for meter, wagered_cents in cents.items():
+        terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
+        to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
+        most = terms.contribution_max_cents * MICROS_PER_CENT
+        if most and to_meter + to_reserve > most:
+            micros = to_meter + to_reserve
+            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
+        draft.fill(table_account(table), meter, to_meter, cycle)
+        draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
+        added = {one.target: one.micros for one in draft.transfers[before:]}
+        meters.append((meter, terms, cycle))
+        round_added.append(Added(meter, count[meter], wagered_cents, cycle, added))
+        tallies += [(f"wagers:{meter}", count[meter]), (f"wagered_cents:{meter}", wagered_cents)]
+    transfers = tuple(draft.transfers)
+    return draft, KeptWagers(tuple(meters), transfers, tuple(round_added), tuple(tallies))
+
+
+def _second_round(table: str) -> str:
+    return f"table {table} has a round already"
