@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from bonus.cards import ACE, SPADES, Card
@@ -47,6 +47,7 @@ class FiveCardHand(StrEnum):
 _FIVE_CARRIES: Final = 0x3333
 _CARRIED: Final = 0x8888
 _FLUSH_AND_MORE: Final = 8
+_FEW: Final = 6
 _ABOVE_FLUSH: Final = frozenset({FiveCardHand.FOUR_OF_A_KIND, FiveCardHand.FULL_HOUSE})
 
 
@@ -96,7 +97,8 @@ def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
             counts += COUNTS[card]
     carried = (counts >> SUITS_FROM) + _FIVE_CARRIES & _CARRIED
     if not carried:
-        return _by_ranks(counts & RANKS_ONLY)
+        by_ranks = _by_few_ranks if len(cards) <= _FEW else _by_many_ranks
+        return by_ranks(counts & RANKS_ONLY)
     suit = (carried.bit_length() - 1) // SUIT_BITS
     top = straight_top(suited_mask(cards, suit), 5)
     if top is None:
@@ -112,11 +114,10 @@ def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
     # further cards.
     if cards < _FLUSH_AND_MORE:
         return FiveCardHand.FLUSH
-    by_ranks = _by_ranks(counts & RANKS_ONLY)
+    by_ranks = _by_many_ranks(counts & RANKS_ONLY)
     return by_ranks if by_ranks in _ABOVE_FLUSH else FiveCardHand.FLUSH
 
 
-@lru_cache(maxsize=65_536)
 def _by_ranks(counts: int) -> FiveCardHand:
     """Return the highest five-card hand that the ranks of five to nine cards form.
 
@@ -134,3 +135,8 @@ def _by_ranks(counts: int) -> FiveCardHand:
     if pairs:
         return FiveCardHand.TWO_PAIR if pairs.bit_count() >= 2 else FiveCardHand.PAIR
     return FiveCardHand.HIGH_CARD
+
+
+# There are 24,570 results for five or six cards. A cache without a limit is faster.
+_by_few_ranks: Final = cache(_by_ranks)
+_by_many_ranks: Final = lru_cache(maxsize=65_536)(_by_ranks)
