@@ -48,7 +48,7 @@ def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
         ValueError: a text is not the name of a card.
     """
     try:
-        return tuple([_CARDS[text] for text in texts])
+        return tuple(map(_CARDS.__getitem__, texts))
     except KeyError as error:
         text = error.args[0]
         raise ValueError(

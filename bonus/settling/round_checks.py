@@ -13,7 +13,14 @@ from bonus.errors import nearest
 from bonus.law.chapter_file import CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.no_win import check_no_win
-from bonus.settling.rounds import Round, RoundError, RoundPosition, refuse
+from bonus.settling.rounds import (
+    KeptWagers,
+    Round,
+    RoundError,
+    RoundPosition,
+    kept_wagers,
+    refuse,
+)
 from bonus.settling.table_rules import Placing, TableRules
 from bonus.wagers import MeterKind
 
@@ -62,7 +69,7 @@ def check_wagers(
             errors.append(RoundError("position_twice", message, f"positions[{index}].position"))
         seen.add(box.position)
         try:
-            _check_position(rules, prices_cents, tuple(box.wagers.items()), box.folded, decided)
+            _check_position(rules, prices_cents, kept_wagers(box.wagers), box.folded, decided)
         except RoundError as error:
             errors += [
                 RoundError(each.code, each.message, f"positions[{index}].{each.field}")
@@ -77,7 +84,7 @@ def check_wagers(
 def _check_position(
     rules: TableRules,
     prices_cents: tuple[int | None, ...],
-    placed: tuple[tuple[str, int], ...],
+    wagers: KeptWagers,
     folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     decided: bool,  # noqa: FBT001
 ) -> None:
@@ -86,7 +93,6 @@ def _check_position(
     Raises:
         RoundError: as ``check_wagers``; the fields are relative to the position.
     """
-    wagers = dict(placed)
     errors = list(_wager_errors(wagers, rules, dict(zip(_KINDS, prices_cents, strict=True))))
     if rules.whole:
         main = _main_error(wagers, rules.chapter.main, folded=folded, decided=decided)

@@ -5,9 +5,9 @@ round.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
 from bonus.settling.rounds import (
     Draw,
+    KeptWagers,
     LuckyPosition,
     Round,
     RoundError,
@@ -37,6 +38,12 @@ LINE_BYTES_MAX: Final = 65_536
 A longer line is refused and is not decoded. Real rounds are much shorter.
 """
 
+_KEPT_BYTES_MAX: Final = 512
+"""Length of the longest wagers in JSON that are kept, in bytes, so kept wagers need little memory.
+
+All wagers of a position are shorter.
+"""
+
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
@@ -46,15 +53,22 @@ The highest balance is ten trillion dollars, well below 2**53 cents.
 """
 
 
-class PositionText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A position in the JSON of a round; the wagers are in cents."""
+_Wagers = TypeVar("_Wagers")
+
+
+class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
+    """A position in the JSON of a round; the wagers are in cents.
+
+    Players often repeat their wagers. So the wagers are decoded after the round, and the same text
+    is decoded only once.
+    """
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     cards: list[str] | None = None
     folded: bool = False
     no_win: bool = False
-    wagers: dict[str, int] = {}
+    wagers: _Wagers | msgspec.Raw = msgspec.Raw(b"{}")
     fourth_card: str | None = None
 
 
@@ -76,11 +90,11 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reserve: Cents | None = None
 
 
-class RoundText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
     """A round, as it is written in JSON."""
 
     game: str
-    positions: list[PositionText]
+    positions: list[_PositionOf[_Wagers]]
     paytables: msgspec.Raw = msgspec.Raw(b"{}")
     dealer: list[str] | None = None
     community: list[str] | None = None
@@ -91,13 +105,18 @@ class RoundText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     irregularity: Literal["void", "dealer_exposed"] | None = None
 
 
+RoundText = _RoundOf[msgspec.Raw]
+"""A round whose wagers are not decoded."""
+
 _ROUND: Final = msgspec.json.Decoder(RoundText)
+_ROUND_AND_WAGERS: Final = msgspec.json.Decoder(_RoundOf[dict[str, int]])
+_WAGERS: Final = msgspec.json.Decoder(dict[str, int])
 _CHOICES: Final = msgspec.json.Decoder(dict[str, str | int | dict[str, int]])
 _NO_DRAW: Final = Draw()
 
 
-def decode_round(line: bytes) -> RoundText:
-    """Decode a round from a line of JSON.
+def decode_round(line: bytes) -> tuple[RoundText, Sequence[KeptWagers]]:
+    """Decode a round, and the wagers of each of its positions, from a line of JSON.
 
     Raises:
         RoundError: the code is ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is
@@ -108,10 +127,9 @@ def decode_round(line: bytes) -> RoundText:
         raise RoundError("too_long", f"the line is longer than {LINE_BYTES_MAX} bytes")
     try:
         text = _ROUND.decode(line)
-    except msgspec.ValidationError as error:
-        raise _malformed(error) from None
+        wagers = [_wagers(bytes(box.wagers)) for box in text.positions]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RoundError("not_json", f"not JSON: {error}") from None
+        raise _first_error(line, error) from None
     if text.game not in chapters():
         message = f"there is no game {text.game!r}{nearest(text.game, chapters())}"
         raise RoundError("unknown_game", message, "game")
@@ -119,7 +137,7 @@ def decode_round(line: bytes) -> RoundText:
     for index, box in enumerate(text.positions):
         if box.patron is not None and (problem := unprintable_problem(box.patron)):
             raise RoundError("unprintable_text", f"patron {problem}", f"positions[{index}].patron")
-    return text
+    return text, wagers
 
 
 def rules_of(text: RoundText) -> TableRules:
@@ -143,10 +161,11 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
     """
     terms: dict[MeterKind, MeterTerms] = {}
     for name, meter in text.meters.items():
-        field = f"meters.{name}"
         kind = _METERS.get(name)
         if kind is None:
-            raise RoundError("unknown_meter", f"{name!r} is not a meter of {text.game}", field)
+            raise RoundError(
+                "unknown_meter", f"{name!r} is not a meter of {text.game}", f"meters.{name}"
+            )
         choice = None
         if kind is MeterKind.PROGRESSIVE:
             chosen = rules.choices.get(name)
@@ -154,9 +173,9 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
         try:
             terms[kind] = meter_terms(kind, meter.wager, choice, text.game)
         except ValueError as error:
-            raise RoundError("bad_meter", str(error), field) from None
+            raise RoundError("bad_meter", str(error), f"meters.{name}") from None
         if meter.reserve is not None and not terms[kind].reserve_bps:
-            raise RoundError("bad_meter", f"{kind} has no reserve", f"{field}.reserve")
+            raise RoundError("bad_meter", f"{kind} has no reserve", f"meters.{name}.reserve")
     return terms
 
 
@@ -173,18 +192,18 @@ def holdings_of(
     }
 
 
-def wagered_of(text: RoundText) -> tuple[RoundPosition, ...]:
+def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosition, ...]:
     """Return the positions of a round with their wagers and without cards.
 
     The function is used for a void round, because the cards of a void round do not matter.
     """
     return tuple(
-        RoundPosition(box.position, box.patron, None, box.folded, box.wagers)
-        for box in text.positions
+        RoundPosition(box.position, box.patron, None, box.folded, placed)
+        for box, placed in zip(text.positions, wagers, strict=True)
     )
 
 
-def dealt_of(text: RoundText, rules: TableRules) -> Round:
+def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -> Round:
     """Return a round with its cards, made from the decoded JSON.
 
     Raises:
@@ -204,7 +223,7 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
                 box.patron,
                 cards,
                 box.folded,
-                box.wagers,
+                wagers[index],
                 fourth_card=fourth,
                 no_win=box.no_win,
             )
@@ -227,6 +246,34 @@ def dealt_of(text: RoundText, rules: TableRules) -> Round:
 
 
 _METERS: Final = {kind.value: kind for kind in MeterKind}
+
+
+def _wagers(text: bytes) -> KeptWagers:
+    """Return the wagers of a position from their JSON."""
+    return _short_wagers(text) if len(text) <= _KEPT_BYTES_MAX else _decoded_wagers(text)
+
+
+@lru_cache(maxsize=8_192)
+def _short_wagers(text: bytes) -> KeptWagers:
+    return _decoded_wagers(text)
+
+
+def _decoded_wagers(text: bytes) -> KeptWagers:
+    return KeptWagers(_WAGERS.decode(text))
+
+
+def _first_error(line: bytes, error: Exception) -> RoundError:
+    """Return the first error of a line that cannot be decoded.
+
+    ``error`` can be a later error, because the wagers were not decoded with the round.
+    """
+    try:
+        _ROUND_AND_WAGERS.decode(line)
+    except msgspec.ValidationError as first:
+        return _malformed(first)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as first:
+        error = first
+    return RoundError("not_json", f"not JSON: {error}")
 
 
 def _malformed(error: msgspec.ValidationError, within: str = "") -> RoundError:

@@ -1,6 +1,7 @@
 """A round with its wagers and cards, and the parsers of card names."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -48,6 +49,28 @@ class Draw(msgspec.Struct, frozen=True):
 
     magic_card: Card | None = None
     lucky_position: LuckyPosition | None = None
+
+
+class KeptWagers(dict[str, int]):
+    """Amounts of a position's wagers, in cents, as a key of caches; compared by identity.
+
+    A comparison of the contents would take longer. The contents must not be changed, because many
+    rounds share the object.
+    """
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has no hash
+
+
+def kept_wagers(wagers: Mapping[str, int]) -> KeptWagers:
+    """Return an object with the same wagers; usually the same object for the same wagers."""
+    return wagers if isinstance(wagers, KeptWagers) else _kept(tuple(wagers.items()))
+
+
+@lru_cache(maxsize=8_192)
+def _kept(placed: tuple[tuple[str, int], ...]) -> KeptWagers:
+    return KeptWagers(placed)
 
 
 class RoundPosition(msgspec.Struct, frozen=True):
@@ -136,7 +159,10 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
     if len(names) != count:
         by = f" ({rule})" if rule else ""
         raise RoundError("wrong_cards", f"{len(names)} cards, but {count} are dealt{by}", field)
-    return _parse(names, field)
+    try:
+        return parse_cards(names)
+    except ValueError as error:
+        raise RoundError("bad_card", str(error), field) from None
 
 
 def one_card(name: str, field: str) -> Card:
@@ -147,12 +173,5 @@ def one_card(name: str, field: str) -> Card:
     Raises:
         RoundError: the code is ``bad_card`` if the name is not a card.
     """
-    (card,) = _parse([name], field)
+    (card,) = read_cards([name], 1, field)
     return card
-
-
-def _parse(names: Sequence[str], field: str) -> tuple[Card, ...]:
-    try:
-        return parse_cards(names)
-    except ValueError as error:
-        raise RoundError("bad_card", str(error), field) from None

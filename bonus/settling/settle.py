@@ -105,18 +105,18 @@ def settle_line(line: bytes) -> SettlementText:
 
 
 def _settle(line: bytes) -> tuple[Sequence[Due], dict[MeterKind, MeterAfter]]:
-    text = decode_round(line)
+    text, wagers = decode_round(line)
     rules = rules_of(text)
     terms = terms_of(text, rules)
     holdings = holdings_of(text, terms)
     if _is_void(text, rules):
-        positions = wagered_of(text)
+        positions = wagered_of(text, wagers)
         check_wagers(positions, rules, terms, decided=False)
         irregular = rules.chapter.irregular
         rule = irregular.void if text.irregularity == "void" else irregular.dealer_exposed
         after = _without_contributions(text, positions, holdings, terms)
         return [Due(each) for each in void_lines(positions, rules, rule)], _meters(after, terms)
-    played = dealt_of(text, rules)
+    played = dealt_of(text, wagers, rules)
     check_round(played, rules, terms)
     dues, after = resolve(settle_round(played, rules, terms), holdings, terms)
     return dues, _meters(after, terms)

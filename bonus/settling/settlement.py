@@ -14,7 +14,7 @@ from typing import Final
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
-from bonus.settling.rounds import Round, RoundPosition
+from bonus.settling.rounds import KeptWagers, Round, RoundPosition, kept_wagers
 from bonus.settling.settlement_lines import Due, Line, Outcome, Settlement, encode_line
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MeterKind
@@ -75,7 +75,7 @@ def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, 
     """Return the planned steps of a position; None if each step must look at the wagers itself."""
     if box.folded or box.no_win:
         return None
-    return _plan_of(plans, box.position, tuple(box.wagers.items())).steps()
+    return _plan_of(plans, box.position, kept_wagers(box.wagers)).steps()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +151,9 @@ class _Plan:
 # Players often repeat their wagers, so the plans and lines of the same wagers are kept. Plans share
 # the lines of wagers of the same amount: fewer lines stay in the processor's cache.
 @lru_cache(maxsize=2_048)
-def _plan_of(plans: _Plans, position: int, placed: tuple[tuple[str, int], ...]) -> _Plan:
+def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> _Plan:
     """Return the same plan for the same arguments."""
-    return _Plan(plans, position, dict(placed))
+    return _Plan(plans, position, wagers)
 
 
 @lru_cache(maxsize=4_096)

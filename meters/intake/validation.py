@@ -15,6 +15,7 @@ from bonus.settling.rounds import (
     Round,
     RoundError,
     RoundPosition,
+    kept_wagers,
     one_card,
     read_cards,
 )
@@ -220,7 +221,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 if dealt.cards
                 else None,
                 folded=dealt.folded,
-                wagers=bet.wagers if bet else {},
+                wagers=kept_wagers(bet.wagers if bet else {}),
                 # A result does not have cards that the dealer has collected. So if a result has the
                 # cards of a folded hand, the dealer has not collected them (reading T8).
                 kept=bool(dealt.folded and dealt.cards),

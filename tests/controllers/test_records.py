@@ -83,7 +83,7 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     line = msgspec.json.encode(fields)
     settled = settle_line(line)
     lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)
-    text = decode_round(line)
+    text, _ = decode_round(line)
     terms = terms_of(text, rules_of(text))
     fields.pop("meters", None)
     return RoundRecord("TCP-01", fields, terms, lines), msgspec.json.encode(settled.lines)

@@ -262,6 +262,12 @@ REFUSED = [
     ),
     (changed(positions=position(wagers={"progressive": True})), "malformed", "positions[0].wagers"),
     (changed(positions=position(wagers={"progressive": 1.0})), "malformed", "positions[0].wagers"),
+    (
+        changed(game="poker", positions=position(wagers={"ante": "1"}), draw=5, meters={"x": {}}),
+        "malformed",
+        "positions[0].wagers",
+    ),
+    (changed(positions=position(wagers={"ante": 1})).replace(b": 1}", b": 1,}"), "not_json", None),
     (changed(positions=position(position="3")), "malformed", "positions[0].position"),
     (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
     (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
@@ -360,6 +366,18 @@ def test_wagers_that_are_repeated_are_settled_as_at_first() -> None:
     assert len({json.dumps(answer) for answer in first}) == len(lines)
     assert [{line["position"] for line in answer["lines"]} for answer in first] == [{3}, {4}] * 8
     assert seen == first * 4
+
+
+def test_wagers_in_any_spelling_settle_alike() -> None:
+    """The wagers that are decoded only once are known by their text, up to a length."""
+    plain = json.dumps(ROYAL)
+    spaces = plain.replace('"ante": 1000', '"ante": ' + " " * 600 + "1000")
+    escaped = plain.replace('"play"', '"pl\\u0061y"')
+    lines = [text.encode() for text in (plain, spaces, escaped)]
+    assert len(set(lines)) == len(lines)
+    answers, all_settled = settle(*lines, *lines)
+    assert all_settled
+    assert answers == [answers[0]] * 6
 
 
 def test_the_written_settlement_is_the_one_that_pages_show() -> None:
