@@ -39,14 +39,11 @@ class DealerBonus:
         return self.wager in made
 
     def plain(
-        self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
-    ) -> PlainLines | None:
+        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
+    ) -> PlainLines:
         """Return the lines of hands that win no jackpot."""
-        if self.wager not in wagers:
-            return None
-        cents = wagers[self.wager]
-        line_of = partial(plain_line, self.wager, terms[self.meter], position, cents)
-        return self.judged, cents, line_of
+        line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
+        return self.judged, line_of
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle a position's wager on the dealer's hand.
@@ -83,18 +80,18 @@ class BonusDraws:
     (reading T19).
 
     Attributes:
-        own: the name of the wager on the player's hand.
+        wager: the name of the wager on the player's hand.
         dealers: the name of the wager on the dealer's hand.
         meter: the kind of meter that both wagers feed.
     """
 
-    own: str
+    wager: str
     dealers: str
     meter: MeterKind
 
     def concerns(self, made: frozenset[str]) -> bool:
         """Return whether one of the two wagers was made at any position."""
-        return self.own in made or self.dealers in made
+        return self.wager in made or self.dealers in made
 
     def plain(self, *_: object) -> None:
         """Return None: no hand decides the draws."""
@@ -104,7 +101,7 @@ class BonusDraws:
 
         A player's hand that was declared to win nothing has neither bonus.
         """
-        own = self.own in box.wagers and not box.no_win
+        own = self.wager in box.wagers and not box.no_win
         dealers = self.dealers in box.wagers
         draw = turns.played.draw
         if draw.magic_card is not None:

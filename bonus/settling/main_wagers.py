@@ -167,6 +167,11 @@ class MainWagers:
     equal: Decisions
     lower: Decisions
 
+    @property
+    def wager(self) -> str:
+        """Name of the first wager."""
+        return self.stake
+
     def concerns(self, made: frozenset[str]) -> bool:
         """Return whether the first wager was made at any position."""
         return self.stake in made

@@ -43,13 +43,12 @@ class OptionalWager:
         return self.wager in made
 
     def plain(
-        self, position: int, wagers: Mapping[str, int], _: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, _: Mapping[MeterKind, MeterTerms]
     ) -> PlainLines | None:
         """Return the lines, if no fourth card matters."""
-        if self.wager not in wagers or self.fourth_rank is not None:
+        if self.fourth_rank is not None:
             return None
-        cents = wagers[self.wager]
-        return self.judged, cents, partial(self._plain_line, position, cents)
+        return self.judged, partial(self._plain_line, position, wagered_cents)
 
     def _plain_line(self, position: int, wagered_cents: int, hand: str) -> Line | None:
         decision = self.by_hand[hand]

@@ -7,7 +7,7 @@ The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressi
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import msgspec
 
@@ -95,8 +95,8 @@ class PayoutLimit:
     limit_cents: int
 
 
-PlainLines = tuple[JudgedCards, int, Callable[[str], Line | None]]
-"""The cards that decide a wager, its amount in cents, and a function from the hand to its line.
+PlainLines = tuple[JudgedCards, Callable[[str], Line | None]]
+"""The cards that decide a wager, and a function from the hand to its line.
 
 The function returns None if the line also depends on other facts of the round.
 """
@@ -105,13 +105,18 @@ The function returns None if the line also depends on other facts of the round.
 class SettlingStep(Protocol):
     """A step of settlement: one kind of wager, which the dealer settles at each position."""
 
+    @property
+    def wager(self) -> str:
+        """Name of the wager; the first, if there are two."""
+        ...
+
     def concerns(self, made: frozenset[str]) -> bool:
         """Return whether the step can add a line to a round with the wagers ``made``."""
 
     def plain(
-        self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
     ) -> PlainLines | None:
-        """Return the lines that ``settle`` adds, if the position's hand is turned up.
+        """Return the lines that ``settle`` adds for ``wager``, if the position's hand is turned up.
 
         The result is None if the hand alone never decides the line.
         """
@@ -229,7 +234,7 @@ class Turns:
 
     def name_hand(self, judged: JudgedCards) -> str:
         """Name a hand that was not named at this position, and return its name; see ``hand``."""
-        cards, counts = self._piles.get(judged.cards) or self._pile(judged.cards)
+        cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
         hand = self.hands[judged] = judged.judge(cards, counts)
         if judged.cards in self._dealer_piles:
             self._dealer_hands[judged] = hand
@@ -241,7 +246,7 @@ class Turns:
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        return self._pile(cards)[0]
+        return (self._piles.get(cards) or self._refuse(cards))[0]
 
     def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
         """Return the name and the strength of the position's hand, and the dealer's strength.
@@ -252,31 +257,26 @@ class Turns:
         Raises:
             RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
-        hand, strength = compare(*self._pile(judged.cards))
+        cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
+        hand, strength = compare(cards, counts)
         self.hands[judged] = hand
         if self._dealer_strength is None:
             if self.played.dealer is None:
-                raise self._missing("hand_and_dealer")
+                self._refuse("hand_and_dealer")
             self._dealer_strength = compare(self.played.dealer)[1]
         return hand, strength, self._dealer_strength
 
-    def _pile(self, cards: CardsOf) -> tuple[tuple[Card, ...], int]:
-        found = self._piles.get(cards)
-        if found is None:
-            raise self._missing(cards)
-        return found
-
-    def _missing(self, cards: CardsOf) -> RoundError:
-        """Return the error for cards that were not dealt."""
+    def _refuse(self, cards: CardsOf) -> NoReturn:
+        """Raise the error for cards that were not dealt."""
         if cards != "dealer_and_community" and self.box.cards is None:
             at = self.box.position
             message = f"the hand of position {at} must be turned up, but has no cards"
-            return RoundError("cards_missing", message)
+            raise RoundError("cards_missing", message)
         if cards == "hand_and_all_six":
-            return RoundError("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
+            raise RoundError("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
         if self.played.dealer is None and cards != "hand_and_community":
-            return RoundError("cards_missing", "the dealer's hand is missing", "dealer")
-        return RoundError("community_missing", "the community cards are missing", "community")
+            raise RoundError("cards_missing", "the dealer's hand is missing", "dealer")
+        raise RoundError("community_missing", "the community cards are missing", "community")
 
     def fourth_card(self) -> Card:
         """Return the fourth card that the position has for the Pair Bonus (reading P5).

@@ -41,14 +41,11 @@ class ProgressiveWager:
         return self.wager in made
 
     def plain(
-        self, position: int, wagers: Mapping[str, int], terms: Mapping[MeterKind, MeterTerms]
-    ) -> PlainLines | None:
+        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
+    ) -> PlainLines:
         """Return the lines of hands that win no jackpot and bring no Envy Bonus."""
-        if self.wager not in wagers:
-            return None
-        cents = wagers[self.wager]
-        line_of = partial(plain_line, self.wager, terms[self.meter], position, cents)
-        return self.judged, cents, line_of
+        line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
+        return self.judged, line_of
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.

@@ -102,11 +102,11 @@ class _PlannedStep:
 
     __slots__ = ("_line_of", "judged", "known", "step")
 
-    def __init__(self, step: SettlingStep, plain: PlainLines | None, known: dict[str, Due]) -> None:
+    def __init__(self, step: SettlingStep, plain: PlainLines | None) -> None:
         self.step: Final = step
         self.judged: Final = plain[0] if plain else None
-        self._line_of: Final = plain[2] if plain else None
-        self.known: Final = known
+        self._line_of: Final = plain[1] if plain else None
+        self.known: Final[dict[str, Due]] = {}
 
     def settle_first(self, turns: Turns, hand: str) -> None:
         """Settle the step for a hand without a known line. Keep the line if the hand decides it."""
@@ -126,7 +126,7 @@ class _Plan:
 
     __slots__ = ("_plans", "_position", "_steps", "_used", "_wagers")
 
-    def __init__(self, plans: _Plans, position: int, wagers: Mapping[str, int]) -> None:
+    def __init__(self, plans: _Plans, position: int, wagers: KeptWagers) -> None:
         self._plans = plans
         self._position = position
         self._wagers = wagers
@@ -143,13 +143,12 @@ class _Plan:
 
     def _planned(self) -> Iterator[_PlannedStep]:
         for step in self._plans.steps:
-            plain = step.plain(self._position, self._wagers, self._plans.terms)
-            known = _known(self._plans, step, self._position, plain[1]) if plain else {}
-            yield _PlannedStep(step, plain, known)
+            cents = self._wagers.get(step.wager)
+            yield _planned_step(self._plans, step, self._position, cents)
 
 
 # Players often repeat their wagers, so the plans and lines of the same wagers are kept. Plans share
-# the lines of wagers of the same amount: fewer lines stay in the processor's cache.
+# the steps and lines of wagers of the same amount: fewer stay in the processor's cache.
 @lru_cache(maxsize=2_048)
 def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> _Plan:
     """Return the same plan for the same arguments."""
@@ -157,9 +156,14 @@ def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> _Plan:
 
 
 @lru_cache(maxsize=4_096)
-def _known(plans: _Plans, step: SettlingStep, position: int, cents: int) -> dict[str, Due]:
-    """Return the same dictionary of lines for the same arguments; at first, it is empty."""
-    return {}
+def _planned_step(
+    plans: _Plans, step: SettlingStep, position: int, wagered_cents: int | None
+) -> _PlannedStep:
+    """Return the same planned step for the same arguments."""
+    plain = None
+    if wagered_cents is not None:
+        plain = step.plain(position, wagered_cents, plans.terms)
+    return _PlannedStep(step, plain)
 
 
 def void_lines(
