@@ -90,9 +90,9 @@ class Line(
     on: Literal["player", "dealer"] | None = None
 
 
-def encode_line(line: Line) -> msgspec.Raw:
+def encode_line(line: Line) -> bytes:
     """Return a line in JSON, for use as a part of other JSON."""
-    return msgspec.Raw(_ENCODER.encode(line))
+    return _ENCODER.encode(line)
 
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -131,7 +131,7 @@ class Due(msgspec.Struct, frozen=True, gc=False):
 
     line: Line
     take: int | None = None
-    text: msgspec.Raw | None = None
+    text: bytes | None = None
 
 
 class Settlement(msgspec.Struct, frozen=True):
