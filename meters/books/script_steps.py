@@ -92,11 +92,14 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
     text: str
 
 
-class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
-    """The data that the script `apply_events` needs for a void, withdrawal or refusal.
+ReplyParts = tuple[str | int, ...]
+"""The parts of a reply: texts and numbers. Each number is replaced with an amount in cents: the
+number 1 with the amount of the first element of `ResultWork.dues`, and so on. A reply without such
+amounts has one part."""
 
-    It is only the reply.
-    """
+
+class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
+    """The data that the script `apply_events` needs for a withdrawal or refusal: only the reply."""
 
     reply: str
 
@@ -104,30 +107,29 @@ class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for a table's accepted wagers.
 
-    `despite_hold` is True if the script must accept the wagers even from a held table. A restore
-    sets it, because the table was not held when the service first accepted these wagers.
+    `contributions` is the text from `contributions_text`. `despite_hold` is True
+    if the script must accept the wagers even from a held table. A restore sets it, because the
+    table was not held when the service first accepted these wagers.
     """
 
-    reply: str
     draw: str
-    contributions: tuple[Contribution, ...]
+    contributions: str
     despite_hold: bool = False
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
-    `reply` has the parts of the reply: texts and numbers. The script replaces each number with an
-    amount in cents: the number 1 with the amount of the first element of `dues`, and so on. `dealt`
-    is the digest of the round id and the dealt cards. It is empty if the result has no player's
-    hand.
+    `dealt` is the digest of the round id and the dealt cards. It is empty if the result has no
+    player's hand. `gaps` has the parts of a reply with amounts that only the script knows. It is
+    empty if the service knows all amounts.
     """
 
-    reply: tuple[str | int, ...]
     takes: tuple[PercentStep, ...]
     dues: tuple[DueStep, ...]
     envy: tuple[EnvyStep, ...] = ()
     dealt: str = ""
+    gaps: ReplyParts = ()
 
 
 Work = ReplyWork | WagersWork | ResultWork
@@ -290,25 +292,41 @@ SCRIPT_ANSWERS: Final = msgspec.msgpack.Decoder(ScriptAnswers)
 """Decoder of the output of the script `apply_events`."""
 
 
-def reply_parts(work: Work | None) -> tuple[str | int, ...]:
-    """Return the parts of the reply to an event, as `ResultWork` explains. Without work: none."""
-    if work is None:
-        return ()
-    return work.reply if isinstance(work, ResultWork) else (work.reply,)
+def contributions_text(contributions: Sequence[Contribution]) -> str:
+    """Return the contributions of one event's wagers as JSON for the script `apply_events`.
+
+    >>> contributions_text([Contribution("progressive", 1, 100, 140_000, 0)])
+    '[["progressive",1,100,140000,0,0]]'
+    """
+    return msgspec.json.encode(contributions).decode()
 
 
-def reply_of(work: Work | None, answer: ScriptAnswer) -> bytes:
+def reply_of(parts: ReplyParts, answer: ScriptAnswer) -> bytes:
     """Return the reply to an event with an answer of the script; empty if the answer has no reply.
 
     The reply to an accepted event is made here, with the amounts that the script computed.
     """
     if answer.status is not Status.ACCEPTED:
         return answer.text.encode()
-    return reply_text(reply_parts(work), [due.amount_cents for due in answer.paid])
+    return reply_text(parts, [due.amount_cents for due in answer.paid])
+
+
+def chained_texts(event: bytes, parts: ReplyParts) -> bytes:
+    """Return an event and its reply as the script puts them into the chain of digests.
+
+    The reply is left out if it has amounts that only the script knows.
+
+    >>> chained_texts(b'{"seq":1}', ("{}",)), chained_texts(b'{"seq":1}', ('{"paid":', 1, "}"))
+    (b'5:event9:{"seq":1}5:reply2:{}', b'5:event9:{"seq":1}')
+    """
+    if len(parts) != 1:
+        return b"5:event%d:%b" % (len(event), event)
+    reply = str(parts[0]).encode()
+    return b"5:event%d:%b5:reply%d:%b" % (len(event), event, len(reply), reply)
 
 
 def reply_text(parts: Sequence[str | int], cents: Sequence[int]) -> bytes:
-    """Put amounts in cents into the parts of a reply, as `ResultWork` explains.
+    """Put amounts in cents into the parts of a reply, as `ReplyParts` explains.
 
     >>> reply_text(['{"amount":', 1, "}"], [600])
     b'{"amount":600}'

@@ -30,9 +30,10 @@ from meters.books.script_loader import load_script
 from meters.books.script_steps import (
     SCRIPT_ANSWERS,
     EnvyCents,
+    ReplyParts,
     ScriptAnswer,
     ScriptStep,
-    reply_parts,
+    chained_texts,
 )
 from meters.books.slip_numbers import SlipRegister, fold_in_link
 from meters.books.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
@@ -201,14 +202,15 @@ class LinkStore:
     async def apply(
         self,
         steps: Sequence[ScriptStep],
-        events: Sequence[bytes],
+        texts: Sequence[tuple[bytes, ReplyParts]],
         claim_keys: Sequence[str] = (),
     ) -> Sequence[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `steps` are the events, and `events` are their texts for the ledger. `claim_keys` are the
-        Redis keys of the claims that they open. An event refers to such a key by its place after
-        the first `APPLY_KEYS` keys of the call.
+        `steps` are the events. `texts` are their texts and replies for the ledger. Both are empty
+        for an event without a ledger entry. `claim_keys` are the Redis keys of the claims that the
+        events open. An event refers to such a key by its place after the first `APPLY_KEYS` keys of
+        the call.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
@@ -218,9 +220,9 @@ class LinkStore:
         keys = self.keys
         tables = (keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
         every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
-        texts_of = list(zip(events, (reply_parts(step.work) for step in steps), strict=True))
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
-        args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts_of), *events]
+        args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts)]
+        args += [chained_texts(event, reply) for event, reply in texts]
         if self.must_keep:
             output = await run_synced(self._apply, every, args)
         else:

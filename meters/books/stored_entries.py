@@ -129,7 +129,7 @@ def _unpacked_placed(
 def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
     """Compress the events and replies of a script call for the stream.
 
-    Each reply is in the parts that `ResultWork` explains. A reader replaces the numbers in them
+    Each reply is in the parts that `ReplyParts` explains. A reader replaces the numbers in them
     with the amounts that the ledger entry has.
     """
     return _ZSTD.compressor.compress(_ENCODER.encode(texts))

@@ -4,7 +4,8 @@ All counts of a batch are added to the metrics together. The reason is speed: to
 takes more time than to process a wager.
 """
 
-from meters.books.script_steps import Contribution, DueStep
+from meters.books.script_steps import DueStep
+from meters.intake.repeated_wagers import AddedByWagers
 from meters.metrics.play_metrics import PlayMetrics, WinKind
 
 
@@ -14,7 +15,7 @@ class BatchCounts:
     def __init__(self) -> None:
         self._events: dict[tuple[str, str], int] = {}
         self._refusals: dict[str, int] = {}
-        self._wagers: dict[str, list[int]] = {}
+        self._added: dict[str, tuple[AddedByWagers, int]] = {}
         self._tables: dict[str, list[int]] = {}
         self._wins: dict[tuple[str, WinKind], list[int]] = {}
         self._voids: dict[str, int] = {}
@@ -31,12 +32,11 @@ class BatchCounts:
         """Count a refused event by its refusal code."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
-    def wagers(self, table: str, added: Contribution) -> None:
-        """Count accepted wagers of a table on one meter."""
-        sums = self._wagers.setdefault(added.meter, [0, 0, 0])
-        sums[0] += added.wagers
-        sums[1] += added.wagered_cents
-        sums[2] += added.meter_micros + added.reserve_micros
+    def wagers(self, table: str, added: AddedByWagers) -> None:
+        """Count accepted wagers of a table."""
+        # Many tables have the same wagers, so these are multiplied when the counts are written.
+        _, events = self._added.get(added.text, (added, 0))
+        self._added[added.text] = (added, events + 1)
         at_table = self._tables.setdefault(table, [0, 0])
         at_table[0] += added.wagers
         at_table[1] += added.wagered_cents
@@ -70,12 +70,7 @@ class BatchCounts:
             play.count_event(link, event_type, status, events)
         for code, refusals in self._refusals.items():
             play.count_refusal(link, code, refusals)
-        for meter, (wagers, cents, micros) in self._wagers.items():
-            play.count_wagers(
-                link, meter, wagers=wagers, wagered_cents=cents, contributed_micros=micros
-            )
-        for table, (wagers, cents) in self._tables.items():
-            play.count_table(link, table, wagers=wagers, wagered_cents=cents)
+        self._write_wagers(link, play)
         for (meter, kind), (wins, won_cents) in self._wins.items():
             play.count_wins(link, meter, kind, wins=wins, won_cents=won_cents)
         for table, voids in self._voids.items():
@@ -86,3 +81,16 @@ class BatchCounts:
             play.count_unconfirmed(link, table, corrections)
         if self._dealt_twice:
             play.count_dealt_twice(link, self._dealt_twice)
+
+    def _write_wagers(self, link: str, play: PlayMetrics) -> None:
+        for added, events in self._added.values():
+            for one in added.contributions:
+                play.count_wagers(
+                    link,
+                    one.meter,
+                    wagers=events * one.wagers,
+                    wagered_cents=events * one.wagered_cents,
+                    contributed_micros=events * (one.meter_micros + one.reserve_micros),
+                )
+        for table, (wagers, cents) in self._tables.items():
+            play.count_table(link, table, wagers=wagers, wagered_cents=cents)

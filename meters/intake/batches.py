@@ -24,12 +24,12 @@ from meters.books.script_steps import (
     AskStep,
     Kind,
     PaidDue,
+    ReplyParts,
     ReplyWork,
     ResultWork,
     ScriptAnswer,
     ScriptStep,
     Status,
-    WagersWork,
     Work,
     reply_of,
 )
@@ -37,10 +37,10 @@ from meters.books.store import APPLY_KEYS, LinkStore
 from meters.intake.batch_counts import BatchCounts
 from meters.intake.decoding import read_event
 from meters.intake.draws import draw_for
-from meters.intake.repeated_wagers import RepeatedWagers
+from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.result_steps import OpenedClaim, OpenRound
 from meters.intake.table_catalog import CatalogTable
-from meters.intake.text_checks import check_texts
+from meters.intake.text_checks import check_round_id, check_texts
 from meters.intake.validation import (
     ValidatedResult,
     check_declared,
@@ -119,15 +119,17 @@ class BatchResult:
         self.asked = self.asked or other.asked
 
 
-@dataclass(slots=True)
-class _Judged:
+class _Judged(msgspec.Struct, frozen=True):
     """An event after its validation, with the work for the Lua script `apply_events`.
 
     Attributes:
         known: the table, with the data for the validation of its events.
         event_type: the type of the event.
         step: the event in the form that the Lua script needs.
+        payload: the exact bytes of the event.
+        reply: the parts of the reply, if the event is accepted; empty if it cannot be accepted.
         opened: the round that the event opens; None if the event is no wagers event.
+        added: what the wagers add to the meters; None if the event is no wagers event.
         result: the settled result; None if the event is no result, or if the result could not be
             settled.
         entered: the cards that were entered and taken back, as the void or result names them.
@@ -136,7 +138,10 @@ class _Judged:
     known: CatalogTable
     event_type: str
     step: ScriptStep
+    payload: bytes = b""
+    reply: ReplyParts = ()
     opened: OpenRound | None = None
+    added: AddedByWagers | None = None
     result: ValidatedResult | None = None
     entered: Sequence[EnteredCards] = ()
 
@@ -202,9 +207,10 @@ class LinkIntake:
         outcome = BatchResult()
         events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
         hellos: list[CatalogTable] = []
+        follows = self._follows
         for arrival in arrivals:
             event, seq = self._read(arrival)
-            if self._follows:
+            if follows:
                 self._log_arrived(arrival.known, event, seq)
             if isinstance(event, Hello):
                 hellos.append(arrival.known)
@@ -214,13 +220,7 @@ class LinkIntake:
                 events.append((arrival.known, arrival.payload, event, seq))
         await self._look_up([(known, event) for known, _, event, _ in events])
         if events:
-            judged = [self._judge(*event, outcome) for event in events]
-            # The script does not need the text of an event that is refused.
-            texts = [
-                b"" if one.step.kind is Kind.REFUSED else payload
-                for one, (_, payload, _, _) in zip(judged, events, strict=True)
-            ]
-            await self._apply(judged, texts, outcome)
+            await self._apply([self._judge(*event, outcome) for event in events], outcome)
         if hellos:
             await self._greet(hellos, outcome)
         outcome.counts.write(self._store.link.id, self._metrics.play)
@@ -296,60 +296,70 @@ class LinkIntake:
         seq: int,
         outcome: BatchResult,
     ) -> _Judged:
-        make = _StepMaker(known.table.id, seq, payload)
         try:
-            if not self._replays and not isinstance(event, EventRefusal):
-                check_texts(event, self._rounds.get(known.table.id))
             match event:
                 case Wagers():
-                    return self._judge_wagers(known, event, make)
-                case Void():
-                    reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
-                    entered = entered_in(event)
-                    work = ReplyWork(reply)
-                    step = make.step(Kind.VOID, event.round, None, work, act=bool(entered))
-                    step = self._with_ask(known, event, step)
-                    return _Judged(known, "void", step, entered=entered)
-                case Withdrawal():
-                    reply = msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
-                    step = make.step(Kind.WITHDRAWAL, event.round, None, ReplyWork(reply))
-                    return _Judged(known, "withdrawal", step)
-                case Result():
-                    return self._judge_result(known, event, make)
+                    return self._judge_wagers(known, event, payload)
                 case EventRefusal():
                     raise event
+            if not self._replays:
+                check_texts(event, self._rounds.get(known.table.id))
+            match event:
+                case Result():
+                    return self._judge_result(known, event, payload)
+                case Void():
+                    entered, reply = entered_in(event), _accepted(seq)
+                    step = _step(known, seq, payload, Kind.VOID, event.round, act=bool(entered))
+                    step = self._with_ask(known, event, step)
+                    return _Judged(known, "void", step, payload, (reply,), entered=entered)
+                case Withdrawal():
+                    work = ReplyWork(_accepted(seq))
+                    step = _step(known, seq, payload, Kind.WITHDRAWAL, event.round, work=work)
+                    return _Judged(known, "withdrawal", step)
         except EventRefusal as refusal:
             basis = self._basis(known) if isinstance(event, Result) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
-            step = make.step(Kind.REFUSED, "", basis, ReplyWork(reply))
+            step = _step(known, seq, payload, Kind.REFUSED, "", work=ReplyWork(reply), basis=basis)
             self._count_refusal(known, refusal.code, seq, outcome)
             return _Judged(known, _type_of(event), step)
 
-    def _judge_wagers(self, known: CatalogTable, event: Wagers, make: "_StepMaker") -> _Judged:
+    def _judge_wagers(self, known: CatalogTable, event: Wagers, payload: bytes) -> _Judged:
+        added = self._repeated.added(known, event)
+        if not self._replays:
+            # The patrons of repeated wagers are already checked.
+            check_round_id(event.round) if added else check_texts(event, None)
         draw = self._draw(known, event)
-        added = self._repeated.contributions(known, event)
         if added is None:
-            added = judge_wagers(known, event)
-            self._repeated.note(known, make.payload, event, added)
-        opened = OpenRound(event.seq, event, draw, tuple([each.meter for each in added]))
-        work = wagers_work(event, draw, added, despite_hold=self._replays)
-        return _Judged(known, "wagers", make.step(Kind.WAGERS, event.round, None, work), opened)
+            added = AddedByWagers(judge_wagers(known, event))
+            self._repeated.note(known, payload, event, added)
+        opened = OpenRound(event.seq, event, draw, added.meters)
+        reply, work = wagers_work(event, draw, added.text, despite_hold=self._replays)
+        step = _step(known, event.seq, payload, Kind.WAGERS, event.round, work=work)
+        return _Judged(known, "wagers", step, payload, (reply,), opened, added)
 
-    def _judge_result(self, known: CatalogTable, event: Result, make: "_StepMaker") -> _Judged:
+    def _judge_result(self, known: CatalogTable, event: Result, payload: bytes) -> _Judged:
+        basis = self._basis(known)
         if not self._remembers(known, event):
             # The Lua script decides if the round is unknown, or is already over.
-            step = make.step(Kind.RESULT, event.round, self._basis(known), None)
+            step = _step(known, event.seq, payload, Kind.RESULT, event.round, basis=basis)
             return _Judged(known, "result", step)
         opened = self._rounds[known.table.id]
         if not self._replays:
             check_declared(known, event)
         judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
-        entered = entered_in(event)
-        step = make.step(
-            Kind.RESULT, event.round, self._basis(known), judged.work, act=bool(entered)
+        entered, work = entered_in(event), judged.work
+        step = _step(
+            known,
+            event.seq,
+            payload,
+            Kind.RESULT,
+            event.round,
+            work=work,
+            basis=basis,
+            act=bool(entered),
         )
         step = self._with_ask(known, event, step)
-        return _Judged(known, "result", step, None, judged, entered)
+        return _Judged(known, "result", step, payload, judged.reply, result=judged, entered=entered)
 
     def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
         """Add a correction request to an event, if a floorperson must confirm the event."""
@@ -367,14 +377,17 @@ class LinkIntake:
         opened = self._rounds.get(known.table.id)
         return opened.basis if opened else 0
 
-    async def _apply(
-        self, judged: Sequence[_Judged], payloads: Sequence[bytes], outcome: BatchResult
-    ) -> None:
+    async def _apply(self, judged: Sequence[_Judged], outcome: BatchResult) -> None:
         steps, keys = self._place(judged)
+        # The ledger has no entry of an event that cannot be accepted, so no text of it.
+        texts = [(one.payload, one.reply) for one in judged]
         began = time.perf_counter()
-        answers = await self._store.apply(steps, payloads, keys)
+        answers = await self._store.apply(steps, texts, keys)
         self._metrics.running.observe_step(len(steps), time.perf_counter() - began)
+        follows = self._follows
         for one, answer in zip(judged, answers, strict=True):
+            if follows:
+                self._log_judged(one, answer)
             self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
@@ -410,14 +423,12 @@ class LinkIntake:
 
     def _settle_answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         known, seq, status = one.known, one.step.seq, answer.status
-        if self._follows:
-            self._log_judged(one, answer)
         match status:
             case Status.MOVED:
                 self._rounds.pop(known.table.id, None)
                 return
             case Status.ACCEPTED:
-                reply, counted = reply_of(one.step.work, answer), "accepted"
+                reply, counted = reply_of(one.reply, answer), "accepted"
                 outcome.changed = True
                 self._note_accepted(one, answer, outcome)
             case Status.WITHDRAWN:
@@ -466,11 +477,9 @@ class LinkIntake:
 
     def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         table = one.known.table.id
-        if one.opened is not None:
+        if one.opened is not None and one.added is not None:
             self._remember(table, one.opened)
-            if isinstance(one.step.work, WagersWork):
-                for added in one.step.work.contributions:
-                    outcome.counts.wagers(table, added)
+            outcome.counts.wagers(table, one.added)
             return
         self._rounds.pop(table, None)
         self._note_entered(one, answer, outcome)
@@ -563,24 +572,21 @@ def _again(seq: int, reply: bytes) -> bytes:
     return refused_by_script(seq, Status(code.decode()))
 
 
-class _StepMaker(msgspec.Struct, frozen=True):
-    """Maker of the `ScriptStep` of one event, which the Lua script `apply_events` needs."""
+def _accepted(seq: int) -> str:
+    return msgspec.json.encode(Reply(seq=seq, status="accepted")).decode()
 
-    table: str
-    seq: int
-    payload: bytes
 
-    def step(
-        self, kind: Kind, round_id: str, basis: int | None, work: Work | None, *, act: bool = False
-    ) -> ScriptStep:
-        """Make the event's `ScriptStep`. `act` is true if the event's ledger entry is an act."""
-        return ScriptStep(
-            table=self.table,
-            seq=self.seq,
-            digest=hashlib.blake2b(self.payload, digest_size=16).hexdigest(),
-            kind=kind,
-            round=round_id,
-            basis=basis,
-            work=work,
-            act=act,
-        )
+def _step(
+    known: CatalogTable,
+    seq: int,
+    payload: bytes,
+    kind: Kind,
+    round_id: str,
+    *,
+    work: Work | None = None,
+    basis: int | None = None,
+    act: bool = False,
+) -> ScriptStep:
+    """Make an event's `ScriptStep`. `act` is true if the event's ledger entry is an act."""
+    digest = hashlib.blake2b(payload, digest_size=16).hexdigest()
+    return ScriptStep(known.table.id, seq, digest, kind, round_id, basis, work, act)

@@ -4,9 +4,10 @@ Players often repeat their wagers. If the positions of two wagers events of a ta
 bytes, the second ones need not be decoded and validated again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from meters.books.script_steps import Contribution
+from meters.books.script_steps import Contribution, contributions_text
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.member_names import has_name_twice
 from meters.wire.messages import (
@@ -18,6 +19,25 @@ from meters.wire.messages import (
 )
 
 
+class AddedByWagers:
+    """What the wagers of an event add to the meters.
+
+    Attributes:
+        contributions: the contribution to each meter.
+        text: the contributions as JSON, for the Lua script.
+        meters: the ids of the meters.
+        wagers: the count of the wagers.
+        wagered_cents: the sum of the wagers in cents.
+    """
+
+    def __init__(self, contributions: Sequence[Contribution]) -> None:
+        self.contributions = contributions
+        self.text = contributions_text(contributions)
+        self.meters = tuple([one.meter for one in contributions])
+        self.wagers = sum([one.wagers for one in contributions])
+        self.wagered_cents = sum([one.wagered_cents for one in contributions])
+
+
 @dataclass(frozen=True, slots=True)
 class _LastWagers:
     """The last valid wagers of a table: their positions as JSON and decoded, and what they add."""
@@ -25,7 +45,7 @@ class _LastWagers:
     known: CatalogTable
     text: bytes
     positions: list[WageredPosition]
-    contributions: tuple[Contribution, ...]
+    added: AddedByWagers
 
 
 class RepeatedWagers:
@@ -53,23 +73,19 @@ class RepeatedWagers:
             return None
         return Wagers(seq=event.seq, at=event.at, round=event.round, positions=last.positions)
 
-    def contributions(self, known: CatalogTable, event: Wagers) -> tuple[Contribution, ...] | None:
-        """Return the contributions of an event that `read` returned; None for other wagers.
+    def added(self, known: CatalogTable, event: Wagers) -> AddedByWagers | None:
+        """Return what an event adds that `read` returned; None for other wagers.
 
         Return None also if the terms of the table have changed since its last wagers.
         """
         last = self._last.get(known.table.id)
         if last is None or last.positions is not event.positions or last.known is not known:
             return None
-        return last.contributions
+        return last.added
 
     def note(
-        self,
-        known: CatalogTable,
-        payload: bytes,
-        event: Wagers,
-        contributions: tuple[Contribution, ...],
+        self, known: CatalogTable, payload: bytes, event: Wagers, added: AddedByWagers
     ) -> None:
         """Remember valid wagers of a table, in place of its wagers before."""
         text = bytes(UNDECODED_WAGERS.decode(payload).positions)
-        self._last[known.table.id] = _LastWagers(known, text, event.positions, contributions)
+        self._last[known.table.id] = _LastWagers(known, text, event.positions, added)

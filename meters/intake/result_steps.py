@@ -9,7 +9,7 @@ import msgspec
 
 from bonus.settling.settlement_lines import METER_OF_ITEM, Due, Item, Line, encode_line
 from meters.books.claim_records import ClaimRecord, Records
-from meters.books.script_steps import DueStep, EnvyStep
+from meters.books.script_steps import DueStep, EnvyStep, ReplyParts
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
@@ -18,6 +18,7 @@ _ALWAYS_VALIDATED: Final = frozenset(
     {Item.PROGRESSIVE, Item.FIVE_CARD_PROGRESSIVE, Item.FIVE_OF_SIX_PROGRESSIVE}
 )
 _HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
+_AMOUNT: Final = '"amount":'
 _HAND_BONUS_VERIFIED_ODDS: Final = 500
 """The odds (500 for 1) from which a floorperson must verify a payout: 649a.11(c)(8)(ii)."""
 
@@ -100,7 +101,7 @@ class ResultWriter:
             return
         record = self._records.record(line) if self._waits(due) else None
         number = len(self.dues) + 1
-        opened = self._open(record, number) if record else ""
+        opened = self._open(record, due, number) if record else ""
         self.dues.append(
             DueStep(
                 take=0 if due.take is None else due.take + 1,
@@ -116,15 +117,16 @@ class ResultWriter:
         self._lines.append(",")
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
-    def _open(self, record: ClaimRecord, number: int) -> str:
+    def _open(self, record: ClaimRecord, due: Due, number: int) -> str:
         """Add a win's claim to the reply. Return the text of the claim up to the amount."""
         opened = ClaimOpened(
-            claim=record.claim, position=record.position, item=record.item, amount=0
+            claim=record.claim, position=record.position, item=record.item, amount=due.line.paid
         )
-        head, *rest = _gap(msgspec.json.encode(opened).decode(), '"amount":', number)
-        self._opened += [",", head, *rest]
+        text = msgspec.json.encode(opened).decode()
+        self._opened.append(",")
+        self._opened += [text] if due.take is None else _gap(text, _AMOUNT, number)
         self.claims.append(OpenedClaim(record, number - 1))
-        return str(head)
+        return text[: text.index(_AMOUNT) + len(_AMOUNT)]
 
     def _owe(self, envy: Line) -> str:
         """Return the claim under which an Envy Bonus is owed; empty if the bonus is not owed.
@@ -159,12 +161,8 @@ class ResultWriter:
         record = self._records.envy_record(envy[0].envy_of or 0, envy)
         return msgspec.json.encode(record).decode()
 
-    def reply(self) -> tuple[str | int, ...]:
-        """Return the reply in parts: texts, and between them numbers.
-
-        Each number is the place of an amount in `dues`, from 1. The Lua script replaces the number
-        with this amount in cents.
-        """
+    def reply(self) -> ReplyParts:
+        """Return the parts of the reply. Only shares of a meter are amounts that it lacks."""
         return tuple(
             _joined(
                 f'{{"seq":{self._event.seq},"status":"accepted","lines":[',

@@ -38,6 +38,16 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
             raise EventRefusal("unprintable_text", f"{field} {problem}", field)
 
 
+def check_round_id(round_id: str) -> None:
+    """Refuse an event with an unprintable or blank round id.
+
+    Raises:
+        EventRefusal: ``unprintable_text``.
+    """
+    if problem := unseen_problem(round_id):
+        raise EventRefusal("unprintable_text", f"round {problem}", "round")
+
+
 def _are_plain(event: MoneyEvent) -> bool:
     """Return True if the round id and the patron names are printable ASCII that is not blank.
 

@@ -24,7 +24,13 @@ from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT, meter_fed_by
 from meters.books.dealt_cards import dealt_digest
 from meters.books.refusals import EventRefusal
-from meters.books.script_steps import Contribution, PercentStep, ResultWork, WagersWork
+from meters.books.script_steps import (
+    Contribution,
+    PercentStep,
+    ReplyParts,
+    ResultWork,
+    WagersWork,
+)
 from meters.intake.result_steps import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
@@ -39,10 +45,12 @@ class ValidatedResult:
 
     Attributes:
         work: the work for the Lua script.
+        reply: the parts of the reply.
         claims: the claims that the result opens.
     """
 
     work: ResultWork
+    reply: ReplyParts
     claims: tuple[OpenedClaim, ...]
 
 
@@ -83,15 +91,12 @@ def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]
 
 
 def wagers_work(
-    event: Wagers,
-    draw: DrawMade | None,
-    contributions: tuple[Contribution, ...],
-    *,
-    despite_hold: bool = False,
-) -> WagersWork:
-    """Return the work for valid wagers: the reply, the draw, and the contributions."""
+    event: Wagers, draw: DrawMade | None, contributions: str, *, despite_hold: bool = False
+) -> tuple[str, WagersWork]:
+    """Return the reply to valid wagers, and the work: the draw and the contributions."""
     reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
-    return WagersWork(reply, msgspec.json.encode(draw).decode(), contributions, despite_hold)
+    work = WagersWork(msgspec.json.encode(draw).decode(), contributions, despite_hold)
+    return reply, work
 
 
 def _check_reasonable(offer: WagerTerms, added: Contribution) -> None:
@@ -175,8 +180,10 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
     writer = ResultWriter(known, event, opened, settlement.dues)
     for due in settlement.dues:
         writer.put(due)
-    work = ResultWork(writer.reply(), takes, tuple(writer.dues), writer.envy, dealt_digest(event))
-    return ValidatedResult(work, tuple(writer.claims))
+    reply = writer.reply()
+    gaps = reply if len(reply) > 1 else ()
+    work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps)
+    return ValidatedResult(work, reply, tuple(writer.claims))
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:

@@ -116,7 +116,7 @@ class OutboxReplay:
             basis=None,
             work=ReplyWork(answered.reply_payload.decode()),
         )
-        (answer,) = await self._store.apply([step], [b""])
+        (answer,) = await self._store.apply([step], [(b"", ())])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
             raise RestoreError(f"event {answered.seq} of table {table} is out of its turn")
         return answer.text.encode()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.decoding import read_event
-from meters.intake.repeated_wagers import RepeatedWagers
+from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.result_steps import OpenRound
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.intake.validation import judge_result, judge_wagers
@@ -76,7 +76,7 @@ def opened_round() -> OpenRound:
 _KNOWN: Final = known_table()
 _OPEN: Final = opened_round()
 _REPEATED: Final = RepeatedWagers()
-_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, ())
+_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, AddedByWagers(()))
 
 
 def check_event(payload: bytes) -> bool:

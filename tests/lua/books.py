@@ -14,6 +14,7 @@ from meters.books.script_steps import (
     EnvyStep,
     Kind,
     PercentStep,
+    ReplyParts,
     ReplyWork,
     ResultWork,
     ScriptAnswer,
@@ -21,6 +22,7 @@ from meters.books.script_steps import (
     Status,
     WagersWork,
     Work,
+    contributions_text,
     reply_of,
 )
 from meters.books.store import APPLY_KEYS, LinkStore
@@ -58,6 +60,12 @@ def link_of(text: str = FLOOR) -> Link:
     return parse_floor(text).link[0]
 
 
+class Step(ScriptStep, frozen=True, array_like=True):
+    """An event for the script, and the reply to it. The script does not use its last element."""
+
+    reply: ReplyParts = ()
+
+
 class Books:
     """The books of one link, accessed through its store."""
 
@@ -86,11 +94,13 @@ class Books:
                     envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
                 work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
             placed.append(msgspec.structs.replace(step, work=work))
+        replies = [one.reply if isinstance(one, Step) else () for one in steps]
         events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}'.encode() for one in steps]
-        answers = await self.store.apply(placed, events, keys)
+        texts = list(zip(events, replies, strict=True))
+        answers = await self.store.apply(placed, texts, keys)
         return [
-            msgspec.structs.replace(answer, text=reply_of(step.work, answer).decode())
-            for step, answer in zip(placed, answers, strict=True)
+            msgspec.structs.replace(answer, text=reply_of(reply, answer).decode())
+            for reply, answer in zip(replies, answers, strict=True)
         ]
 
     async def one(self, step: ScriptStep) -> ScriptAnswer:
@@ -204,9 +214,9 @@ def added(
 
 def _step(
     seq: int, kind: Kind, round_id: str, work: Work | None, *, table: str, basis: int | None,
-    digest: str,
+    digest: str, reply: ReplyParts = (),
 ) -> ScriptStep:  # fmt: skip
-    return ScriptStep(
+    return Step(
         table=table,
         seq=seq,
         digest=digest or f"{seq:032x}",
@@ -214,6 +224,7 @@ def _step(
         round=round_id,
         basis=basis,
         work=work,
+        reply=reply,
     )
 
 
@@ -222,14 +233,19 @@ def wagers(
     reply: str = "", digest: str = "",
 ) -> ScriptStep:  # fmt: skip
     """Return accepted wagers; by default 14% of a dollar."""
-    work = WagersWork(reply or f'{{"wagers":{seq}}}', "null", contributions or (added(140_000),))
-    return _step(seq, Kind.WAGERS, round_id, work, table=table, basis=None, digest=digest)
+    work = WagersWork("null", contributions_text(contributions or (added(140_000),)))
+    parts = (reply or f'{{"wagers":{seq}}}',)
+    return _step(
+        seq, Kind.WAGERS, round_id, work, table=table, basis=None, digest=digest, reply=parts
+    )
 
 
 def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> ScriptStep:
     """Return a void round."""
-    work = ReplyWork(f'{{"void":{seq}}}')
-    return _step(seq, Kind.VOID, round_id, work, table=table, basis=None, digest=digest)
+    parts = (f'{{"void":{seq}}}',)
+    return _step(
+        seq, Kind.VOID, round_id, None, table=table, basis=None, digest=digest, reply=parts
+    )
 
 
 def refusal(seq: int, *, basis: int | None = None, digest: str = "") -> ScriptStep:
@@ -248,8 +264,13 @@ def result(
     for number in range(1, len(dues) + 1):
         parts += [number, "|"]
     parts.append('"}')
-    work = ResultWork(tuple(reply if reply is not None else parts), tuple(takes), dues, tuple(envy))
-    return _step(seq, Kind.RESULT, round_id, work, table=table, basis=basis, digest=digest)
+    if not dues:
+        parts = ["".join(map(str, parts))]
+    said = tuple(reply if reply is not None else parts)
+    work = ResultWork(tuple(takes), dues, tuple(envy), gaps=said if len(said) > 1 else ())
+    return _step(
+        seq, Kind.RESULT, round_id, work, table=table, basis=basis, digest=digest, reply=said
+    )
 
 
 def take(

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from meters.books.correction_requests import Ask, AskAct, Correction
-from meters.books.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
+from meters.books.script_steps import AskStep, Kind, ScriptStep, Status
 from meters.books.store import TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
-from tests.lua.books import Books, wagers
+from tests.lua.books import Books, Step, wagers
 
 CORRECTION = Correction(
     "void", "R1", "misdeal", (EnteredCards(what="hand", position=1, cards=["As"]),)
@@ -20,9 +20,9 @@ ACTS: tuple[AskAct, ...] = ("confirm_correction", "refuse_correction")
 def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptStep:
     """Return a void that a floorperson must confirm."""
     asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
-    return ScriptStep(
+    return Step(
         table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
-        basis=None, work=ReplyWork(f'{{"seq":{seq}}}'), act=True, ask=asked,
+        basis=None, work=None, act=True, ask=asked, reply=(f'{{"seq":{seq}}}',),
     )  # fmt: skip
 
 

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from meters.books.refusals import EventRefusal
+from meters.books.script_steps import Contribution
 from meters.intake.decoding import read_event
-from meters.intake.repeated_wagers import RepeatedWagers
+from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.validation import judge_wagers
 from meters.wire.messages import EVENT_BYTES_MAX, Wagers
 from tests.fuzz.service_targets import BOXES, known_table
@@ -31,7 +32,7 @@ def repeated() -> RepeatedWagers:
     event = decoded(FIRST)
     read = RepeatedWagers()
     assert read.read(KNOWN, FIRST) is None
-    read.note(KNOWN, FIRST, event, judge_wagers(KNOWN, event))
+    read.note(KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event)))
     return read
 
 
@@ -45,7 +46,10 @@ def test_repeated_wagers_are_those_of_the_new_event(repeated: RepeatedWagers) ->
     payload = encode(wagers(7, "R7", at="2026-11-20T03:14:07Z", positions=BOXES))
     event = repeated.read(KNOWN, payload)
     assert event == decoded(payload) != decoded(FIRST)
-    assert repeated.contributions(KNOWN, event) == judge_wagers(KNOWN, event)
+    added = repeated.added(KNOWN, event)
+    assert added is not None
+    assert added.contributions == judge_wagers(KNOWN, event)
+    assert msgspec.json.decode(added.text, type=list[Contribution]) == [*added.contributions]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: Repeat
     known = replace(KNOWN, offers=dearer)
     event = repeated.read(known, FIRST)
     assert event is not None
-    assert repeated.contributions(known, event) is None
+    assert repeated.added(known, event) is None
     with pytest.raises(EventRefusal, match="is offered at 500 cents"):
         judge_wagers(known, event)
 

@@ -38,8 +38,8 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a copy in the same batch is refused": (
         Defect(
             "apply_events",
-            "local text = replies[field] or redis.call('HGET', REPLIES, field)",
-            "local text = redis.call('HGET', REPLIES, field)",
+            "text = text or redis.call('HGET', REPLIES, field)",
+            "text = redis.call('HGET', REPLIES, field)",
         ),
     ),
     "a result rests on any round of that name": (
@@ -48,11 +48,10 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "what the store failed to do is answered as done": (
         Defect(
             "meters.intake.batches:LinkIntake._apply",
-            "answers = await self._store.apply(steps, payloads, keys)",
-            "try:\n        answers = await self._store.apply(steps, payloads, keys)\n"
+            "answers = await self._store.apply(steps, texts, keys)",
+            "try:\n        answers = await self._store.apply(steps, texts, keys)\n"
             "    except Exception:\n"
-            "        answers = [Answer(Status.ACCEPTED, one.step.work.reply.encode())"
-            " for one in judged]",
+            "        answers = [ScriptAnswer(Status.ACCEPTED) for _ in judged]",
         ),
     ),
     "the outbox is not synced": (

@@ -9,7 +9,9 @@
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
 --       6 the texts of the events and of their replies, compressed, for the ledger
---       7… the texts of the events, in the same order
+--       7… the texts of the events and of their replies, in the same order, as the chain writes
+--       them. A reply with gaps is missing here: the result has its parts. An event that cannot be
+--       accepted has empty texts.
 -- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
 --         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
 --         order. Its status is one of these, in the order of precedence:
@@ -41,15 +43,17 @@ local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
 --include refused
 
 local TERMS, REPLIES_KEPT, EVENTS = ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local DEALT_KEPT, TEXTS = tonumber(ARGV[5]), ARGV[6]
+local DEALT_KEPT, TEXTS, TEXTS_BEFORE = tonumber(ARGV[5]), ARGV[6], 6
 
 if (meters['terms'] or '') ~= TERMS then
   return cmsgpack.pack({ [ANSWERS_TERMS] = false })
 end
 
 local events = cmsgpack.unpack(EVENTS)
-local FIRST_TEXT = 7
-compressed_texts = TEXTS
+
+-- The contributions of wagers, by their JSON text. Many tables have the same wagers, and each text is
+-- decoded once.
+local contributions = {}
 
 -- Reads the tables and the accounts that the events need, with one command each.
 do
@@ -60,15 +64,18 @@ do
       list[#list + 1] = name
     end
   end
-  for index, event in ipairs(events) do
-    event.text, event.place = ARGV[FIRST_TEXT + index - 1], index
+  for _, event in ipairs(events) do
     need(ids, event[EVENT_TABLE])
     if event[EVENT_KIND] == 'wagers' then
       need(accounts, 'table:' .. event[EVENT_TABLE])
-      for _, added in ipairs(event[EVENT_WORK][WAGERS_WORK_CONTRIBUTIONS]) do
-        need(accounts, METER_ACCOUNT[added[ADDED_METER]])
-        need(accounts, OVERFLOW_ACCOUNT[added[ADDED_METER]])
-        need(accounts, RESERVE_ACCOUNT[added[ADDED_METER]])
+      local text = event[EVENT_WORK][WAGERS_WORK_CONTRIBUTIONS]
+      if not contributions[text] then
+        contributions[text] = cjson.decode(text)
+        for _, added in ipairs(contributions[text]) do
+          need(accounts, METER_ACCOUNT[added[ADDED_METER]])
+          need(accounts, OVERFLOW_ACCOUNT[added[ADDED_METER]])
+          need(accounts, RESERVE_ACCOUNT[added[ADDED_METER]])
+        end
       end
     end
   end
@@ -76,41 +83,47 @@ do
   read_balances(accounts)
 end
 
+local NONE = {} -- an empty array, which nobody changes
+
 -- The tables whose ended round has its wagers event in the hash of rounds. `opened_claims` has the
 -- claims that the results of this call opened: tables and lists of claims, alternating.
 local ended_rounds, opened_claims = {}, {}
 
--- The kept replies of this call, and the same fields in the form of an HSET command. The field of a
--- reply is `TABLE:SLOT`. A new reply replaces the one of REPLIES_KEPT events before. Its text is the
--- event's seq, a blank, the digest of the event, and the reply. If a ledger entry has the reply, the
--- text has '#' and the number of this entry instead of the reply.
-local replies, reply_fields = {}, {}
+-- The kept replies of this call, in the form of an HSET command. The field of a reply is
+-- `TABLE:SLOT`. A new reply replaces the one of REPLIES_KEPT events before. Its text is the event's
+-- seq, a blank, the digest of the event, and the reply. If a ledger entry has the reply, the text has
+-- '#' and the number of this entry instead of the reply.
+local reply_fields = {}
 
 local function slot_of(table_id, seq)
-  return table_id .. ':' .. seq % REPLIES_KEPT
+  return table_id .. ':' .. EXACT[seq % REPLIES_KEPT]
 end
 
 -- Returns the digest of an event and the reply to it, or nil if the reply is no longer kept.
 local function kept_reply(table_id, seq)
   local field, named = slot_of(table_id, seq), exact(seq) .. ' '
-  local text = replies[field] or redis.call('HGET', REPLIES, field)
+  local text
+  for index = #reply_fields - 1, 1, -2 do
+    if reply_fields[index] == field then
+      text = reply_fields[index + 1]
+      break
+    end
+  end
+  text = text or redis.call('HGET', REPLIES, field)
   return text and string.sub(text, 1, #named) == named and string.sub(text, #named + 1) or nil
 end
 
 local function keep_reply(table_id, seq, digest, reply)
   set_table(table_id, TABLE_LAST, seq)
-  local field, text = slot_of(table_id, seq), exact(seq) .. ' ' .. digest .. reply
-  replies[field] = text
-  reply_fields[#reply_fields + 1], reply_fields[#reply_fields + 2] = field, text
+  local last = #reply_fields
+  reply_fields[last + 1], reply_fields[last + 2] = slot_of(table_id, seq), exact(seq) .. ' ' .. digest .. reply
 end
 
-local function open_round(table_id, seq, round, entry, draw, contributed)
-  set_table(table_id, TABLE_ROUND, round)
-  set_table(table_id, TABLE_BASIS, seq)
-  set_table(table_id, TABLE_DRAW, draw)
-  set_table(table_id, TABLE_CONTRIBUTED, contributed)
-  set_table(table_id, TABLE_ENTRY, entry)
-  add_rounds(1)
+-- Replaces the open round of a table. The caller also sets the last seq, so the table is written.
+local function set_round(at, seq, round, entry, draw, contributed, change)
+  at[TABLE_ROUND], at[TABLE_BASIS], at[TABLE_DRAW] = round, seq, draw
+  at[TABLE_CONTRIBUTED], at[TABLE_ENTRY] = contributed, entry
+  add_rounds(change)
 end
 
 -- The correction request of each table. `text` begins with the digest and the id of the request. It
@@ -170,17 +183,13 @@ local function by_table(table_id, confirmed_by)
 end
 
 local function end_round(table_id, opened)
-  if (tables[table_id][TABLE_ENTRY] or 0) == 0 then ended_rounds[#ended_rounds + 1] = table_id end
-  set_table(table_id, TABLE_OVER, tables[table_id][TABLE_ROUND])
-  set_table(table_id, TABLE_ROUND, '')
-  set_table(table_id, TABLE_BASIS, 0)
-  set_table(table_id, TABLE_DRAW, '')
-  set_table(table_id, TABLE_CONTRIBUTED, {})
-  set_table(table_id, TABLE_ENTRY, 0)
+  local at = tables[table_id]
+  if (at[TABLE_ENTRY] or 0) == 0 then ended_rounds[#ended_rounds + 1] = table_id end
+  at[TABLE_OVER] = at[TABLE_ROUND]
+  set_round(at, 0, '', 0, '', NONE, -1)
   if #opened > 0 then
     opened_claims[#opened_claims + 1], opened_claims[#opened_claims + 2] = table_id, opened
   end
-  add_rounds(-1)
   drop_ask(table_id)
 end
 
@@ -189,10 +198,23 @@ local function round_problem(at, round)
   return at[TABLE_OVER] == round and 'round_over' or 'unknown_round'
 end
 
+-- Adds the ledger entry of an event, in the form of stored entries of tables (`stored_entries.py`).
+-- `place` is the place of the event in the call, and so of its texts. `texts` are these texts as the
+-- chain writes them. `cents` are the amounts in the reply. The entry is put into the index of acts if
+-- `event` says so.
+local function note_event(event, by, place, texts, transfers, cents)
+  local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], exact(event[EVENT_SEQ])
+  local moved = '[' .. table.concat(transfers, ',') .. ']'
+  local number = chain_entry(kind, by, table_id, round, seq, moved, texts)
+  entries[#entries + 1] = { kind, AT, by, table_id, round, seq, moved, place, cents, chain }
+  if event[EVENT_ACT] then acts[#acts + 1] = number end
+  return last_entry
+end
+
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
 -- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
 -- meter's overflow (duty D3).
-local function apply_wagers(event)
+local function apply_wagers(event, place)
   local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
   local at, round, work = tables[table_id], event[EVENT_ROUND], event[EVENT_WORK]
   local open, held = at[TABLE_ROUND], at[TABLE_HELD]
@@ -200,19 +222,18 @@ local function apply_wagers(event)
   if at[TABLE_OVER] == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
   if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
-  local from, leaving = 'table:' .. table_id, 0
-  for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
+  local from, leaving, every = 'table:' .. table_id, 0, contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
+  for _, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     leaving = leaving + to_meter + to_reserve
-    if not transfer_fits(from, METER_ACCOUNT[meter], to_meter)
-      or not transfer_fits(from, OVERFLOW_ACCOUNT[meter], to_meter)
-      or not transfer_fits(from, RESERVE_ACCOUNT[meter], to_reserve)
-      or not leaves(from, leaving) then
+    if not can_receive(METER_ACCOUNT[meter], to_meter) or not can_receive(OVERFLOW_ACCOUNT[meter], to_meter)
+      or not can_receive(RESERVE_ACCOUNT[meter], to_reserve) then
       return 'meter_full'
     end
   end
+  if not leaves(from, leaving) then return 'meter_full' end
   local transfers, contributed = {}, {}
-  for _, added in ipairs(work[WAGERS_WORK_CONTRIBUTIONS]) do
+  for index, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     local wagers, cents, cycle = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter)
     local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
@@ -220,25 +241,20 @@ local function apply_wagers(event)
     touch_meter(meter)
     tally(WAGERS_FIELD[meter], wagers)
     tally(WAGERED_FIELD[meter], cents)
-    contributed[#contributed + 1] = {
-      [CONTRIBUTED_METER] = meter, [CONTRIBUTED_WAGERS] = wagers, [CONTRIBUTED_WAGERED_CENTS] = cents,
-      [CONTRIBUTED_METER_MICROS] = to_meter - over, [CONTRIBUTED_RESERVE_MICROS] = to_reserve,
-      [CONTRIBUTED_OVERFLOW_MICROS] = over, [CONTRIBUTED_CYCLE] = cycle,
-    }
+    -- In the order of `RoundContribution`. Lua makes a table without named positions faster.
+    contributed[index] = { meter, wagers, cents, to_meter - over, to_reserve, over, cycle }
   end
-  local entry = note_entry('wagers', from, table_id, round, seq, transfers, event.text,
-    work[WAGERS_WORK_REPLY], nil, event.place, {})
-  open_round(table_id, seq, round, entry, work[WAGERS_WORK_DRAW], contributed)
-  return nil, entry, {}
+  local entry = note_event(event, from, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
+  set_round(at, seq, round, entry, work[WAGERS_WORK_DRAW], contributed, 1)
+  return nil, entry, NONE
 end
 
 -- 649a.13, reading T28: subtracts the contributions of a void round. If the meter was won after the
 -- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
 -- negative.
-local function apply_void(event)
-  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
-  local round, work = event[EVENT_ROUND], event[EVENT_WORK]
-  local problem = round_problem(tables[table_id], round)
+local function apply_void(event, place)
+  local table_id = event[EVENT_TABLE]
+  local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
   local transfers, to, added_by_round = {}, 'table:' .. table_id, tables[table_id][TABLE_CONTRIBUTED]
   local house_bears = 0
@@ -268,10 +284,10 @@ local function apply_void(event)
     tally('voided_cents:' .. meter, added[CONTRIBUTED_WAGERED_CENTS])
   end
   tally('voids', 1)
-  local entry = note_entry('void', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event.text, work[REPLY_WORK_REPLY], event[EVENT_ACT], event.place, {})
+  local by = by_table(table_id, confirmed_by)
+  local entry = note_event(event, by, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
   end_round(table_id, {})
-  return nil, entry, {}, confirmed_by
+  return nil, entry, NONE, confirmed_by
 end
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
@@ -403,10 +419,9 @@ local function remember_dealt()
   if #written > 0 then redis.call('HSET', DEALT, unpack(written)) end
 end
 
-local function apply_result(event)
-  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
-  local round, work = event[EVENT_ROUND], event[EVENT_WORK]
-  local problem = round_problem(tables[table_id], round)
+local function apply_result(event, place)
+  local table_id, work = event[EVENT_TABLE], event[EVENT_WORK]
+  local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
   local takes, dues = work[RESULT_WORK_TAKES], work[RESULT_WORK_DUES]
   if not result_fits(takes, dues) then return 'books_full' end
@@ -443,13 +458,15 @@ local function apply_result(event)
     end
   end
   tally('rounds', 1)
-  local parts = work[RESULT_WORK_REPLY]
-  for index, part in ipairs(parts) do
-    if type(part) == 'number' then parts[index] = exact(paid_cents[part]) end
+  local texts, parts = ARGV[TEXTS_BEFORE + place], work[RESULT_WORK_GAPS]
+  if #parts > 0 then
+    for index, part in ipairs(parts) do
+      if type(part) == 'number' then parts[index] = exact(paid_cents[part]) end
+    end
+    texts = texts .. chained('5:reply', table.concat(parts))
   end
-  local reply = #parts == 1 and parts[1] or table.concat(parts)
-  local entry = note_entry('result', by_table(table_id, confirmed_by), table_id, round, seq, transfers,
-    event.text, reply, event[EVENT_ACT], event.place, paid_cents)
+  local by = by_table(table_id, confirmed_by)
+  local entry = note_event(event, by, place, texts, transfers, paid_cents)
   for index, due in ipairs(dues) do
     local cents, after = paid_cents[index], after_cents[index]
     if due[DUE_CLAIM_KEY] > 0 then
@@ -469,7 +486,8 @@ end
 
 local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
 
-local function answer(event)
+-- `place` is the place of the event in the call.
+local function answer(event, place)
   local table_id, seq, digest = event[EVENT_TABLE], event[EVENT_SEQ], event[EVENT_DIGEST]
   local kind, basis, work = event[EVENT_KIND], event[EVENT_BASIS], event[EVENT_WORK]
   local at = tables[table_id]
@@ -493,7 +511,7 @@ local function answer(event)
     keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
-  local code, given, paid, confirmed_by = APPLY[kind](event)
+  local code, given, paid, confirmed_by = APPLY[kind](event, place)
   if not code then
     local entry, dealt = given, kind == 'result' and work[RESULT_WORK_DEALT] or ''
     keep_reply(table_id, seq, digest, '#' .. exact(entry))
@@ -514,12 +532,12 @@ local function answer(event)
 end
 
 local answers = {}
-for _, event in ipairs(events) do
-  answers[#answers + 1] = answer(event)
+for place, event in ipairs(events) do
+  answers[place] = answer(event, place)
 end
 
 local output = { true, last_entry, chain, is_head_in_ledger(), answers }
-write_books()
+write_books(TEXTS)
 write_tables()
 remember_dealt()
 if #ended_rounds > 0 then redis.call('HDEL', ROUNDS, unpack(ended_rounds)) end

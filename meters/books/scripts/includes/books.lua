@@ -20,6 +20,13 @@ local function exact(number)
   return format('%d', number)
 end
 
+-- The texts of numbers that a call needs often, such as lengths, cycles and contributions. Lua needs
+-- time to format a number.
+local EXACT = setmetatable({}, { __index = function(known, number)
+  known[number] = exact(number)
+  return known[number]
+end })
+
 -- Names of fields: a text before the id of a meter. A script uses each of them often, and Lua needs
 -- time for each new text.
 local function prefixed(prefix)
@@ -68,8 +75,12 @@ local function leaves(from, micros)
   return math.abs(balance(from) - micros) <= MICROS_MAX
 end
 
+local function can_receive(to, micros)
+  return balance(to) + micros <= MICROS_MAX
+end
+
 local function transfer_fits(from, to, micros)
-  return leaves(from, micros) and balance(to) + micros <= MICROS_MAX
+  return leaves(from, micros) and can_receive(to, micros)
 end
 
 -- Returns the part of an amount that a meter can receive up to its payout limit (duty D3). A limit
@@ -89,7 +100,7 @@ local function transfer(transfers, from, to, micros, cycle)
   if micros > 0 then
     balances[from] = balance(from) - micros
     balances[to] = balance(to) + micros
-    transfers[#transfers + 1] = format('["%s","%s",%d,%d]', from, to, micros, cycle)
+    transfers[#transfers + 1] = '["' .. from .. '","' .. to .. '",' .. EXACT[micros] .. ',' .. EXACT[cycle] .. ']'
   end
 end
 
@@ -135,17 +146,14 @@ local function fill_meter(transfers, from, meter, micros, cycle, limit)
   return micros - taken
 end
 
-local OF_TABLES = { wagers = true, result = true, void = true }
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 
 -- The entries of this call. `texts` has their events and replies as fields of the stream entry: Lua
--- needs time for each byte of a text that it packs. If the service has compressed the texts of the
--- call, `compressed_texts` has all of them instead, and each entry names its place among them.
+-- needs time for each byte of a text that it packs. The entries of tables have other texts: the
+-- service has compressed all of them for one field, and each entry names its place among them.
 local entries, texts, acts = {}, {}, {}
-local compressed_texts
 
--- The length of a text as the chain writes it, with a colon. The scripts need few different lengths,
--- so each is formatted once.
+-- The length of a text as the chain writes it, with a colon.
 local LENGTH = setmetatable({}, { __index = function(known, length)
   known[length] = exact(length) .. ':'
   return known[length]
@@ -153,31 +161,37 @@ end })
 
 local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 
--- Adds a ledger entry to the entries that `write_books` will write. Returns the number of the
--- entry, which determines the order of wins (duty D7). An entry that no table made is put into the
--- index of acts. A table's entry is put into this index only if `act` is true.
+-- Returns a text as the chain writes it. `name` is the name of its field, with the name's length.
+local function chained(name, text)
+  return name .. LENGTH[#text] .. text
+end
+
+-- Adds an entry to the chain of digests. Returns the number of the entry as text. This number
+-- determines the order of wins (duty D7).
 -- The digest of an entry covers the entry and the digest of the entry before it. So if somebody
 -- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
--- `chain.py` computes the same digest over the same text.
--- If the texts are compressed, `place` is the place of this entry's event and reply among them, and
--- `cents` has the amounts in the reply.
-local function note_entry(kind, by, table_id, round, seq, transfers, event, reply, act, place, cents)
+-- `chain.py` computes the same digest over the same text. `texts` are the event and its reply as the
+-- chain writes them.
+local function chain_entry(kind, by, table_id, round, seq, transfers, texts)
   last_entry = last_entry + 1
-  local number, seq_text = exact(last_entry), exact(seq)
-  local id, moved = number .. '-0', '[' .. table.concat(transfers, ',') .. ']'
+  local number = exact(last_entry)
+  local id = number .. '-0'
   chain = redis.sha1hex(
     chain .. LENGTH[#id] .. id .. '4:kind' .. LENGTH[#kind] .. kind .. CHAINED_AT .. LENGTH[#by] .. by
     .. '5:table' .. LENGTH[#table_id] .. table_id .. '5:round' .. LENGTH[#round] .. round
-    .. '3:seq' .. LENGTH[#seq_text] .. seq_text .. '9:transfers' .. LENGTH[#moved] .. moved
-    .. '5:event' .. LENGTH[#event] .. event .. '5:reply' .. LENGTH[#reply] .. reply)
-  if place then
-    entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, place, cents, chain }
-  else
-    entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, chain }
-    texts[#texts + 1], texts[#texts + 2] = 'event' .. #entries, event
-    texts[#texts + 1], texts[#texts + 2] = 'reply' .. #entries, reply
-  end
-  if act or not OF_TABLES[kind] then acts[#acts + 1] = number end
+    .. '3:seq' .. LENGTH[#seq] .. seq .. '9:transfers' .. LENGTH[#transfers] .. transfers .. texts)
+  return number
+end
+
+-- Adds a ledger entry that no table made to the entries that `write_books` will write, and to the
+-- index of acts. Returns the number of the entry.
+local function note_entry(kind, by, table_id, round, seq, transfers, event, reply)
+  local seq_text, moved = exact(seq), '[' .. table.concat(transfers, ',') .. ']'
+  local number = chain_entry(kind, by, table_id, round, seq_text, moved, chained('5:event', event) .. chained('5:reply', reply))
+  entries[#entries + 1] = { kind, AT, by, table_id, round, seq_text, moved, chain }
+  texts[#texts + 1], texts[#texts + 2] = 'event' .. #entries, event
+  texts[#texts + 1], texts[#texts + 2] = 'reply' .. #entries, reply
+  acts[#acts + 1] = number
   return last_entry
 end
 
@@ -197,8 +211,9 @@ end
 
 -- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id has
 -- the number of the last of them. Redis refuses an id that is not above all earlier ids, but the
--- first of several entries could have a number that the ledger already has.
-local function write_ledger()
+-- first of several entries could have a number that the ledger already has. `compressed` are the
+-- texts of the entries of tables.
+local function write_ledger(compressed)
   local number = #entries
   if number == 0 then return end
   if number > 1 then
@@ -207,15 +222,15 @@ local function write_ledger()
       error('the ledger already has an entry from ' .. first .. ' on')
     end
   end
-  if compressed_texts then texts = { 'texts', compressed_texts } end
+  if compressed then texts = { 'texts', compressed } end
   redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries), unpack(texts))
 end
 
 -- Writes the changes to Redis. All checks are done before this call, so the writes succeed. The
 -- ledger is written first: if the ledger already has a higher entry number, the new entries are
 -- refused before anything else is written.
-local function write_books()
-  write_ledger()
+local function write_books(compressed)
+  write_ledger(compressed)
   for _, act in ipairs(acts) do
     redis.call('ZADD', ACTS, act, act)
   end
