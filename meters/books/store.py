@@ -103,8 +103,7 @@ class LinkStore:
         redis: the client of the Redis that has the link's data.
         fixed_keys: the Redis keys that every Lua script of the link receives first.
         slip_register: the reserved numbers of payout slips, for all links.
-        must_keep: True if Redis must sync all writes to disk before a batch is answered. A service
-            sets this.
+        must_keep: True in a service: Redis must sync all writes before a batch is answered.
         head: the ledger entry with the highest number among the answers to batches. Batches run in
             parallel, so an older answer can arrive after a newer one.
     """
@@ -207,10 +206,9 @@ class LinkStore:
     ) -> Sequence[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `steps` are the events. `texts` are their texts and replies for the ledger. Both are empty
-        for an event without a ledger entry. `claim_keys` are the Redis keys of the claims that the
-        events open. An event refers to such a key by its place after the first `APPLY_KEYS` keys of
-        the call.
+        `texts` are the texts and replies of the events for the ledger. They are empty for an event
+        without a ledger entry. `claim_keys` are the Redis keys of the claims that the events open.
+        An event refers to such a key by its place after the first `APPLY_KEYS` keys.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.

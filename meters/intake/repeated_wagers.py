@@ -20,7 +20,7 @@ from meters.wire.messages import (
 
 
 class AddedByWagers:
-    """What the wagers of an event add to the meters.
+    """Contributions of an event's wagers to the meters, with their sums.
 
     Attributes:
         contributions: the contribution to each meter.
