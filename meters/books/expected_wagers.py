@@ -15,7 +15,7 @@ _KEPT_MAX = 16_384
 """Greatest count of transfers that are kept, so that a link of any size needs little memory."""
 
 
-class KeptWagers(msgspec.Struct, frozen=True, gc=False):
+class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     """The transfers that a table's wagers must have, as they were calculated before.
 
     They are valid again for the same wagers if each of the meters has the same terms and the same
@@ -41,7 +41,7 @@ class ExpectedWagers:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bytes, bytes], KeptWagers] = {}
+        self._kept: dict[tuple[str, bytes, bytes], KnownTransfers] = {}
 
     def moved(
         self, books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes,
@@ -80,7 +80,11 @@ class ExpectedWagers:
         return draft
 
     def _keep(
-        self, key: tuple[str, bytes, bytes], books: ExpectedBooks, draft: Draft, kept: KeptWagers
+        self,
+        key: tuple[str, bytes, bytes],
+        books: ExpectedBooks,
+        draft: Draft,
+        kept: KnownTransfers,
     ) -> None:
         self._kept.pop(key, None)
         limited = any(books.terms[meter].limit_cents for meter, _, _ in kept.meters)
@@ -104,7 +108,7 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
 
 def _calculated(
     books: ExpectedBooks, table: str, placed: PlacedWagers, fed: Mapping[str, str]
-) -> tuple[Draft, KeptWagers]:
+) -> tuple[Draft, KnownTransfers]:
     draft, meters, round_added = Draft(books), list[tuple[str, TermsText, int]](), list[Added]()
     cents, count, tallies = Counter[str](), Counter[str](), list[tuple[str, int]]()
     if table in books.rounds:
@@ -132,7 +136,7 @@ def _calculated(
         round_added.append(Added(meter, count[meter], wagered_cents, cycle, added))
         tallies += [(f"wagers:{meter}", count[meter]), (f"wagered_cents:{meter}", wagered_cents)]
     transfers = tuple(draft.transfers)
-    return draft, KeptWagers(tuple(meters), transfers, tuple(round_added), tuple(tallies))
+    return draft, KnownTransfers(tuple(meters), transfers, tuple(round_added), tuple(tallies))
 
 
 def _second_round(table: str) -> str:
