@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 import pytest
+from redis.asyncio import Redis
 
 from meters.books.refusals import EventRefusal
 from meters.books.script_steps import Contribution
@@ -13,6 +14,7 @@ from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.validation import judge_wagers
 from meters.wire.messages import EVENT_BYTES_MAX, Wagers
 from tests.fuzz.service_targets import BOXES, known_table
+from tests.model.pit import Pit
 from tests.mqtt.events import encode, result, void, wagers
 
 FIRST: Final = encode(wagers(1, positions=BOXES))
@@ -90,3 +92,16 @@ def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: Repeat
 def test_tables_do_not_share_their_wagers(repeated: RepeatedWagers) -> None:
     other = replace(KNOWN, table=msgspec.structs.replace(KNOWN.table, id="T-2"))
     assert repeated.read(other, FIRST) is None
+
+
+@pytest.mark.parametrize("round_id", ["R\x1b[2J2", " "])
+async def test_round_id_of_repeated_wagers_is_checked(redis: Redis, round_id: str) -> None:
+    pit = Pit(redis)
+    await pit.open()
+    positions = [{"position": 1, "patron": "p1", "wagers": {"progressive": 100}}]
+    first = await pit.event("T-1", "wagers", "R1", positions=positions)
+    assert first.status == "accepted"
+    await pit.event("T-1", "void", "R1", reason="misdeal")
+    again = await pit.event("T-1", "wagers", round_id, positions=positions)
+    assert again.error is not None
+    assert (again.error.code, again.error.field) == ("unprintable_text", "round")
