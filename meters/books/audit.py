@@ -197,6 +197,11 @@ class LinkAudit:
             stored=stored,
         )
 
+    @property
+    def entries(self) -> int:
+        """The number of the last replayed ledger entry; 0 before the first audit."""
+        return self._replay.entries if self._replay else 0
+
     async def follow(self, seen: Mark, *, again: int) -> bool:
         """Replay new ledger entries, and read some old entries again, without comparing balances.
 

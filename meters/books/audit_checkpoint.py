@@ -62,7 +62,7 @@ class AuditCheckpointFile:
     """The file with the last audit checkpoint of a link, next to the ledger mark of the link.
 
     The first line of the file is the `AuditCheckpoint` without the replies of tables. Each further
-    line has the replies of one table. In the file of an earlier release, the first line has them.
+    line has the replies of one table.
     """
 
     def __init__(self, mark_path: Path, link: str) -> None:
@@ -118,7 +118,7 @@ class AuditCheckpointFile:
         temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
         try:
             with write_private_file(temporary) as file:
-                file.write(b"\n".join(lines))
+                file.writelines(b"\n" + line if place else line for place, line in enumerate(lines))
             temporary.replace(self._path)
         finally:
             with suppress(OSError):
@@ -134,4 +134,6 @@ def decode_checkpoint(content: bytes) -> AuditCheckpoint:
     first, *lines = content.split(b"\n")
     state = _DECODER.decode(first)
     state.tables.replies.update(_REPLIES.decode(line) for line in lines)
+    if state.tables.replies.keys() != state.tables.last.keys():
+        raise msgspec.DecodeError("the replies of a table are missing")
     return state

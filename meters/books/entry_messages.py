@@ -49,6 +49,8 @@ def placed_in(event: bytes) -> PlacedWagers:
     Raises:
         msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
     """
+    if event.count(b'"positions"') > 1 or b"\\" in event:
+        wagers_in(event)  # each value must be valid, even if the event has another one after it
     return _placed(bytes(UNDECODED_WAGERS.decode(event).positions))
 
 

@@ -11,37 +11,47 @@ from meters.books.entry_messages import PlacedWagers
 from meters.books.expected_transfers import Added, Draft, ExpectedBooks, Transfer
 from meters.books.money_terms import TermsText
 
-_KEPT_MAX = 16_384
-"""Greatest count of transfers that are kept, so that a link of any size needs little memory."""
-
 
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     """The transfers that a table's wagers must have, as they were calculated before.
 
-    They are valid again for the same wagers if each of the meters has the same terms and the same
-    cycle. A meter with a payout limit is not kept, because its transfers depend on its balance.
-
     Attributes:
+        positions: the positions of the wagers event as JSON.
+        text: the transfers of the ledger entry, as the entry has them.
         meters: the id, the terms and the cycle of each meter.
-        transfers: the transfers in their order.
+        transfers: the calculated transfers in their order.
         added: the contribution to each meter.
         tallies: the names of the accounting meters that rise, with the increase of each.
     """
 
+    positions: bytes
+    text: bytes
     meters: tuple[tuple[str, TermsText, int], ...]
     transfers: tuple[Transfer, ...]
     added: tuple[Added, ...]
     tallies: tuple[tuple[str, int], ...]
 
+    def are_of(self, books: ExpectedBooks, placed: PlacedWagers, text: bytes) -> bool:
+        """Check whether the same wagers must have the same transfers again."""
+        return (
+            self.positions == placed.text
+            and self.text == text
+            and all(
+                books.terms[meter] is terms and books.cycles[meter] == cycle
+                for meter, terms, cycle in self.meters
+            )
+        )
+
 
 class ExpectedWagers:
     """The calculation of the transfers that the wagers in a ledger must have.
 
-    Players often repeat their wagers, so the transfers of the wagers before are kept.
+    Players often repeat their wagers, so the transfers of each table's last wagers are kept. If a
+    meter has a payout limit, they are not kept, because they depend on the balance of the meter.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bytes, bytes], KnownTransfers] = {}
+        self._last: dict[str, KnownTransfers] = {}
 
     def moved(
         self, books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes,
@@ -61,37 +71,22 @@ class ExpectedWagers:
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
         """
-        key = (table, placed.text, text)
-        kept = self._kept.get(key)
-        if kept is not None and all(
-            books.terms[meter] is terms and books.cycles[meter] == cycle
-            for meter, terms, cycle in kept.meters
-        ):
+        known = self._last.get(table)
+        if known is not None and known.are_of(books, placed, text):
             draft = Draft(books)
-            draft.transfers += kept.transfers
+            draft.transfers += known.transfers
             if table in books.rounds:
                 draft.faults.append(_second_round(table))
         else:
-            draft, kept = _calculated(books, table, placed, _fed_by(books, transfers))
-            self._keep(key, books, draft, kept)
-        for name, number in kept.tallies:
+            draft, known = _calculated(books, table, placed, text, _fed_by(books, transfers))
+            if draft.faults or any(terms.limit_cents for _, terms, _ in known.meters):
+                self._last.pop(table, None)
+            else:
+                self._last[table] = known
+        for name, number in known.tallies:
             books.tallies[name] += number
-        books.rounds[table] = kept.added
+        books.rounds[table] = known.added
         return draft
-
-    def _keep(
-        self,
-        key: tuple[str, bytes, bytes],
-        books: ExpectedBooks,
-        draft: Draft,
-        kept: KnownTransfers,
-    ) -> None:
-        self._kept.pop(key, None)
-        limited = any(books.terms[meter].limit_cents for meter, _, _ in kept.meters)
-        if not limited and not draft.faults:
-            if len(self._kept) >= _KEPT_MAX:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = kept
 
 
 def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
@@ -107,7 +102,7 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
 
 
 def _calculated(
-    books: ExpectedBooks, table: str, placed: PlacedWagers, fed: Mapping[str, str]
+    books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes, fed: Mapping[str, str]
 ) -> tuple[Draft, KnownTransfers]:
     draft, meters, round_added = Draft(books), list[tuple[str, TermsText, int]](), list[Added]()
     cents, count, tallies = Counter[str](), Counter[str](), list[tuple[str, int]]()
@@ -135,8 +130,14 @@ def _calculated(
         meters.append((meter, terms, cycle))
         round_added.append(Added(meter, count[meter], wagered_cents, cycle, added))
         tallies += [(f"wagers:{meter}", count[meter]), (f"wagered_cents:{meter}", wagered_cents)]
-    transfers = tuple(draft.transfers)
-    return draft, KnownTransfers(tuple(meters), transfers, tuple(round_added), tuple(tallies))
+    return draft, KnownTransfers(
+        positions=placed.text,
+        text=text,
+        meters=tuple(meters),
+        transfers=tuple(draft.transfers),
+        added=tuple(round_added),
+        tallies=tuple(tallies),
+    )
 
 
 def _second_round(table: str) -> str:

@@ -105,11 +105,11 @@ class LinkEvidence:
         Raises:
             ValueError, msgspec.DecodeError: the entry cannot be read.
         """
-        kind = fields["kind"]
+        kind, at = fields["kind"], fields["at"].decode()
         self._raise_versions(fields)
         if kind in OF_TABLES:
             return
-        event, at, by = fields["event"], fields["at"].decode(), fields["by"].decode()
+        event, by = fields["event"], fields["by"].decode()
         match kind:
             case b"close":
                 closure = (_SWITCHED.decode(event).reason, by, at)

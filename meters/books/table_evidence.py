@@ -147,7 +147,7 @@ class TableEvidence:
             return []
         has_claims = b'"claims":[{' in reply
         won = [one.claim for one in reply_in(reply).claims or ()] if has_claims else []
-        if b'"envy_of"' in reply:
+        if books.envy:
             owed = envy_of_result(books, table, int(fields["seq"]))
             won += [claim for claim in owed if owed[claim].state == "validated"]
         if won:

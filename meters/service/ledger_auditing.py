@@ -31,6 +31,9 @@ number is fixed, so every audit causes the same load."""
 CHECKPOINT_EVERY: Final = 5_000
 """Number of new entries after which an audit writes the audit checkpoint again. A start replays
 about so many entries, and those of the last minute."""
+BEHIND_MAX: Final = 100_000
+"""Number of entries from which an audit waits no longer for the tables' events. After a failure, a
+link does not operate until these entries are replayed, which takes some seconds."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
@@ -160,12 +163,18 @@ class LedgerAuditing:
     def _new_audit(self, begun: Replay | None = None) -> LinkAudit:
         return LinkAudit(self._store, begun, pause=self._pause)
 
+    @property
+    def behind(self) -> int:
+        """The count of ledger entries of this service that are not replayed yet."""
+        return self._store.head.entry - (self._audit.entries if self._audit else 0)
+
     async def _pause(self) -> None:
         """Let other tasks run. While the link operates, wait until no table waits for a reply.
 
         While the link does not operate, or if somebody wants a new audit, the audit does not wait.
+        If tables keep the service busy all the time, the audit waits until it is far behind.
         """
-        if self.problem is None and not self._wanted.is_set():
+        if self.problem is None and not self._wanted.is_set() and self.behind < BEHIND_MAX:
             await self._batches.give_way()
         else:
             await asyncio.sleep(0)

@@ -14,9 +14,9 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
-from meters.service import batches_in_work
+from meters.service import batches_in_work, ledger_auditing
 from meters.service.batches_in_work import BatchesInWork
-from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.pit import PROGRESSIVE, Pit, event_bytes
 from tests.model.running import running
 from tests.servers import eventually_async
 
@@ -80,6 +80,36 @@ async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
             lambda: link.service.seen.sealed >= sealed + 2 * ROUNDS, what="an audit to the end"
         )
         assert gives_way.done()
+
+
+@pytest.mark.duty("D19")
+async def test_audit_that_is_far_behind_does_not_wait(
+    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the link would have to wait long for the audit after a failure."""
+    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
+    monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", ROUNDS)
+    pit = Pit(keeping_redis)
+    await pit.open()
+    applied = asyncio.Event()
+    batch = asyncio.create_task(_until(applied))
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        sealed = link.service.seen.sealed
+        link.batches.add(batch)
+        positions = [{"position": 3, "wagers": {PROGRESSIVE: 100}}]
+        for seq in range(1, 2 * ROUNDS, 2):
+            await link.take("T-1", event_bytes(seq, "wagers", f"R{seq}", positions=positions))
+            await link.take("T-1", event_bytes(seq + 1, "void", f"R{seq}", reason="misdeal"))
+        link.service.auditing.hurry()
+        last = link.service.store.head.entry
+        await eventually_async(
+            lambda: link.service.auditing.behind < ROUNDS, what="an audit that is not far behind"
+        )
+        assert last >= sealed + 2 * ROUNDS
+        assert not link.batches.none
+        applied.set()
+        await batch
 
 
 async def test_audit_goes_on_slowly_if_events_are_always_in_work() -> None:

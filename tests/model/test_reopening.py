@@ -12,8 +12,25 @@ from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
 from meters.selfcheck.approval_checks import Configuration
+from tests.floor_text import (
+    METERS,
+    ONE_REJECTS,
+    floor_text,
+    link_text,
+    meter_text,
+    table_text,
+)
 from tests.model.kept import Kept
-from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, STRICT, Pit
+from tests.model.pit import (
+    BONUS,
+    CENT,
+    FIVE_CARD,
+    FLOOR,
+    PROGRESSIVE,
+    RAGS,
+    STRICT,
+    Pit,
+)
 from tests.model.tampering import rewrite
 
 pytestmark = pytest.mark.duty("D4")
@@ -415,3 +432,21 @@ async def test_a_request_to_reopen_waits_for_a_second_person(redis: Redis, tmp_p
     assert await waiting() == [(CLAIM, "amy")]
     await kept.days.keep(timedelta(days=1))
     assert await waiting() == []
+
+
+@pytest.mark.reading("G3")
+async def test_rejection_of_a_win_of_no_cents_agrees_with_the_ledger(keeping_redis: Redis) -> None:
+    """The third royal flush wins what the second left: less than a cent."""
+    tables = ("T-1", "T-2", "T-3")
+    meters = [meter_text(meter) for meter in METERS]
+    link = link_text("pit", *meters, *(table_text(table, *METERS) for table in tables))
+    pit = Pit(keeping_redis, floor_text(link, two_people_reject_above=ONE_REJECTS))
+    await pit.open()
+    for table in tables:
+        await pit.wagers({1: BONUS}, table=table)
+    for table in tables:
+        reply = await pit.result({1: "As Ks Qs"}, table=table, community="Js Ts")
+    (won,) = reply.claims or ()
+    assert won.amount == 0
+    await pit.decide(won.claim, "reject")
+    assert (await pit.audit()).problems == ()

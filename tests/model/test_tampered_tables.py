@@ -5,12 +5,13 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from redis.asyncio import Redis
 
 from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, NO_STATE, PACK
-from tests.model.pit import BONUS, PROGRESSIVE, RAGS, Pit, event_bytes
-from tests.model.tampering import play_a_while
+from tests.model.pit import BONUS, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit, event_bytes
+from tests.model.tampering import Fields, play_a_while, rewrite
 from tests.stored_tables import (
     delete_table,
     held_by,
@@ -335,3 +336,19 @@ async def test_win_that_was_moved_in_its_index_is_named(played: Pit) -> None:
     wins = cast("list[bytes]", await played.redis.zrange(keys.wins, 0, -1))
     await played.redis.zadd(keys.wins, {wins[0]: 1, wins[1]: -1})
     assert await problems(played) == ("2 wins are out of their order in the index",)
+
+
+async def test_removed_repeated_claim_of_an_owed_envy_bonus_is_named(keeping_redis: Redis) -> None:
+    """This is so even if somebody wrote the names in the reply in another way, as JSON allows."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await pit.round({1: FIVE_OF_SIX, 2: PROGRESSIVE}, {1: "As Ks Qs", 2: RAGS})
+    assert (await pit.audit()).problems == ()
+
+    def escape(number: int, fields: Fields) -> Fields:
+        return fields | {b"reply": fields[b"reply"].replace(b'"envy_of"', rb'"envy\u005fof"')}
+
+    await rewrite(pit, escape)
+    await keeping_redis.hdel(pit.store.keys.repeated_claims, "T-1")
+    problems = (await pit.audit()).problems
+    assert "table T-1: its repeated claims are missing, not 'pit.T-1-2-e1'" in problems
