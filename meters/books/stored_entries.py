@@ -42,7 +42,7 @@ _LEVEL: Final = 1
 _BYTES_MAX: Final = 1 << 25
 """Largest size of the events and replies of a call. A forged entry must not fill the memory.
 
-A service applies at most 200 events at once. Each has 16 kilobytes at most, and its reply is not
+A service applies at most 400 events at once. Each has 16 kilobytes at most, and its reply is not
 much longer.
 """
 

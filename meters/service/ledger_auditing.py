@@ -31,9 +31,9 @@ number is fixed, so every audit causes the same load."""
 CHECKPOINT_EVERY: Final = 5_000
 """Number of new entries after which an audit writes the audit checkpoint again. A start replays
 about so many entries, and those of the last minute."""
-BEHIND_MAX: Final = 100_000
+BEHIND_MAX: Final = 300_000
 """Number of entries from which an audit waits no longer for the tables' events. After a failure, a
-link does not operate until these entries are replayed, which takes some seconds."""
+link does not operate until these entries are replayed, which takes about ten seconds."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0

@@ -63,7 +63,7 @@ from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
 
-BATCH_EVENTS_MAX: Final = 200
+BATCH_EVENTS_MAX: Final = 400
 BATCHES_AT_ONCE: Final = 3
 _LEFT_WITHIN_S: Final = 2.0
 _ANSWERED_WITHIN_S: Final = 3.0
