@@ -26,6 +26,7 @@ from typing import BinaryIO, Final, Self
 
 import msgspec
 import zstandard
+from msgspec.structs import astuple
 
 from bonus.errors import UserError
 from meters.archive.day_database import DayDatabase
@@ -152,7 +153,8 @@ class DayFile:
         with self._readable():
             for line in self._content.entries():
                 if line.number > after:
-                    yield line.number, {name: getattr(line, name).encode() for name in FIELDS}
+                    _, *texts = astuple(line)
+                    yield line.number, dict(zip(FIELDS, map(str.encode, texts), strict=True))
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
         """Return the wins that were finally decided on this day, with the fields that Redis had.
@@ -189,6 +191,20 @@ class DayFile:
             chain, seal = link_and_seal(chain, seal, at, fields)
             if chain.encode() != fields[CHAIN]:
                 raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
+        self.verify_after(number, chain, seal)
+
+    def verify_after(self, number: int, chain: str, seal: str) -> None:
+        """Compare the rest of the file with the digests in it, after all its entries were checked.
+
+        Args:
+            number: the number of the last entry.
+            chain: the digest of this entry.
+            seal: the seal of the ledger up to this entry.
+
+        Raises:
+            ArchiveError: the file was changed after it was written.
+        """
+        day = self.day
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (number, chain, seal) != ends or not spans:
