@@ -15,10 +15,10 @@ from bonus.settling.settlement_lines import METER_OF_ITEM
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
-from meters.books.entry_messages import reply_in, wagers_in
+from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
 from meters.books.slip_numbers import fold_in_link, kept_for
-from meters.wire.messages import Result
+from meters.wire.messages import Reply, Result
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
@@ -152,19 +152,18 @@ class Evidence:
             self.acts.append(number)
         match kind:
             case b"wagers":
-                fed = tuple(added.meter for added in books.rounds[table])
+                fed = tuple([added.meter for added in books.rounds[table]])
                 self.begun[table] = (fields["event"], fed)
             case b"void":
                 self.begun.pop(table, None)
             case b"result":
-                opened = self.begun.pop(table, None)
-                reply = fields["reply"]
-                if opened and (b'"claims":[]' not in reply or b'"envy_of"' in reply):
-                    self._open(number, fields, opened, books)
-                elif opened is None:
-                    decoded = reply_in(reply)
-                    self.begun_before.update(one.claim for one in decoded.claims or ())
-                    self.begun_before |= envy_of_result(books, table, decoded.seq or 0).keys()
+                opened, settled = self.begun.pop(table, None), settled_in(fields["reply"])
+                reply = settled.reply
+                if opened is None:
+                    self.begun_before.update(one.claim for one in reply.claims or ())
+                    self.begun_before |= envy_of_result(books, table, reply.seq or 0).keys()
+                elif reply.claims != () or settled.has_envy:
+                    self._open(number, fields, opened, reply, books)
             case _ if kind in CLAIM_ACTS:
                 self._decide(number, fields, books)
             case b"approve":
@@ -219,10 +218,15 @@ class Evidence:
             del self.ended[claim]
 
     def _open(
-        self, number: int, fields: Mapping[str, bytes], opened: _Round, books: ExpectedBooks
-    ) -> None:  # fmt: skip
+        self,
+        number: int,
+        fields: Mapping[str, bytes],
+        opened: _Round,
+        reply: Reply,
+        books: ExpectedBooks,
+    ) -> None:
         wagers, fed = opened
-        reply, table = reply_in(fields["reply"]), fields["table"].decode()
+        table = fields["table"].decode()
         lines, claims = reply.lines or (), reply.claims or ()
         envy = envy_of_result(books, table, reply.seq or 0)
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
@@ -233,7 +237,7 @@ class Evidence:
         ]
         records = Records(
             _RESULT.decode(fields["event"]),
-            wagers_in(wagers),
+            placed_in(wagers).positions,
             lines,
             waiting,
             link=link,

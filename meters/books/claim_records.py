@@ -10,7 +10,7 @@ from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Item, Line
 from meters.books.script_steps import EnvyCents
 from meters.wire.envy_decisions import envy_claim_name
-from meters.wire.messages import Result, Wagers
+from meters.wire.messages import Result, WageredPosition
 
 ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.FIVE_OF_SIX_ENVY})
 
@@ -95,16 +95,16 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 class Records:
     """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
 
-    `waiting` are the settlement lines of the wins that wait for a floorperson, in the order of
-    payment. `owes` is True if Envy Bonuses are owed until somebody pays them. It is False for a
-    result that a release before schema version 3 applied. Such a release booked Envy Bonuses as
-    paid immediately, under the meter of the claim.
+    `wagers` are the wagers at lock-out. `waiting` are the settlement lines of the wins that wait
+    for a floorperson, in the order of payment. `owes` is True if Envy Bonuses are owed until
+    somebody pays them. It is False for a result that a release before schema version 3 applied.
+    Such a release booked Envy Bonuses as paid immediately, under the meter of the claim.
     """
 
     def __init__(
         self,
         event: Result,
-        wagers: Wagers,
+        wagers: Sequence[WageredPosition],
         settled: Sequence[Line],
         waiting: Sequence[Line],
         *,
@@ -121,11 +121,11 @@ class Records:
         self._envy = [line for line in settled if line.envy_of is not None]
         self._causes = [cause_of(line, waiting) for line in self._envy]
         self._wagers = tuple(
-            AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers.positions
+            [AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers]
         )
         self._hands = {dealt.position: dealt for dealt in event.positions}
-        self._patrons = {bet.position: bet.patron for bet in wagers.positions}
-        self._no_win = tuple(dealt.position for dealt in event.positions if dealt.declared)
+        self._patrons = {bet.position: bet.patron for bet in wagers}
+        self._no_win = tuple([dealt.position for dealt in event.positions if dealt.declared])
         self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:

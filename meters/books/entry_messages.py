@@ -10,9 +10,12 @@ from typing import Final
 
 import msgspec
 
-from meters.wire.messages import UNDECODED_WAGERS, Reply, WageredPositions, Wagers
+from bonus.settling.settlement_lines import Line
+from meters.wire.messages import UNDECODED_WAGERS, Reply, WageredPosition, WageredPositions, Wagers
 
 _KEPT: Final = 4_096
+_KEPT_RESULTS: Final = 4
+"""Count of decoded results. Only the replay of the same entry needs the result again."""
 _WAGERS: Final = msgspec.json.Decoder(Wagers)
 _POSITIONS: Final = msgspec.json.Decoder(WageredPositions)
 _REPLY: Final = msgspec.json.Decoder(Reply)
@@ -23,13 +26,29 @@ class PlacedWagers(msgspec.Struct, frozen=True):
 
     Attributes:
         text: the positions of the event as JSON.
+        positions: the positions of the event.
         wagers: each wager, sorted: position, name, cents.
         counts: each different wager, by name and cents, with its number of positions.
     """
 
     text: bytes
+    positions: list[WageredPosition]
     wagers: list[tuple[int, str, int]]
     counts: tuple[tuple[tuple[str, int], int], ...]
+
+
+class SettledReply(msgspec.Struct, frozen=True):
+    """The reply to a result, decoded.
+
+    Attributes:
+        reply: the whole reply.
+        paid: the settlement lines that pay an amount or a percentage.
+        has_envy: True if an Envy Bonus is among the paid lines.
+    """
+
+    reply: Reply
+    paid: tuple[Line, ...]
+    has_envy: bool
 
 
 @lru_cache(_KEPT)
@@ -56,13 +75,12 @@ def placed_in(event: bytes) -> PlacedWagers:
 
 @lru_cache(_KEPT)
 def _placed(positions: bytes) -> PlacedWagers:
+    decoded = _POSITIONS.decode(positions)
     wagers = [
-        (one.position, wager, cents)
-        for one in _POSITIONS.decode(positions)
-        for wager, cents in one.wagers.items()
+        (one.position, wager, cents) for one in decoded for wager, cents in one.wagers.items()
     ]
     counts = Counter((wager, cents) for _, wager, cents in wagers)
-    return PlacedWagers(positions, sorted(wagers), tuple(counts.items()))
+    return PlacedWagers(positions, decoded, sorted(wagers), tuple(counts.items()))
 
 
 @lru_cache(_KEPT)
@@ -73,3 +91,15 @@ def reply_in(reply: bytes) -> Reply:
         msgspec.DecodeError, UnicodeDecodeError: it is not a reply.
     """
     return _REPLY.decode(reply)
+
+
+@lru_cache(_KEPT_RESULTS)
+def settled_in(reply: bytes) -> SettledReply:
+    """Decode the reply to a result.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError: it is not a reply.
+    """
+    decoded = _REPLY.decode(reply)
+    paid = tuple([line for line in decoded.lines or () if line.paid or line.percent])
+    return SettledReply(decoded, paid, any(line.envy_of is not None for line in paid))

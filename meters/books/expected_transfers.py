@@ -26,8 +26,9 @@ from meters.books.accounts import (
     reserve_account,
     table_account,
 )
+from meters.books.entry_messages import SettledReply
 from meters.books.money_terms import TermsText
-from meters.wire.messages import ClaimOpened, Reply
+from meters.wire.messages import ClaimOpened
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -260,7 +261,7 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 
 
 def result_moved(
-    books: ExpectedBooks, table: str, reply: Reply, moved: Sequence[Transfer] = ()
+    books: ExpectedBooks, table: str, settled: SettledReply, moved: Sequence[Transfer] = ()
 ) -> Draft:
     """Return the transfers that the result of a round must cause.
 
@@ -270,7 +271,7 @@ def result_moved(
     Args:
         books: the balances and rounds before the result.
         table: the table that sent the result.
-        reply: the service's reply to the result.
+        settled: the service's reply to the result.
         moved: the transfers of the ledger entry. If no win of a hand waits for a floorperson, they
             show to which account each Envy Bonus of the hand went.
 
@@ -279,7 +280,7 @@ def result_moved(
     """
     round_added, draft = books.rounds.pop(table), Draft(books)
     books.tallies["rounds"] += 1
-    lines = [line for line in reply.lines or () if line.paid or line.percent]
+    reply, lines = settled.reply, settled.paid
     if not lines:
         return draft
     meters = {books.terms[added.meter].kind: added.meter for added in round_added}
@@ -354,7 +355,7 @@ class _EnvyPayees:
         self._own = own
         self._claims = claims
         self._tallies = books.tallies
-        self._moved = Counter((one.target, one.micros) for one in moved)
+        self._moved = moved
 
     @cached_property
     def _holds(self) -> bool:
@@ -362,7 +363,7 @@ class _EnvyPayees:
         owed = (
             cents for name, cents in self._tallies.items() if name.startswith("envy_owed_cents:")
         )
-        return any(target.startswith(ENVY) for target, _ in self._moved) or any(owed)
+        return any(one.target.startswith(ENVY) for one in self._moved) or any(owed)
 
     def payee(self, line: Line, meter: str) -> str:
         """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""
@@ -385,12 +386,13 @@ class _EnvyPayees:
         if cause is not None:
             return (self._claims[cause].claim, "pending") if self._holds else ("", "")
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
-        for target, micros in self._moved:
+        for one in self._moved:
             # An Envy Bonus below `validate_from` in the floor file is recorded as paid. The present
             # floor file can have another `validate_from`, but the entry shows which bonuses were
             # owed.
-            if target.startswith(ENVY) and target.endswith(ending) and micros == due:
-                return target.removeprefix(ENVY), "validated"
+            paid_to = one.target
+            if paid_to.startswith(ENVY) and paid_to.endswith(ending) and one.micros == due:
+                return paid_to.removeprefix(ENVY), "validated"
         return "", ""
 
 

@@ -22,7 +22,7 @@ from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
-from meters.books.entry_messages import placed_in, reply_in
+from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -237,8 +237,7 @@ class Replay:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")
         except (*UNREADABLE, ValueError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
-        for moved in transfers:
-            self._move(number, moved)
+        self._apply_transfers(number, transfers)
         if fields["kind"] == b"reading":
             self._closings[self.closed_day] = self.checkpoint.digest
 
@@ -374,7 +373,7 @@ class Replay:
                 text, placed = fields["transfers"], placed_in(event)
                 return self._wagers.moved(books, table, placed, text, transfers)
             case b"result":
-                return result_moved(books, table, reply_in(fields["reply"]), transfers)
+                return result_moved(books, table, settled_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
             case kind:
@@ -471,20 +470,21 @@ class Replay:
             due.faults.append(f"{by} proposed and confirmed a change of {changed.meter}")
         return due
 
-    def _move(self, number: int, moved: Transfer) -> None:
+    def _apply_transfers(self, number: int, transfers: Sequence[Transfer]) -> None:
         balances = self._books.balances
-        if moved.micros <= 0:
-            self._problem(f"entry {number} moves {moved.micros} micros")
-        for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
-            after = balances.get(account, 0) + micros
-            if after < 0 and account.startswith(_NEVER_NEGATIVE):
-                self._problem(f"entry {number} leaves {account} at {after} micros")
-            if after == 0 and account.startswith(_GONE_WHEN_EMPTY):
-                balances.pop(account, None)
-            else:
-                balances[account] = after
-            if account.startswith(_TABLES):
-                self._contributed_micros -= micros
+        for moved in transfers:
+            if moved.micros <= 0:
+                self._problem(f"entry {number} moves {moved.micros} micros")
+            for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
+                after = balances.get(account, 0) + micros
+                if after < 0 and account.startswith(_NEVER_NEGATIVE):
+                    self._problem(f"entry {number} leaves {account} at {after} micros")
+                if after == 0 and account.startswith(_GONE_WHEN_EMPTY):
+                    balances.pop(account, None)
+                else:
+                    balances[account] = after
+                if account.startswith(_TABLES):
+                    self._contributed_micros -= micros
 
 
 def _text_of(transfers: Counter[Transfer]) -> str:

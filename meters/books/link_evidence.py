@@ -144,16 +144,16 @@ class LinkEvidence:
 
         An entry can affect a meter without a transfer of money.
         """
-        kind, (moved, percents) = fields["kind"], _meters_in(fields["transfers"])
-        touched = set(moved)
-        if kind == b"seed":
-            self._seeded |= touched
-        elif kind in _TOUCHING_ALL:
-            touched |= self._seeded
-        elif kind == b"parameter":
-            touched.add(_PROPOSED.decode(fields["event"]).meter)
-        elif kind in {b"validate", b"reject"}:
-            touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
+        kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
+        match kind:
+            case b"seed":
+                self._seeded |= touched
+            case b"parameter":
+                touched |= {_PROPOSED.decode(fields["event"]).meter}
+            case b"validate" | b"reject":
+                touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
+            case _ if kind in _TOUCHING_ALL:
+                touched |= self._seeded
         self._percents.update(percents)
         at = fields["at"]
         for meter in touched:

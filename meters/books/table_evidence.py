@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Item
+from bonus.settling.settlement_lines import Item, Line
 from bonus.wagers import METER_OF
 from meters.books.correction_requests import (
     ASK_ACTS,
@@ -17,7 +17,7 @@ from meters.books.correction_requests import (
     correction_in,
 )
 from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import placed_in, reply_in
+from meters.books.entry_messages import placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 
@@ -25,6 +25,9 @@ REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
 
 _WAGERED: Final = frozenset(wager.value for wager in METER_OF)
+_DRAWN: Final = {Item.MAGIC_CARD.value: "magic_card", Item.LUCKY_BONUS.value: "lucky_position"}
+"""The bonuses that are drawn, each with the name of its field in the draw of a round."""
+
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
 
 
@@ -141,12 +144,12 @@ class TableEvidence:
         self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
         """Add the data of a result or a void, and return the errors in a result, as texts."""
-        opened, reply = self.rounds.pop(table, None), fields["reply"]
+        opened = self.rounds.pop(table, None)
         self.over[table] = fields["round"].decode()
         if fields["kind"] != b"result":
             return []
-        has_claims = b'"claims":[{' in reply
-        won = [one.claim for one in reply_in(reply).claims or ()] if has_claims else []
+        settled = settled_in(fields["reply"])
+        won = [one.claim for one in settled.reply.claims or ()]
         if books.envy:
             owed = envy_of_result(books, table, int(fields["seq"]))
             won += [claim for claim in owed if owed[claim].state == "validated"]
@@ -154,14 +157,16 @@ class TableEvidence:
             self._repeat_claims(table, won)
         if opened is None:
             return []
-        return _other_lines(opened, reply)
+        return _other_lines(opened, settled.reply.lines or ())
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of claims whose state the service reports to a table again.
 
         A claim is listed only once.
         """
-        known = [claim for claim in self.repeated_claims.get(table, ()) if claim not in claims]
+        known = self.repeated_claims.get(table, [])
+        if not frozenset(claims).isdisjoint(known):
+            known = [claim for claim in known if claim not in claims]
         self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
     def _keep_reply(
@@ -196,22 +201,19 @@ class TableEvidence:
         return [f"it says that {who} confirmed it, but no entry of this round says so"]
 
 
-def _other_lines(opened: OpenedRound, reply: bytes) -> list[str]:
+def _other_lines(opened: OpenedRound, lines: Sequence[Line]) -> list[str]:
     """Return the errors in a result: wagers or a draw that differ from the ledger.
 
     The entry of the wagers has the right wagers and the right draw. In the result, each wager must
     have one settlement line.
     """
-    lines, draw = reply_in(reply).lines or (), reply_in(opened.reply).draw
+    draw = reply_in(opened.reply).draw
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED]
     if sorted(had) != placed_in(opened.event).wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
-    drawn = {
-        Item.MAGIC_CARD: draw and draw.magic_card,
-        Item.LUCKY_BONUS: draw and draw.lucky_position,
-    }
-    odd = [one.item for one in lines if one.item in drawn and drawn[Item(one.item)] is None]
-    return [f"it pays {one}, which was not drawn" for one in odd]
+    drawn = [one.item for one in lines if one.item in _DRAWN]
+    odd = [item for item in drawn if getattr(draw, _DRAWN[item], None) is None]
+    return [f"it pays {item}, which was not drawn" for item in odd]
 
 
 def _digest(text: bytes) -> bytes:

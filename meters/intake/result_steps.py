@@ -83,7 +83,7 @@ class ResultWriter:
         known, settled = self._known, self._settled
         return Records(
             self._event,
-            self._opened_round.wagers,
+            self._opened_round.wagers.positions,
             [due.line for due in settled],
             [due.line for due in settled if self._waits(due)],
             link=known.link,

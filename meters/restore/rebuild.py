@@ -249,7 +249,7 @@ class Rebuild:
         ]
         records = Records(
             result,
-            before.wagers,
+            before.wagers.positions,
             lines,
             waiting,
             link=self.keys.link,
