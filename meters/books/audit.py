@@ -13,6 +13,7 @@ from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from meters.books.ledger_totals import Totals
 from meters.books.link_audit import LinkStateAudit
+from meters.books.link_state import Snapshot
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
@@ -134,32 +135,91 @@ class LinkAudit:
         Raises:
             RedisError: Redis failed.
         """
-        store, replay = self._store, self._replay
-        if replay is None or self._doubtful:
-            replay, self._again = await self._begun(), None
-            goes_on = False
-            if self._onlooker:
-                self._onlooker.began(replay)
-        else:
-            goes_on = self._has_run and replay.entries > 0
-        snapshot = await store.snapshot(indexes=True)
+        replay, goes_on = await self._replay_to_continue()
+        snapshot = await self._store.snapshot(indexes=True)
         if seen and replay.entries:
             replay.hold_against(seen)
-        self._replay = replay = await self._read(
-            replay, snapshot.last_entry, seen, advance, self._onlooker
+        replay, problems = await self._replay_to(
+            replay, snapshot.last_entry, seen, advance, again=again if goes_on else None
         )
-        problems = [*replay.problems]
-        if goes_on and replay.entries == snapshot.last_entry:
-            problems += await self._read_again(replay, again)
-        self._has_run, self._doubtful = True, bool(problems)
+        self._has_run = True
         stored = replay.entries
         if replay.entries != snapshot.last_entry:
             # Redis can lose entries after they were replayed.
-            stored = min(stored, await store.last_entry())
+            stored = min(stored, await self._store.last_entry())
             problems.append(
                 f"the ledger ends at entry {replay.entries},"
                 f" the data in Redis at {snapshot.last_entry}"
             )
+        problems += await self._compare(
+            replay,
+            snapshot,
+            _CLAIMS_AGAIN if goes_on and again else None,
+            restoring=restoring,
+            # An audit that only reads must not change the data in Redis. A service or a restore is
+            # allowed to repair the data.
+            reserves=restoring or again > 0,
+        )
+        return Finding(
+            self._store.link.id,
+            replay.entries,
+            replay.seal,
+            self._balances(snapshot),
+            tuple(problems),
+            replay.totals,
+            (*replay.variances, *self._claims.doubles),
+            stored=stored,
+        )
+
+    async def _replay_to_continue(self) -> tuple[Replay, bool]:
+        """Return the replay that an audit continues, and whether an earlier audit has run it."""
+        if self._replay is not None and not self._doubtful:
+            return self._replay, self._has_run and self._replay.entries > 0
+        replay, self._again = await self._begun(), None
+        if self._onlooker:
+            self._onlooker.began(replay)
+        return replay, False
+
+    async def _replay_to(
+        self,
+        replay: Replay,
+        last: int,
+        seen: Mark | None,
+        advance: Callable[[int, int], None] | None = None,
+        *,
+        again: int | None,
+    ) -> tuple[Replay, list[str]]:
+        """Continue a replay up to entry `last`. Return the replay and the problems that it found.
+
+        `again` is the count of old entries to read once more. If it is None, read no old entries.
+        """
+        self._replay = replay = await self._read(replay, last, seen, advance, self._onlooker)
+        problems = [*replay.problems]
+        if again is not None and replay.entries == last:
+            problems += await self._read_again(replay, again)
+        self._doubtful = bool(problems)
+        return replay, problems
+
+    async def _compare(
+        self,
+        replay: Replay,
+        snapshot: Snapshot,
+        at_most: int | None,
+        *,
+        restoring: bool,
+        reserves: bool,
+    ) -> list[str]:
+        """Compare the data in Redis with a replay, and return the differences as texts.
+
+        Args:
+            replay: the replay of the ledger.
+            snapshot: the data of the link in Redis at one moment, with the indexes.
+            at_most: the greatest count of finally decided claims to compare. None to compare all
+                claims, and all fields of the tables and of the link.
+            restoring: True if the caller is restoring the data in Redis.
+            reserves: True to reserve the numbers of payout slips that lack a reservation.
+        """
+        store, problems = self._store, list[str]()
         if problem := await continuity_problem(store.redis, store.keys):
             problems.append(problem)
         if not restoring and await store.redis.exists(store.keys.restoring):
@@ -169,33 +229,22 @@ class LinkAudit:
         problems += replay.state_difference(snapshot.meters)
         problems += replay.other_tallies(snapshot.tallies)
         if replay.entries == snapshot.last_entry:
-            at_most = _CLAIMS_AGAIN if goes_on and again else None
-            # An audit that only reads must not change the data in Redis. A service or a restore is
-            # allowed to repair the data.
-            problems += await self._claims.problems(
-                replay, snapshot, at_most, reserves=restoring or again > 0
-            )
             whole = at_most is None
+            problems += await self._claims.problems(replay, snapshot, at_most, reserves=reserves)
             problems += await self._tables.problems(replay, snapshot, whole=whole)
             problems += await self._link_state.problems(replay, snapshot, whole=whole)
-        meters = {
+        return problems
+
+    def _balances(self, snapshot: Snapshot) -> dict[str, dict[str, int]]:
+        """Return the balances of each meter's accounts in micros."""
+        return {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
                 "reserve_micros": snapshot.accounts.get(reserve_account(meter.meter_id), 0),
                 "overflow_micros": snapshot.accounts.get(overflow_account(meter.meter_id), 0),
             }
-            for meter in store.link.meter
+            for meter in self._store.link.meter
         }
-        return Finding(
-            store.link.id,
-            replay.entries,
-            replay.seal,
-            meters,
-            tuple(problems),
-            replay.totals,
-            (*replay.variances, *self._claims.doubles),
-            stored=stored,
-        )
 
     @property
     def entries(self) -> int:
@@ -218,11 +267,7 @@ class LinkAudit:
             return False
         store = self._store
         last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
-        self._replay = replay = await self._read(replay, last, seen, None, self._onlooker)
-        problems = [*replay.problems]
-        if replay.entries == last:
-            problems += await self._read_again(replay, again)
-        self._doubtful = bool(problems)
+        _, problems = await self._replay_to(replay, last, seen, again=again)
         return not problems
 
     async def _read(

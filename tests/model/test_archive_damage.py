@@ -1,6 +1,7 @@
 """Archived days that were changed, lost or exchanged are reported and not relied on (D17)."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -87,6 +88,33 @@ async def test_a_changed_file_stops_every_step_that_relies_on_it(
     assert await kept.live() == before
     finding = await kept.audit()
     assert any("2026-11-2" in problem for problem in finding.problems)
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (edit(lambda day: day.entries[0].update(by="x")), r"entry \d+ is not as it was written"),
+        (edit(lambda day: day.entries.pop(1)), r"entry \d+ follows entry \d+"),
+        (edit(lambda day: day.entries.pop()), "its entries are not those of its balances"),
+        (edit(lambda day: day.entries.clear()), "its entries are not those of its balances"),
+        (
+            edit(lambda day: day.claims.append({"claim": "pit.T-9-9-9", "fields": "{}"})),
+            "its digest is not that of its content",
+        ),
+        (_append, "its length has changed"),
+    ],
+)
+async def test_an_audit_names_the_damaged_file_with_the_reason(
+    kept: Kept, damage: Callable[[Path], None], reason: str
+) -> None:
+    await kept.week()
+    path = (await kept.run(live_days=100)).written[1].path
+    damage(path)
+    problems = (await kept.audit()).problems
+    assert any(
+        re.fullmatch(f"{re.escape(str(path))} is damaged: {reason}", one) for one in problems
+    )
 
 
 @pytest.mark.duty("D17")

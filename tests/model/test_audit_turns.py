@@ -23,6 +23,15 @@ from tests.servers import eventually_async
 ROUNDS = 30
 
 
+@pytest.fixture
+async def waited_for(keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Pit:
+    """Return a link whose audit waits for the events in work, however long they take."""
+    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
+    pit = Pit(keeping_redis)
+    await pit.open()
+    return pit
+
+
 @pytest.mark.duty("D19")
 async def test_other_tasks_run_between_the_entries_of_a_page(
     keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
@@ -57,22 +66,19 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
 
 @pytest.mark.duty("D19")
 async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
-    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    waited_for: Pit, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
-    pit = Pit(keeping_redis)
-    await pit.open()
-    async with running(pit, tmp_path) as link:
+    async with running(waited_for, tmp_path) as link:
         await link.comes_up()
         sealed = link.service.seen.sealed
         applied = asyncio.Event()
         batch = asyncio.create_task(_until(applied))
         link.batches.add(batch)
-        await _play(pit, "B")
+        await _play(waited_for, "B")
         link.service.auditing.hurry()
         gives_way = asyncio.create_task(link.batches.give_way())
         for _ in range(ROUNDS):
-            await keeping_redis.ping()
+            await waited_for.redis.ping()
         assert link.service.seen.sealed == sealed
         assert not gives_way.done()
         applied.set()
@@ -84,16 +90,13 @@ async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
 
 @pytest.mark.duty("D19")
 async def test_audit_that_is_far_behind_does_not_wait(
-    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    waited_for: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the link would have to wait long for the audit after a failure."""
-    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
     monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", ROUNDS)
-    pit = Pit(keeping_redis)
-    await pit.open()
     applied = asyncio.Event()
     batch = asyncio.create_task(_until(applied))
-    async with running(pit, tmp_path) as link:
+    async with running(waited_for, tmp_path) as link:
         await link.comes_up()
         sealed = link.service.seen.sealed
         link.batches.add(batch)
@@ -125,16 +128,13 @@ async def test_audit_goes_on_slowly_if_events_are_always_in_work() -> None:
 
 @pytest.mark.duty("D11")
 async def test_audit_of_a_link_that_does_not_operate_waits_for_no_events(
-    keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    waited_for: Pit, tmp_path: Path
 ) -> None:
     """The tables of this link wait for the audit. The events in work are those of other links."""
-    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
-    pit = Pit(keeping_redis)
-    await pit.open()
-    await _play(pit, "C")
+    await _play(waited_for, "C")
     applied = asyncio.Event()
     batch = asyncio.create_task(_until(applied))
-    async with running(pit, tmp_path) as link:
+    async with running(waited_for, tmp_path) as link:
         link.batches.add(batch)
         await link.comes_up()
         assert not link.batches.none

@@ -157,6 +157,24 @@ async def test_reply_that_was_altered_is_found_by_what_moved(played: Pit, cents:
     assert problems[2].startswith("won_cents is at"), "the accounting meters differ too"
 
 
+@pytest.mark.duty("D19")
+async def test_result_whose_reply_names_no_claims_must_have_an_event(played: Pit) -> None:
+    """The service always lists the claims, even if there are none."""
+    number, claims = None, b',"claims":[]'
+
+    def alter(entry: int, fields: Fields) -> Fields:
+        nonlocal number
+        if number is not None or fields[b"kind"] != b"result" or claims not in fields[b"reply"]:
+            return fields
+        number = entry
+        return fields | {b"event": b"{}", b"reply": fields[b"reply"].replace(claims, b"")}
+
+    await rewrite(played, alter)
+    assert number is not None
+    problems = (await played.audit()).problems
+    assert any(one.startswith(f"entry {number} cannot be read") for one in problems)
+
+
 async def test_wager_that_was_slipped_into_an_entry_is_found(played: Pit) -> None:
     number = await entry_of(played, "wagers")
 
