@@ -44,6 +44,8 @@ _KEPT_BYTES_MAX: Final = 512
 All wagers of a position are shorter.
 """
 
+_NO_WAGERS: Final = b"{}"
+
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
@@ -68,7 +70,7 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
     cards: list[str] | None = None
     folded: bool = False
     no_win: bool = False
-    wagers: _Wagers | msgspec.Raw = msgspec.Raw(b"{}")
+    wagers: _Wagers | msgspec.Raw = msgspec.Raw(_NO_WAGERS)
     fourth_card: str | None = None
 
 
@@ -127,7 +129,10 @@ def decode_round(line: bytes) -> tuple[RoundText, Sequence[KeptWagers]]:
         raise RoundError("too_long", f"the line is longer than {LINE_BYTES_MAX} bytes")
     try:
         text = _ROUND.decode(line)
-        wagers = [_wagers(bytes(box.wagers)) for box in text.positions]
+        texts = [bytes(box.wagers) for box in text.positions]
+        wagers = [_wagers(each) for each in texts]
+        if _may_repeat_wagers(line, texts):
+            _ROUND_AND_WAGERS.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _first_error(line, error) from None
     if text.game not in chapters():
@@ -246,6 +251,17 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
 
 
 _METERS: Final = {kind.value: kind for kind in MeterKind}
+
+
+def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
+    """Return whether a position may name its wagers more than once.
+
+    ``texts`` has only the last wagers of each position, so any others must be checked too. The
+    result can also be True for other lines, because the name is only counted, and a name that is
+    written with escapes cannot be counted.
+    """
+    named = len(texts) - texts.count(_NO_WAGERS)
+    return b"\\" in line or line.count(b'"wagers"') > named
 
 
 def _wagers(text: bytes) -> KeptWagers:

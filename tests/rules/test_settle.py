@@ -268,6 +268,19 @@ REFUSED = [
         "positions[0].wagers",
     ),
     (changed(positions=position(wagers={"ante": 1})).replace(b": 1}", b": 1,}"), "not_json", None),
+    (changed().replace(b'"wagers"', b'"wagers": 5, "wagers"'), "malformed", "positions[0].wagers"),
+    (
+        changed().replace(b'"wagers"', rb'"w\u0061gers": {"ante": "1"}, "wagers"'),
+        "malformed",
+        "positions[0].wagers",
+    ),
+    (
+        changed().replace(
+            b'"positions"', b'"positions": [{"position": 1, "wagers": 5}], "positions"'
+        ),
+        "malformed",
+        "positions[0].wagers",
+    ),
     (changed(positions=position(position="3")), "malformed", "positions[0].position"),
     (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
     (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
