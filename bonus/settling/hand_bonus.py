@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns
 from bonus.settling.progressives import plain_line, settle_row
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import Due, Item, Line, Outcome, PercentWon
+from bonus.settling.settlement_lines import Due, Item, Line, Outcome, PercentWon, encode_line
 from bonus.wagers import MeterKind
 
 
@@ -121,18 +121,23 @@ class BonusDraws:
         on: Literal["player", "dealer"],
         item: Item,
     ) -> None:
-        terms = turns.terms[self.meter]
-        magic = item is Item.MAGIC_CARD
-        for_1 = terms.magic_card_for_1 if magic else terms.lucky_bonus_for_1
-        line = Line(
-            position=box.position,
-            item=item,
-            outcome=Outcome.PAID,
-            wagered=terms.wager_cents,
-            paid=for_1 * terms.wager_cents,
-            returned=0,
-            paid_from=terms.paid_from,
-            rule=terms.draw_rule,
-            on=on,
-        )
-        turns.dues.append(Due(line))
+        turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
+
+
+# All wagers on a meter have the same amount, so there are few different lines.
+@lru_cache(maxsize=1_024)
+def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: Item) -> Due:
+    """Return the line of a Magic Card or a Lucky Bonus: the same object for the same arguments."""
+    for_1 = terms.magic_card_for_1 if item is Item.MAGIC_CARD else terms.lucky_bonus_for_1
+    line = Line(
+        position=position,
+        item=item,
+        outcome=Outcome.PAID,
+        wagered=terms.wager_cents,
+        paid=for_1 * terms.wager_cents,
+        returned=0,
+        paid_from=terms.paid_from,
+        rule=terms.draw_rule,
+        on=on,
+    )
+    return Due(line, text=encode_line(line))
