@@ -5,7 +5,7 @@ answer is an error, and the next round is read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 import msgspec
 
@@ -56,34 +56,52 @@ class _Refused(msgspec.Struct, frozen=True):
 
 _ENCODER: Final = msgspec.json.Encoder()
 
+_READ_BYTES_MAX: Final = 65_536
+"""Number of bytes that are read together, so few system calls are needed."""
 
-def settle_lines(source: BinaryIO, sink: BinaryIO) -> bool:
+
+class Source(Protocol):
+    """A source of lines, such as a buffered file."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return the available bytes, at most ``size``; wait only if there are none."""
+
+
+def settle_lines(source: Source, sink: BinaryIO) -> bool:
     """Settle the round on each line of ``source``, and write each answer to ``sink``.
 
-    Return whether all rounds were settled. Only one line at a time is in memory. Each answer is
-    written before the next line is read.
+    Return whether all rounds were settled. Lines that are available together are read together, up
+    to ``_READ_BYTES_MAX``, and their answers are written together. All these answers are written
+    before more lines are read, so a program that waits for an answer receives it.
     """
     all_settled = True
-    for line in _lines(source):
-        try:
-            dues, meters = _settle(line)
-            texts = b",".join([due.text or encode_line(due.line) for due in dues])
-            answer = b'{"lines":[%b],"meters":%b}' % (texts, _ENCODER.encode(meters))
-        except RoundError as error:
-            answer = _refused(error)
-            all_settled = False
-        sink.write(answer + b"\n")
+    for lines in _available_lines(source):
+        answers: list[bytes] = []
+        for line in lines:
+            try:
+                answers.append(_settled(line))
+            except RoundError as error:
+                answers.append(_refused(error))
+                all_settled = False
+        sink.write(b"".join(answers))
         sink.flush()
     return all_settled
 
 
+def _settled(line: bytes) -> bytes:
+    """Return the answer for a round that is settled, as a line."""
+    dues, meters = _settle(line)
+    texts = b",".join([due.text or encode_line(due.line) for due in dues])
+    return b'{"lines":[%b],"meters":%b}\n' % (texts, _ENCODER.encode(meters))
+
+
 def _refused(error: RoundError) -> bytes:
-    """Return the answer for a round that cannot be settled.
+    """Return the answer for a round that cannot be settled, as a line.
 
     The error message can quote text of the round, so unprintable characters are escaped.
     """
     refused = _Refused(_Error(error.code, error.message, error.field))
-    return escape_in_json(_ENCODER.encode(refused).decode()).encode()
+    return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
 
 def settle_line(line: bytes) -> SettlementText:
@@ -125,16 +143,18 @@ def _is_void(text: RoundText, rules: TableRules) -> bool:
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)
 
 
-def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a source; a line that is too long is cut.
+def _available_lines(source: Source) -> Iterator[list[bytes]]:
+    """Yield the lines that each read completes; a line that is too long is cut.
 
     The cut line is still longer than ``LINE_BYTES_MAX``, so ``decode_round`` refuses it.
     """
-    while line := source.readline(LINE_BYTES_MAX + 2):
-        rest = line
-        while len(rest) == LINE_BYTES_MAX + 2 and not rest.endswith(b"\n"):
-            rest = source.readline(LINE_BYTES_MAX + 2)
-        yield line.removesuffix(b"\n")
+    begun = b""
+    while read := source.read1(_READ_BYTES_MAX):
+        *lines, begun = (begun + read).split(b"\n")
+        begun = begun[: LINE_BYTES_MAX + 1]
+        yield lines
+    if begun:
+        yield [begun]
 
 
 def _without_contributions(

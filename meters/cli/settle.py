@@ -1,8 +1,9 @@
 """The `settle` command, which finds what each round pays, without a server."""
 
 import sys
+from io import BufferedReader
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -39,7 +40,7 @@ def settle(
     if sys.stdin is None or sys.stdout is None:
         raise UserError("rounds are read from standard input, and there is none")
     try:
-        all_settled = settle_lines(sys.stdin.buffer, sys.stdout.buffer)
+        all_settled = settle_lines(cast("BufferedReader", sys.stdin.buffer), sys.stdout.buffer)
     except BrokenPipeError:
         raise  # the program that reads the output has closed the pipe
     except OSError as error:

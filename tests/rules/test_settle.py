@@ -415,6 +415,16 @@ def test_a_line_of_the_longest_length_is_read() -> None:
     assert not settle(line + b" " * (LINE_BYTES_MAX - len(line) + 1))[1]
 
 
+@pytest.mark.parametrize("longest", [LINE_BYTES_MAX + 1, 3 * LINE_BYTES_MAX])
+def test_lines_around_one_that_is_too_long_are_settled(longest: int) -> None:
+    """Reads end anywhere in the lines."""
+    lines = [changed()] * 200
+    lines[100] = b" " * longest
+    answers, _ = settle(*lines)
+    codes = [answer["error"]["code"] if "error" in answer else None for answer in answers]
+    assert codes == [*[None] * 100, "too_long", *[None] * 99]
+
+
 def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
