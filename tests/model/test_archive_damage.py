@@ -214,6 +214,23 @@ async def test_a_rewritten_file_with_correct_digests_is_not_the_one_archived(
 
 
 @pytest.mark.duty("D17")
+@pytest.mark.parametrize("wrong", ["first", "last"])
+async def test_a_file_that_names_other_entries_than_its_balances_is_refused(
+    kept: Kept, wrong: str
+) -> None:
+    """Its digest is correct, because it covers the wrong number too."""
+    await kept.week(2)
+    await kept.run()
+    file = kept.archive.files()[-1]
+    day = replace(file.day, **{wrong: getattr(file.day, wrong) + 1})
+    with DayWriter(file.path.with_suffix(".forged")) as writer:
+        for entry in file.entries():
+            writer.add(entry)
+        with pytest.raises(ArchiveError, match="its entries are not those of its balances"):
+            writer.finish(day, file.claims(), file.path)
+
+
+@pytest.mark.duty("D17")
 async def test_an_archive_rewritten_before_the_mark_is_found_by_the_mark(kept: Kept) -> None:
     await kept.week(2)
     finding = await kept.audit()

@@ -35,6 +35,30 @@ def test_an_entry_of_any_bytes_is_a_problem_in_words(fields: dict[str, bytes]) -
     assert replay.entries == 1
 
 
+@pytest.mark.parametrize(
+    ("transfer", "problem"),
+    [
+        (b'[["house","meter:x",0,1]]', "entry 1 moves 0 micros"),
+        (b'[["house","meter:x",-5,1]]', "entry 1 moves -5 micros"),
+        (b'[["house","meter:x",-5,1]]', "entry 1 leaves meter:x at -5 micros"),
+        (b'[["claim:x","house",5,1]]', "entry 1 leaves claim:x at -5 micros"),
+    ],
+)
+@pytest.mark.duty("D19")
+def test_a_transfer_that_cannot_be_is_a_problem(transfer: bytes, problem: str) -> None:
+    replay = Replay()
+    replay.apply_entry(1, dict.fromkeys(FIELDS, b"") | {"kind": b"open", "transfers": transfer})
+    assert problem in replay.problems
+
+
+@pytest.mark.duty("D19")
+def test_money_from_a_table_is_a_contribution_even_if_the_entry_is_wrong() -> None:
+    """The totals are those of the transfers, so they agree with the balances."""
+    replay, moved = Replay(), b'[["table:x","meter:x",5,1],["reserve:x","table:x",2,1]]'
+    replay.apply_entry(1, dict.fromkeys(FIELDS, b"") | {"kind": b"open", "transfers": moved})
+    assert replay.checkpoint.contributed_micros == 3
+
+
 @pytest.mark.duty("D19")
 async def test_an_entry_with_the_number_of_another_does_not_stop_the_audit(pit: Pit) -> None:
     """It has the last entry's number with another sequence, which any writer can add."""

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from meters.books.audit import LinkAudit
+from meters.books.ledger_mark import Mark
 from meters.books.store import LinkStore
 from meters.floor_api.types import Adjustment, ParameterChange
 from tests.model.pit import Pit
@@ -243,6 +244,14 @@ async def test_running_audit_reads_what_it_has_passed_bit_by_bit(played: Pit) ->
     await played.redis.delete(key)
     problem, *_ = (await audit.run(again=2)).problems
     assert problem.startswith("the ledger ends at entry 0")
+
+
+@pytest.mark.duty("D17")
+async def test_running_audit_compares_the_mark_even_if_there_is_no_new_entry(played: Pit) -> None:
+    audit = LinkAudit(played.store)
+    last = (await audit.run()).entries
+    (problem,) = (await audit.run(Mark(played.link.id, 0, "", last, "0" * 64))).problems
+    assert problem == f"the entries up to {last} are not those that were sealed"
 
 
 async def test_a_running_audit_notices_a_ledger_that_ends_too_early(played: Pit) -> None:
