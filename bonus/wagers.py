@@ -1,38 +1,20 @@
-"""The kinds of wager that feed a meter, the kinds of meter, and the sources of payouts."""
+"""Units of meters, the sources of payouts, and the names of items that belong to a wager."""
 
-from collections.abc import Mapping
 from enum import StrEnum, auto
-from types import MappingProxyType
 from typing import Final
 
 MICROS_PER_CENT: Final = 10_000
 """Number of micros in a cent. A micro is a millionth of a dollar. Meters are counted in micros."""
 
+MAGIC_CARD: Final = "magic_card"
+"""Item of a settlement line that pays the Magic Card (649a.12(i)(3))."""
 
-class Wager(StrEnum):
-    """A kind of wager that feeds a meter (649a.7(d)).
+LUCKY_BONUS: Final = "lucky_bonus"
+"""Item of a settlement line that pays the Lucky Bonus (649a.12(i)(3))."""
 
-    The Five Card Hand Bonus occurs twice: as a wager on the player's hand and as a wager on the
-    dealer's hand. Wagers that feed no meter are named only in the chapters' files.
-    """
-
-    PROGRESSIVE = auto()
-    FIVE_CARD_PROGRESSIVE = auto()
-    FIVE_OF_SIX_PROGRESSIVE = auto()
-    FIVE_CARD_HAND_BONUS = auto()
-    FIVE_CARD_HAND_BONUS_DEALER = auto()
-
-
-class MeterKind(StrEnum):
-    """A kind of progressive meter.
-
-    649a.12 requires a seed and a rate of progression for each kind.
-    """
-
-    PROGRESSIVE = auto()
-    FIVE_CARD_PROGRESSIVE = auto()
-    FIVE_OF_SIX_PROGRESSIVE = auto()
-    FIVE_CARD_HAND_BONUS = auto()
+_PROGRESSIVE: Final = "_progressive"
+_ENVY: Final = "_envy"
+_DEALER: Final = "_dealer"
 
 
 class PaidFrom(StrEnum):
@@ -47,31 +29,27 @@ class PaidFrom(StrEnum):
     HAND_PAY = auto()
 
 
-METER_OF: Final[Mapping[Wager, MeterKind]] = MappingProxyType(
-    {
-        Wager.PROGRESSIVE: MeterKind.PROGRESSIVE,
-        Wager.FIVE_CARD_PROGRESSIVE: MeterKind.FIVE_CARD_PROGRESSIVE,
-        Wager.FIVE_OF_SIX_PROGRESSIVE: MeterKind.FIVE_OF_SIX_PROGRESSIVE,
-        Wager.FIVE_CARD_HAND_BONUS: MeterKind.FIVE_CARD_HAND_BONUS,
-        Wager.FIVE_CARD_HAND_BONUS_DEALER: MeterKind.FIVE_CARD_HAND_BONUS,
-    }
-)
-"""The kind of meter that each wager feeds."""
+def envy_item(wager: str) -> str:
+    """Return the item of settlement lines that pay the Envy Bonuses of a wager.
 
-WAGERS_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        kind.value: tuple(wager.value for wager, fed in METER_OF.items() if fed is kind)
-        for kind in MeterKind
-    }
-)
-"""The wagers that feed each kind of meter."""
-
-_FED: Final[Mapping[str, MeterKind]] = {wager.value: kind for wager, kind in METER_OF.items()}
-
-
-def meter_fed_by(wager: str) -> MeterKind | None:
-    """Return the kind of meter that a wager feeds, or None.
-
-    The result is None if the wager feeds no meter, or if there is no wager of this name.
+    >>> envy_item("progressive"), envy_item("five_card_progressive")
+    ('progressive_envy', 'five_card_envy')
     """
-    return _FED.get(wager)
+    return f"{wager.removesuffix(_PROGRESSIVE)}{_ENVY}"
+
+
+def is_envy(item: str) -> bool:
+    """Return whether an item of a settlement line is an Envy Bonus. No wager has such a name."""
+    return item.endswith(_ENVY)
+
+
+def is_on_dealer(item: str) -> bool:
+    """Return whether an item of a settlement line is a wager on the dealer's hand.
+
+    All wagers on the dealer's hand divide one jackpot (reading T17). No other wager has such a
+    name.
+
+    >>> is_on_dealer("five_card_hand_bonus_dealer"), is_on_dealer("five_card_hand_bonus")
+    (True, False)
+    """
+    return item.endswith(_DEALER)

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.wagers import PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
@@ -17,9 +17,22 @@ CardsOf = Literal[
 ]
 """The cards that form the hand of a wager."""
 
+OF_COMMUNITY: Final = frozenset({"hand_and_community", "dealer_and_community"})
+"""The hands of wagers that have community cards."""
+
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Base class of all parts of a chapter's file."""
+
+
+class MeterTitle(_Part, frozen=True):
+    """A meter of a game: the name in data, and the usual title above its amount, for patrons.
+
+    The meters are in the order in which tables and displays show them.
+    """
+
+    name: Name
+    title: str
 
 
 class Progression(_Part, frozen=True):
@@ -94,6 +107,23 @@ class Envy(_Part, frozen=True):
     schedule: tuple[EnvySchedule, ...]
 
 
+class Validation(_Part, frozen=True):
+    """Rules for a floorperson's decision on the wins of a wager that feeds a meter.
+
+    A percentage of a meter always waits for a floorperson, and is a hand pay.
+
+    Attributes:
+        rule: the subsection about the wins that a floorperson validates.
+        stays: the subsection about a hand pay. It says that the cards stay on the table.
+        least: the lowest odds that a floorperson validates, such as ``500 for 1``. Empty if they
+            validate every win.
+    """
+
+    rule: str
+    stays: str
+    least: str = ""
+
+
 class DrawPays(_Part, frozen=True):
     """Payouts that the draws of the table game system add to a Five Card Hand Bonus wager.
 
@@ -143,7 +173,11 @@ class WagerTables(_Part, frozen=True):
             name the subsection of the paytable instead.
         divided: the subsection under which a jackpot on the dealer's hand is divided. Empty if the
             wagers have no jackpot on the dealer's hand.
-        meter: the kind of meter that the wagers feed; None if they feed no meter.
+        meter: the name of the meter that the wagers feed; empty if they feed no meter.
+        short: the shortest names of the wagers for people, for a table's panel. Empty if the wagers
+            feed no meter.
+        electronic: true if the wagers are placed without chips, on an electronic device.
+        validation: rules for a floorperson's decision on wins; None if the wagers feed no meter.
         envy: the Envy Bonuses; None if there are none.
         draws: the payouts for the Magic Card and the Lucky Bonus; None if there are none.
         mini_royal: the optional odds for a mini-royal; None if there are none.
@@ -162,7 +196,10 @@ class WagerTables(_Part, frozen=True):
     forfeited: str = ""
     collected: str = ""
     divided: str = ""
-    meter: MeterKind | None = None
+    meter: str = ""
+    short: tuple[str, ...] = ()
+    electronic: bool = False
+    validation: Validation | None = None
     envy: Envy | None = None
     draws: DrawPays | None = None
     mini_royal: MiniRoyal | None = None
@@ -364,5 +401,6 @@ class Chapter(_Part, frozen=True):
     main: Main
     wager: tuple[WagerTables, ...]
     irregular: Irregular
+    meter: tuple[MeterTitle, ...] = ()
     version: tuple[Version, ...] = ()
     limit: Limit | None = None

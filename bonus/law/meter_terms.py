@@ -9,17 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
-from bonus.wagers import MeterKind, PaidFrom
-
-METER_GAME: Final = "three_card_poker"
-"""The only game whose meters can be linked: 649a.12(e), (h), (i) and (j)."""
+from bonus.wagers import PaidFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,8 @@ class MeterTerms:
     """Terms that a chapter sets for a meter with one amount of the wager.
 
     Attributes:
-        kind: the kind of meter.
+        kind: the name of the meter in the chapter.
+        wagers: the names of the wagers that feed the meter.
         wager_cents: the amount of every wager on the meter, in cents.
         paytable: the letter of the chosen paytable; None if there is no choice.
         seed_cents: the first balance of the meter, in cents.
@@ -62,7 +59,8 @@ class MeterTerms:
         rows: the payouts of each hand, for every hand of the ranking.
     """
 
-    kind: MeterKind
+    kind: str
+    wagers: tuple[str, ...]
     wager_cents: int
     paytable: str | None
     seed_cents: int
@@ -84,9 +82,11 @@ class MeterTerms:
 
 @lru_cache(maxsize=1_024)
 def meter_terms(
-    kind: MeterKind, wager_cents: int, paytable: str | None = None, game: str = METER_GAME
+    kind: str, wager_cents: int, paytable: str | None = None, game: str = ""
 ) -> MeterTerms:
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
+
+    If no game is given, it is the first game with such a meter.
 
     Raises:
         ValueError: the chapter does not allow a meter of this kind with this wager and paytable;
@@ -94,10 +94,10 @@ def meter_terms(
             chapter has no Envy Bonuses for the amount (reading T22); no paytable is given; the
             paytable is not one of the choices.
     """
-    return terms_in(chapters()[game], kind, wager_cents, paytable)
+    return terms_in(_game_of(kind, game), kind, wager_cents, paytable)
 
 
-def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
+def paytable_choices(kind: str) -> tuple[str, ...]:
     """Return the letters of the paytables that a kind of meter can have.
 
     The result is empty if there is no choice.
@@ -105,13 +105,22 @@ def paytable_choices(kind: MeterKind) -> tuple[str, ...]:
     Raises:
         ValueError: the chapter has no such meter.
 
-    >>> paytable_choices(MeterKind.PROGRESSIVE), paytable_choices(MeterKind.FIVE_CARD_PROGRESSIVE)
+    >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
     """
-    return _choices(_paytables(*_wager_tables(chapters()[METER_GAME], kind)))
+    return _choices(_paytables(*_wager_tables(_game_of(kind), kind)))
 
 
-def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | None) -> MeterTerms:
+def _game_of(kind: str, game: str = "") -> Chapter:
+    if game:
+        return chapters()[game]
+    for chapter in chapters().values():
+        if any(meter.name == kind for meter in chapter.meter):
+            return chapter
+    raise ValueError(f"no game has a {kind} meter")
+
+
+def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) -> MeterTerms:
     """Return the terms of a meter under a given chapter; see ``meter_terms``.
 
     Raises:
@@ -125,6 +134,7 @@ def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | 
     draws = tables.draws
     return MeterTerms(
         kind=kind,
+        wagers=tables.names,
         wager_cents=wager_cents,
         paytable=choice,
         seed_cents=read_seed(rates.seed) * wager_cents,
@@ -146,7 +156,7 @@ def terms_in(chapter: Chapter, kind: MeterKind, wager_cents: int, choice: str | 
     )
 
 
-def _wager_tables(chapter: Chapter, kind: MeterKind) -> tuple[WagerTables, Sequence[str]]:
+def _wager_tables(chapter: Chapter, kind: str) -> tuple[WagerTables, Sequence[str]]:
     tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
     if tables is None:
         raise ValueError(f"{chapter.game} has no {kind} meter")
@@ -178,7 +188,7 @@ def _choose(
     raise ValueError(f"{tables.meter}: {rule} has the paytables {letters}, not {choice!r}")
 
 
-def _envy_cents(kind: MeterKind, envy: Envy, wager_cents: int) -> dict[str, int]:
+def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:
     schedules = {read_cents(schedule.wager): schedule for schedule in envy.schedule}
     schedule = schedules.get(wager_cents)
     if schedule is None:

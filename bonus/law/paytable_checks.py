@@ -103,9 +103,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         if not counts <= _ranking(of, name).cards:
             raise ChapterError(f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}")
-        paytables = _check_tables(
-            of, tables.table, name, tables.lowest, meter=tables.meter is not None
-        )
+        paytables = _check_tables(of, tables.table, name, tables.lowest, meter=bool(tables.meter))
         _check_choices(of, _with_fourth(of, tables, name, paytables))
     _check_mini_royal(of, tables.mini_royal, paytables)
     _check_meter(of, tables, paytables)
@@ -118,7 +116,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     Bonuses or draws.
     """
     for paytable in paytables:
-        if (paytable.rates is None) != (tables.meter is None):
+        if (paytable.rates is None) != (not tables.meter):
             raise ChapterError(
                 f"{of} {paytable.rule}: a meter needs rates, and only a meter has them"
             )
@@ -298,6 +296,8 @@ def _wager_rules(tables: WagerTables) -> Iterator[str]:
         yield tables.envy.rule
     if tables.draws:
         yield tables.draws.rule
+    if tables.validation:
+        yield from (tables.validation.rule, tables.validation.stays)
     if tables.divided:
         yield tables.divided
     if tables.mini_royal:

@@ -8,7 +8,7 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.cells import ChapterError, read_cents
+from bonus.law.cells import ChapterError, read_cents, read_times
 from bonus.law.chapter_file import (
     CardsOf,
     Chapter,
@@ -18,7 +18,7 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
-from bonus.wagers import PaidFrom, meter_fed_by
+from bonus.wagers import PaidFrom, is_envy, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
 """Names of choices that any chapter can have, in addition to the choices that its file names."""
@@ -38,10 +38,15 @@ def check_consistency(chapter: Chapter) -> None:
     _once(_choices(chapter), "is the name of two choices")
     _once([version.name for version in chapter.version], "is the name of two versions")
     _once([tables.meter for tables in chapter.wager if tables.meter], "is fed by two entries")
+    _once([meter.name for meter in chapter.meter], "is the name of two meters")
     _check_main(chapter.main)
     for tables in chapter.wager:
         _check_wager(chapter, tables)
-        _check_meter(tables)
+        _check_meter(chapter, tables)
+    fed = {tables.meter for tables in chapter.wager}
+    for meter in chapter.meter:
+        if meter.name not in fed:
+            raise ChapterError(f"{meter.name}: no wager feeds this meter")
     for version in chapter.version:
         for bound in version.bounds:
             if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
@@ -96,17 +101,34 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: the rank of the fourth card does not exist")
 
 
-def _check_meter(tables: WagerTables) -> None:
+def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
     of = tables.names[0]
-    for name in tables.names:
-        if meter_fed_by(name) is not tables.meter:
-            raise ChapterError(f"{name}: it feeds {meter_fed_by(name) or 'no meter'}")
+    if tables.meter and tables.meter not in {meter.name for meter in chapter.meter}:
+        raise ChapterError(f"{of}: there is no [[meter]] with the name {tables.meter!r}")
+    if bool(tables.meter) != bool(tables.validation) or tables.electronic > bool(tables.meter):
+        raise ChapterError(f"{of}: a meter needs a validation, and only a meter has one")
+    if len(tables.short) != (len(tables.names) if tables.meter else 0):
+        raise ChapterError(f"{of}: each wager that feeds a meter needs one short name")
+    if tables.validation and tables.validation.least:
+        read_times(tables.validation.least, "for")
     if tables.draws and tables.cards != _CARDS_OF_DRAWS:
         raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
     if tables.draws and not tables.divided:
         raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
     if tables.meter and not tables.draws and len(tables.names) > 1:
         raise ChapterError(f"{of}: a meter without draws has one wager")
+    _check_names(tables)
+
+
+def _check_names(tables: WagerTables) -> None:
+    """Check the names from which other parts of the program know the kind of a wager."""
+    for name, cards in zip(tables.names, tables.cards, strict=True):
+        if is_envy(name):
+            raise ChapterError(f"{name}: only an Envy Bonus has a name that ends with _envy")
+        if tables.meter and is_on_dealer(name) != (cards == "dealer_and_community"):
+            raise ChapterError(
+                f"{name}: a wager on the dealer's hand has a name that ends with _dealer"
+            )
 
 
 def _check_limit(chapter: Chapter, limit: Limit) -> None:

@@ -34,8 +34,7 @@ def hand_bonus_return(
             the dealer.
 
     >>> from bonus.law.meter_terms import meter_terms
-    >>> from bonus.wagers import MeterKind
-    >>> terms = meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, 100)
+    >>> terms = meter_terms("five_card_hand_bonus", 100)
     >>> round(float(hand_bonus_return(terms, magic_card_every=1, lucky_every=0, positions=7)), 3)
     2.315
     """

@@ -6,7 +6,8 @@ When a floorperson validates this win, they also examine the hand that caused th
 from collections.abc import Sequence
 from typing import Protocol
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import envy_item
 
 
 class WaitingWin(Protocol):
@@ -26,10 +27,10 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The hand that caused the Envy Bonus can also have won. If the hand has a waiting win on the
-    meter of the Envy Bonus, the Envy Bonus depends on that win. If not, the Envy Bonus depends on
-    the first waiting win of the hand. This occurs if the holder of the hand made no wager on the
-    meter (reading T10). If no win of this hand waits, the result is None, and no floorperson
+    The hand that caused the Envy Bonus can also have won. If the hand has a waiting win of the
+    wager of the Envy Bonus, the Envy Bonus depends on that win. If not, the Envy Bonus depends on
+    the first waiting win of the hand. This occurs if the holder of the hand did not make the wager
+    (reading T10). If no win of this hand waits, the result is None, and no floorperson
     examines the hand.
 
     Args:
@@ -37,6 +38,5 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
         waiting: the wins of the round that wait for a floorperson, in paying order.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
-    meter = METER_OF_ITEM[envy.item]
-    same = (index for index in of_hand if METER_OF_ITEM[waiting[index].item] is meter)
+    same = (index for index in of_hand if envy_item(waiting[index].item) == envy.item)
     return next(same, of_hand[0] if of_hand else None)

@@ -9,8 +9,8 @@ from bonus.law.meter_terms import MeterTerms
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns
 from bonus.settling.progressives import plain_line, settle_row
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import Due, Item, Line, Outcome, PercentWon, encode_line
-from bonus.wagers import MeterKind
+from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, encode_line
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class DealerBonus:
     """
 
     wager: str
-    meter: MeterKind
+    meter: str
     judged: JudgedCards
     divided: str
 
@@ -39,7 +39,7 @@ class DealerBonus:
         return self.wager in made
 
     def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines:
         """Return the lines of hands that win no jackpot."""
         line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
@@ -87,7 +87,7 @@ class BonusDraws:
 
     wager: str
     dealers: str
-    meter: MeterKind
+    meter: str
 
     def concerns(self, made: frozenset[str]) -> bool:
         """Return whether one of the two wagers was made at any position."""
@@ -106,29 +106,29 @@ class BonusDraws:
         draw = turns.played.draw
         if draw.magic_card is not None:
             if own and draw.magic_card in turns.cards("hand_and_community"):
-                self._pay_draw(turns, box, "player", Item.MAGIC_CARD)
+                self._pay_draw(turns, box, "player", MAGIC_CARD)
             if dealers and draw.magic_card in turns.cards("dealer_and_community"):
-                self._pay_draw(turns, box, "dealer", Item.MAGIC_CARD)
+                self._pay_draw(turns, box, "dealer", MAGIC_CARD)
         if own and draw.lucky_position == box.position:
-            self._pay_draw(turns, box, "player", Item.LUCKY_BONUS)
+            self._pay_draw(turns, box, "player", LUCKY_BONUS)
         if dealers and draw.lucky_position == "dealer":
-            self._pay_draw(turns, box, "dealer", Item.LUCKY_BONUS)
+            self._pay_draw(turns, box, "dealer", LUCKY_BONUS)
 
     def _pay_draw(
         self,
         turns: Turns,
         box: RoundPosition,
         on: Literal["player", "dealer"],
-        item: Item,
+        item: str,
     ) -> None:
         turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
 
 
 # All wagers on a meter have the same amount, so there are few different lines.
 @lru_cache(maxsize=1_024)
-def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: Item) -> Due:
+def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: str) -> Due:
     """Return the line of a Magic Card or a Lucky Bonus: the same object for the same arguments."""
-    for_1 = terms.magic_card_for_1 if item is Item.MAGIC_CARD else terms.lucky_bonus_for_1
+    for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
     line = Line(
         position=position,
         item=item,

@@ -12,23 +12,24 @@ import msgspec
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, MeterHolding, PercentWon, Settlement
-from bonus.wagers import MICROS_PER_CENT, MeterKind, meter_fed_by
+from bonus.settling.table_rules import TableRules
+from bonus.wagers import MICROS_PER_CENT
 
 
 def contributions(
-    positions: Sequence[RoundPosition], terms: Mapping[MeterKind, MeterTerms]
-) -> dict[MeterKind, MeterHolding]:
+    positions: Sequence[RoundPosition], rules: TableRules, terms: Mapping[str, MeterTerms]
+) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
     The wagers of folded hands also contribute (reading T14). A meter without a contribution is not
     included.
     """
-    wagered_cents: dict[MeterKind, int] = {}
+    wagered_cents: dict[str, int] = {}
     for box in positions:
         for wager, amount_cents in box.wagers.items():
-            kind = meter_fed_by(wager)
-            if kind is not None:
-                wagered_cents[kind] = wagered_cents.get(kind, 0) + amount_cents
+            meter = rules.placings[wager].meter
+            if meter:
+                wagered_cents[meter] = wagered_cents.get(meter, 0) + amount_cents
     return {
         kind: MeterHolding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)
         for kind, cents in wagered_cents.items()
@@ -66,9 +67,9 @@ def take_off(
 
 def resolve(
     settlement: Settlement,
-    holdings: Mapping[MeterKind, MeterHolding],
-    terms: Mapping[MeterKind, MeterTerms],
-) -> tuple[Sequence[Due], dict[MeterKind, MeterHolding]]:
+    holdings: Mapping[str, MeterHolding],
+    terms: Mapping[str, MeterTerms],
+) -> tuple[Sequence[Due], dict[str, MeterHolding]]:
     """Return the settlement lines with their final amounts, and the meter balances after the round.
 
     The percentages are subtracted one by one, each from the balance that the meter has at that

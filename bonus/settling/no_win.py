@@ -29,7 +29,6 @@ from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Outcome
 from bonus.settling.table_rules import TableRules
-from bonus.wagers import MeterKind
 
 _TRIED_MAX: Final = 512
 """Number of possible hands that the check tries before it refuses a declaration.
@@ -40,7 +39,7 @@ _MIXING: Final = 23
 """Multiplier that mixes the ranks and suits of the deck, so the first tried hands are weak."""
 
 
-def check_no_win(played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]) -> None:
+def check_no_win(played: Round, rules: TableRules, terms: Mapping[str, MeterTerms]) -> None:
     """Refuse a round with a hand that the dealer must not declare to win nothing.
 
     The other checks of ``round_checks`` must already have accepted the round.
@@ -85,7 +84,7 @@ def _check_magic_card(
         return
     for wager in box.wagers:
         placing = rules.placings[wager]
-        if (placing.meter, placing.cards) == (MeterKind.FIVE_CARD_HAND_BONUS, "hand_and_community"):
+        if placing.draws and placing.cards == "hand_and_community":
             message = (
                 f"the Magic Card {card_name(magic)} is drawn: the cards of position"
                 f" {box.position} decide if its {wager} wins it (649a.12(i)(3))"
@@ -96,7 +95,7 @@ def _check_magic_card(
 def _can_lose(
     played: Round,
     rules: TableRules,
-    terms: Mapping[MeterKind, MeterTerms],
+    terms: Mapping[str, MeterTerms],
     box: RoundPosition,
     seen: Collection[Card],
 ) -> bool:

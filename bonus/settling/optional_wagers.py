@@ -12,7 +12,6 @@ from bonus.law.meter_terms import MeterTerms
 from bonus.settling.payouts import Decision, JudgedCards, PlainLines, Turns, decided
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Line
-from bonus.wagers import MeterKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +42,7 @@ class OptionalWager:
         return self.wager in made
 
     def plain(
-        self, position: int, wagered_cents: int, _: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, _: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
         """Return the lines, if no fourth card matters."""
         if self.fourth_rank is not None:

@@ -18,7 +18,7 @@ from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, encode_line
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.wagers import PaidFrom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ class SettlingStep(Protocol):
         """Return whether the step can add a line to a round with the wagers ``made``."""
 
     def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
         """Return the lines that ``settle`` adds for ``wager``, if the position's hand is turned up.
 
@@ -169,7 +169,7 @@ class Turns:
         self,
         played: Round,
         survivors: frozenset[str],
-        terms: Mapping[MeterKind, MeterTerms],
+        terms: Mapping[str, MeterTerms],
         limit: PayoutLimit | None = None,
     ) -> None:
         self.played: Final = played

@@ -11,7 +11,7 @@ from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.wagers import PaidFrom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class ProgressiveWager:
     """
 
     wager: str
-    meter: MeterKind
+    meter: str
     envy: str
     judged: JudgedCards
     forfeited: str
@@ -41,7 +41,7 @@ class ProgressiveWager:
         return self.wager in made
 
     def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[MeterKind, MeterTerms]
+        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines:
         """Return the lines of hands that win no jackpot and bring no Envy Bonus."""
         line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)

@@ -22,7 +22,6 @@ from bonus.settling.rounds import (
     refuse,
 )
 from bonus.settling.table_rules import Placing, TableRules
-from bonus.wagers import MeterKind
 
 WAGER_CENTS_MAX: Final = 10**10
 """The highest wager that is accepted: $100,000,000.
@@ -30,9 +29,7 @@ WAGER_CENTS_MAX: Final = 10**10
 A payout of this wager, at any odds of a chapter, stays below 2**53 cents.
 """
 
-Terms = Mapping[MeterKind, MeterTerms]
-
-_KINDS: Final = tuple(MeterKind)
+Terms = Mapping[str, MeterTerms]
 
 
 def check_wagers(
@@ -57,7 +54,9 @@ def check_wagers(
     """
     errors: list[RoundError] = []
     seen: set[int] = set()
-    prices_cents = tuple([terms[kind].wager_cents if kind in terms else None for kind in _KINDS])
+    prices_cents = tuple(
+        [terms[meter].wager_cents if meter in terms else None for meter in rules.meters.titles]
+    )
     positions_max = rules.chapter.deal.positions
     for index, box in enumerate(positions):
         if not 1 <= box.position <= positions_max:
@@ -88,12 +87,13 @@ def _check_position(
     folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     decided: bool,  # noqa: FBT001
 ) -> None:
-    """Check the wagers of one position; ``prices_cents`` are the wagers of the meters ``_KINDS``.
+    """Check the wagers of one position; ``prices_cents`` are the wagers of the game's meters.
 
     Raises:
         RoundError: as ``check_wagers``; the fields are relative to the position.
     """
-    errors = list(_wager_errors(wagers, rules, dict(zip(_KINDS, prices_cents, strict=True))))
+    prices = dict(zip(rules.meters.titles, prices_cents, strict=True))
+    errors = list(_wager_errors(wagers, rules, prices))
     if rules.whole:
         main = _main_error(wagers, rules.chapter.main, folded=folded, decided=decided)
         if error := main or _bound_error(wagers, rules):
@@ -102,7 +102,7 @@ def _check_position(
 
 
 def _wager_errors(
-    wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[MeterKind, int | None]
+    wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[str, int | None]
 ) -> Iterator[RoundError]:
     """Yield the first error of each wager of a position."""
     for wager, cents in wagers.items():
@@ -117,13 +117,13 @@ def _wager_errors(
                 f"{wager} is not offered: the table has chosen no {placing.choice} of "
                 f"{placing.choice_rule}"
             )
-        elif placing.meter is not None and prices_cents[placing.meter] is None:
+        elif placing.meter and prices_cents[placing.meter] is None:
             code = "unknown_meter"
             message = f"{wager}: there is no {placing.meter} meter here ({placing.rule})"
-        elif placing.meter is not None and cents != prices_cents[placing.meter]:
+        elif placing.meter and cents != prices_cents[placing.meter]:
             price = f"the meter is for {prices_cents[placing.meter]} ({placing.rule})"
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
-        elif placing.meter is None and not 1 <= cents <= WAGER_CENTS_MAX:
+        elif not placing.meter and not 1 <= cents <= WAGER_CENTS_MAX:
             code = "bad_amount"
             message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
         elif rules.whole and placing.needs and wagers.keys().isdisjoint(placing.needs):

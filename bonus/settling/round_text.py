@@ -14,7 +14,7 @@ import msgspec
 from bonus.cards import Card
 from bonus.errors import nearest
 from bonus.law.chapter import chapters
-from bonus.law.chapter_file import COMMUNITY_CARDS, Chapter
+from bonus.law.chapter_file import COMMUNITY_CARDS, OF_COMMUNITY, Chapter
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
@@ -30,7 +30,7 @@ from bonus.settling.rounds import (
 )
 from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, table_rules
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT
 
 LINE_BYTES_MAX: Final = 65_536
 """Length of the longest accepted line, in bytes.
@@ -155,7 +155,7 @@ def rules_of(text: RoundText) -> TableRules:
     return _rules(text.game, bytes(text.paytables))
 
 
-def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
+def terms_of(text: RoundText, rules: TableRules) -> dict[str, MeterTerms]:
     """Return the terms of the meters that a round names.
 
     The terms follow from the chapter and the choices of the casino table.
@@ -164,29 +164,24 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[MeterKind, MeterTerms]:
         RoundError: the code is ``unknown_meter`` or ``bad_meter`` (the chapter does not allow these
             terms).
     """
-    terms: dict[MeterKind, MeterTerms] = {}
+    terms: dict[str, MeterTerms] = {}
     for name, meter in text.meters.items():
-        kind = _METERS.get(name)
-        if kind is None:
+        if name not in rules.meters.titles:
             raise RoundError(
                 "unknown_meter", f"{name!r} is not a meter of {text.game}", f"meters.{name}"
             )
-        choice = None
-        if kind is MeterKind.PROGRESSIVE:
-            chosen = rules.choices.get(name)
-            choice = chosen if isinstance(chosen, str) else None
+        chosen = rules.choices.get(rules.meters.wagers_of(name)[0])
+        choice = chosen if isinstance(chosen, str) else None
         try:
-            terms[kind] = meter_terms(kind, meter.wager, choice, text.game)
+            terms[name] = meter_terms(name, meter.wager, choice, text.game)
         except ValueError as error:
             raise RoundError("bad_meter", str(error), f"meters.{name}") from None
-        if meter.reserve is not None and not terms[kind].reserve_bps:
-            raise RoundError("bad_meter", f"{kind} has no reserve", f"meters.{name}.reserve")
+        if meter.reserve is not None and not terms[name].reserve_bps:
+            raise RoundError("bad_meter", f"{name} has no reserve", f"meters.{name}.reserve")
     return terms
 
 
-def holdings_of(
-    text: RoundText, terms: Mapping[MeterKind, MeterTerms]
-) -> dict[MeterKind, MeterHolding]:
+def holdings_of(text: RoundText, terms: Mapping[str, MeterTerms]) -> dict[str, MeterHolding]:
     """Return the balances of a round's meters before settlement."""
     return {
         kind: MeterHolding(
@@ -248,9 +243,6 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
         all_six_card=_card(text.all_six_card, "all_six_card"),
         dealer_exposed=text.irregularity == "dealer_exposed",
     )
-
-
-_METERS: Final = {kind.value: kind for kind in MeterKind}
 
 
 def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
@@ -348,7 +340,7 @@ def _foreign_fields(game: str) -> frozenset[str]:
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)
     has = {
-        "community": bool({"hand_and_community", "dealer_and_community"} & cards),
+        "community": bool(OF_COMMUNITY & cards),
         "draw": any(wager.draws for wager in chapter.wager),
         "meters": any(wager.meter for wager in chapter.wager),
         "pair_bonus_community_card": fourth,

@@ -27,7 +27,7 @@ from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import settle_round, void_lines
 from bonus.settling.settlement_lines import Due, Line, MeterHolding, encode_line
 from bonus.settling.table_rules import TableRules
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -41,7 +41,7 @@ class SettlementText(msgspec.Struct, frozen=True):
     """The settlement of a round, as it is written in JSON."""
 
     lines: tuple[Line, ...]
-    meters: dict[MeterKind, MeterAfter]
+    meters: dict[str, MeterAfter]
 
 
 class _Error(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -115,7 +115,7 @@ def settle_line(line: bytes) -> SettlementText:
     return SettlementText(tuple([due.line for due in dues]), meters)
 
 
-def _settle(line: bytes) -> tuple[Sequence[Due], dict[MeterKind, MeterAfter]]:
+def _settle(line: bytes) -> tuple[Sequence[Due], dict[str, MeterAfter]]:
     text, wagers = decode_round(line)
     rules = rules_of(text)
     terms = terms_of(text, rules)
@@ -125,7 +125,7 @@ def _settle(line: bytes) -> tuple[Sequence[Due], dict[MeterKind, MeterAfter]]:
         check_wagers(positions, rules, terms, decided=False)
         irregular = rules.chapter.irregular
         rule = irregular.void if text.irregularity == "void" else irregular.dealer_exposed
-        after = _without_contributions(text, positions, holdings, terms)
+        after = _without_contributions(text, positions, holdings, rules, terms)
         return [Due(each) for each in void_lines(positions, rules, rule)], _meters(after, terms)
     played = dealt_of(text, wagers, rules)
     check_round(played, rules, terms)
@@ -160,15 +160,16 @@ def _available_lines(source: Source) -> Iterator[list[bytes]]:
 def _without_contributions(
     text: RoundText,
     positions: tuple[RoundPosition, ...],
-    holdings: Mapping[MeterKind, MeterHolding],
-    terms: Mapping[MeterKind, MeterTerms],
-) -> dict[MeterKind, MeterHolding]:
+    holdings: Mapping[str, MeterHolding],
+    rules: TableRules,
+    terms: Mapping[str, MeterTerms],
+) -> dict[str, MeterHolding]:
     """Return the meter balances of a void round without the round's contributions (reading T28).
 
     If the round does not name the reserve of a meter, nothing is subtracted from this reserve.
     """
     after = dict(holdings)
-    for kind, added in contributions(positions, terms).items():
+    for kind, added in contributions(positions, rules, terms).items():
         amount_micros = holdings[kind].amount_micros - added.amount_micros
         reserve_micros = 0
         if text.meters[kind].reserve is not None:
@@ -181,8 +182,8 @@ def _without_contributions(
 
 
 def _meters(
-    holdings: Mapping[MeterKind, MeterHolding], terms: Mapping[MeterKind, MeterTerms]
-) -> dict[MeterKind, MeterAfter]:
+    holdings: Mapping[str, MeterHolding], terms: Mapping[str, MeterTerms]
+) -> dict[str, MeterAfter]:
     return {
         kind: MeterAfter(
             holding.amount_micros // MICROS_PER_CENT,

@@ -17,12 +17,9 @@ from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
 from bonus.settling.rounds import KeptWagers, Round, RoundPosition, kept_wagers
 from bonus.settling.settlement_lines import Due, Line, Outcome, Settlement, encode_line
 from bonus.settling.table_rules import TableRules
-from bonus.wagers import MeterKind
 
 
-def settle_round(
-    played: Round, rules: TableRules, terms: Mapping[MeterKind, MeterTerms]
-) -> Settlement:
+def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerms]) -> Settlement:
     """Settle a round that ``check_round`` has accepted.
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
@@ -83,13 +80,11 @@ class _Plans:
     """The steps and the terms of meters from which plans are made; compared by identity."""
 
     steps: tuple[SettlingStep, ...]
-    terms: Mapping[MeterKind, MeterTerms]
+    terms: Mapping[str, MeterTerms]
 
 
 @lru_cache(maxsize=256)
-def _plans(
-    steps: tuple[SettlingStep, ...], terms: tuple[tuple[MeterKind, MeterTerms], ...]
-) -> _Plans:
+def _plans(steps: tuple[SettlingStep, ...], terms: tuple[tuple[str, MeterTerms], ...]) -> _Plans:
     """Return the same object for the same steps and terms."""
     return _Plans(steps, dict(terms))
 

@@ -1,45 +1,12 @@
 """Records of a settlement: its lines, the percentages won from meters, and meter balances."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from types import MappingProxyType
 from typing import Final, Literal
 
 import msgspec
 
-from bonus.wagers import METER_OF, MeterKind, PaidFrom
-
-
-class Item(StrEnum):
-    """Item of a settlement line that belongs to a meter.
-
-    An item is a wager that feeds the meter, or a bonus that is paid with such a wager.
-    """
-
-    PROGRESSIVE = auto()
-    FIVE_CARD_PROGRESSIVE = auto()
-    FIVE_OF_SIX_PROGRESSIVE = auto()
-    FIVE_CARD_HAND_BONUS = auto()
-    FIVE_CARD_HAND_BONUS_DEALER = auto()
-    MAGIC_CARD = auto()
-    LUCKY_BONUS = auto()
-    PROGRESSIVE_ENVY = auto()
-    FIVE_CARD_ENVY = auto()
-    FIVE_OF_SIX_ENVY = auto()
-
-
-METER_OF_ITEM: Final[Mapping[str, MeterKind]] = MappingProxyType(
-    {
-        **{wager.value: kind for wager, kind in METER_OF.items()},
-        Item.PROGRESSIVE_ENVY.value: MeterKind.PROGRESSIVE,
-        Item.FIVE_CARD_ENVY.value: MeterKind.FIVE_CARD_PROGRESSIVE,
-        Item.FIVE_OF_SIX_ENVY.value: MeterKind.FIVE_OF_SIX_PROGRESSIVE,
-        Item.MAGIC_CARD.value: MeterKind.FIVE_CARD_HAND_BONUS,
-        Item.LUCKY_BONUS.value: MeterKind.FIVE_CARD_HAND_BONUS,
-    }
-)
-"""The kind of meter to which each item belongs."""
+from bonus.wagers import PaidFrom
 
 
 class Outcome(StrEnum):
@@ -105,12 +72,12 @@ class PercentWon:
     The percentages of a round are subtracted from the meter one by one, in paying order.
 
     Attributes:
-        meter: the kind of meter.
+        meter: the name of the meter.
         percent: the percentage (1 to 100) of the meter's balance at the moment of the subtraction.
         shares: the number of equal shares into which the amount is divided (reading T17).
     """
 
-    meter: MeterKind
+    meter: str
     percent: int
     shares: int = 1
 

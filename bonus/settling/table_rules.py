@@ -21,7 +21,7 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
-from bonus.law.meter_terms import METER_GAME
+from bonus.law.game_meters import GameMeters
 from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
 from bonus.settling.hand_bonus import BonusDraws, DealerBonus
 from bonus.settling.main_wagers import BonusTerms, MainTerms, MainWagers
@@ -35,7 +35,7 @@ from bonus.settling.payouts import (
 )
 from bonus.settling.progressives import ProgressiveWager
 from bonus.settling.settlement_lines import Outcome
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.wagers import PaidFrom, envy_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ class Placing:
         rule: the subsection about placing the wager.
         needs: other wagers, of which the player must have placed one. Empty if none is needed.
         cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
-        meter: the kind of meter that the wager feeds; None if it feeds no meter.
+        meter: the name of the meter that the wager feeds; empty if it feeds no meter.
+        draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
+        validated_for_1: the lowest multiple of the wager that a floorperson must validate, if the
+            wager feeds a meter; 0 if they validate every win.
         fourth_card: true if the wager depends on a fourth card.
         choice: the choice that is missing from the Rules Submission, so that the table does not
             offer the wager. Empty if the table offers the wager.
@@ -56,7 +59,9 @@ class Placing:
     rule: str
     needs: tuple[str, ...] = ()
     cards: CardsOf | None = None
-    meter: MeterKind | None = None
+    meter: str = ""
+    draws: bool = False
+    validated_for_1: int = 0
     fourth_card: bool = False
     choice: str = ""
     choice_rule: str = ""
@@ -68,6 +73,7 @@ class TableRules:
 
     Attributes:
         chapter: the chapter of the table's game.
+        meters: the meters of the game.
         placings: the conditions for every wager of the chapter, in the order of settlement.
         steps: the steps of settlement for each position, in order.
         exposed_steps: the steps of settlement if a dealer's card was exposed.
@@ -80,6 +86,7 @@ class TableRules:
     """
 
     chapter: Chapter
+    meters: GameMeters
     placings: Mapping[str, Placing]
     steps: tuple[SettlingStep, ...]
     exposed_steps: tuple[SettlingStep, ...]
@@ -99,23 +106,22 @@ class TableRules:
 
 
 @cache
-def meter_rules() -> TableRules:
-    """Return the rules for the wagers that feed a meter.
+def meter_rules(game: str) -> TableRules:
+    """Return the rules for the wagers of a game that feed a meter.
 
     The meter service receives no other wagers.
     """
-    chapter = chapters()[METER_GAME]
+    chapter = chapters()[game]
     placings = {
         name: _placing(chapter, wager, name, "")
         for wager in chapter.wager
         if wager.meter
         for name in wager.names
     }
-    steps = tuple(
-        step for wager in chapter.wager if wager.meter for step in _meter_steps(wager, wager.meter)
-    )
+    steps = tuple(step for wager in chapter.wager if wager.meter for step in _meter_steps(wager))
     survivors = _survivors(chapter)
-    return TableRules(chapter, placings, steps, (), survivors, None, None, {}, whole=False)
+    meters = GameMeters.of([chapter])
+    return TableRules(chapter, meters, placings, steps, (), survivors, None, None, {}, whole=False)
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
@@ -137,6 +143,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
     chosen = str(choices.get(VERSION))
     return TableRules(
         chapter=chapter,
+        meters=GameMeters.of([chapter]),
         placings=placings,
         steps=tuple(steps),
         exposed_steps=tuple(exposed),
@@ -150,11 +157,14 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
 def _placing(chapter: Chapter, wager: WagerTables, name: str, choice: str) -> Placing:
     cards = wager.cards[wager.names.index(name)]
     tables = wager.fourth_card.table if wager.fourth_card else wager.table
+    least = wager.validation.least if wager.validation else ""
     return Placing(
         rule=wager.placing,
         needs=wager.needs,
         cards=cards,
         meter=wager.meter,
+        draws=wager.draws is not None,
+        validated_for_1=read_times(least, "for") if least else 0,
         fourth_card=wager.fourth_card is not None,
         choice=choice,
         choice_rule=tables[0].rule,
@@ -165,12 +175,11 @@ def _survivors(chapter: Chapter) -> frozenset[str]:
     return frozenset(name for wager in chapter.wager if not wager.forfeited for name in wager.names)
 
 
-def _meter_steps(wager: WagerTables, meter: MeterKind) -> list[SettlingStep]:
+def _meter_steps(wager: WagerTables) -> list[SettlingStep]:
     judge = RANKINGS[wager.ranking].of
-    name = wager.names[0]
+    name, meter = wager.names[0], wager.meter
     judged = judged_cards(judge, wager.cards[0])
-    envy = f"{name.removesuffix('_progressive')}_envy"
-    step = ProgressiveWager(name, meter, envy, judged, wager.forfeited)
+    step = ProgressiveWager(name, meter, envy_item(name), judged, wager.forfeited)
     if not wager.draws:
         return [step]
     own, dealers = wager.names
@@ -290,7 +299,7 @@ class _Builder:
         The list is empty if the table has chosen no paytable for the wagers.
         """
         if wager.meter:
-            return _meter_steps(wager, wager.meter)
+            return _meter_steps(wager)
         made = [self._optional(wager, at) for at in range(len(wager.names))]
         return [step for step in made if step]
 

@@ -226,7 +226,7 @@ class TableWriter:
             try:
                 saved = await self._on_disk(lambda: self._open_outbox.place)
                 try:
-                    step = try_again(self.state, Stamp(self.last_seq + 1, now()))
+                    step = try_again(self._layout, self.state, Stamp(self.last_seq + 1, now()))
                 except DeviceRefusal as refusal:
                     event = self.state.asking.event if self.state.asking else None
                     await self._write_state(msgspec.structs.replace(self.state, asking=None))
@@ -273,7 +273,7 @@ class TableWriter:
     async def _take_reply(
         self, pending: Sent, sent: MoneyEvent, delivered: Delivered
     ) -> DeviceAnswer:
-        step = absorb(self.state, sent, delivered.reply)
+        step = absorb(self._layout, self.state, sent, delivered.reply)
         if step.answer is None:
             raise ValueError("a reply yields an answer")
         about = self._log.bind(round=sent.round, seq=pending.seq)

@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from bonus.cards import Card, card_name
 from bonus.settling.settlement_lines import Line
-from bonus.wagers import METER_OF, Wager, meter_fed_by
 from controllers.agent.agent import Agent
 from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
 from controllers.bots.players import follow_times, lay_wagers, offers_main
@@ -31,7 +30,7 @@ from controllers.table.device_events import (
     WagerWithdrawn,
     encode_event,
 )
-from controllers.table.state import ELECTRONIC, Layout, Phase
+from controllers.table.state import Layout, Phase
 from meters.wire.holds import HELD
 from meters.wire.messages import ErrorDetail
 
@@ -49,13 +48,10 @@ STACK_OFTEN: Final = 4
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
 
-_LIKING: Final = {
-    Wager.PROGRESSIVE: 0.6,
-    Wager.FIVE_CARD_PROGRESSIVE: 0.5,
-    Wager.FIVE_OF_SIX_PROGRESSIVE: 0.4,
-    Wager.FIVE_CARD_HAND_BONUS: 0.35,
-    Wager.FIVE_CARD_HAND_BONUS_DEALER: 0.2,
-}
+_LIKED_FIRST: Final = 0.6
+"""Probability that a player makes the first wager on the layout that feeds a meter."""
+_LIKED_NEXT: Final = 0.8
+"""Factor from the probability of one such wager to that of the next wager."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -132,13 +128,13 @@ class DealerBot:
             return RoundPlayed(0, 0)  # no card was dealt: the wagers were returned
         if not locked.ok:
             wagers = {}
-        yield ChipsCounted(count=sum(wager not in ELECTRONIC for _, wager in wagers))
+        yield ChipsCounted(count=sum(not self._layout.is_electronic(wager) for _, wager in wagers))
         played = RoundPlayed(len(wagers), sum(wagers.values()))
         if self._rng.random() < _MISDEALS:
             void = yield VoidPressed(reason="misdeal")
             return replace(played, void=void.ok)
         for (position, wager), cents in wagers.items():
-            laid[position][wager.value] = cents
+            laid[position][wager] = cents
         dealt = self._deal(laid)
         folded = self._decide(laid, dealt)
         yield from self._read_hands(laid, dealt, folded)
@@ -167,21 +163,22 @@ class DealerBot:
         if not self._seats:
             self._seats[1] = f"{self._layout.table}-p0"
 
-    def _place_wagers(self) -> Generator[DeviceEvent, DeviceAnswer, dict[tuple[int, Wager], int]]:
-        accepted: dict[tuple[int, Wager], int] = {}
+    def _place_wagers(self) -> Generator[DeviceEvent, DeviceAnswer, dict[tuple[int, str], int]]:
+        accepted: dict[tuple[int, str], int] = {}
         for position, patron in sorted(self._seats.items()):
-            for wager in METER_OF:
+            for number, wager in enumerate(self._layout.rules.meters.terms):
                 amount_cents = self._layout.amount_cents(wager)
-                if amount_cents is None or self._rng.random() >= _LIKING[wager]:
+                liked = _LIKED_FIRST * _LIKED_NEXT**number
+                if amount_cents is None or self._rng.random() >= liked:
                     continue
                 answer = yield WagerPlaced(
-                    position=position, wager=wager.value, amount_cents=amount_cents, patron=patron
+                    position=position, wager=wager, amount_cents=amount_cents, patron=patron
                 )
                 if not answer.ok:
                     continue
                 accepted[position, wager] = amount_cents
                 if self._rng.random() < _SECOND_THOUGHTS:
-                    yield WagerWithdrawn(position=position, wager=wager.value)
+                    yield WagerWithdrawn(position=position, wager=wager)
                     del accepted[position, wager]
         return accepted
 
@@ -272,13 +269,19 @@ class DealerBot:
             round_fields["all_six_card"] = card_name(dealt.all_six)
         if locked.draw is not UNSET and locked.draw is not None:
             round_fields["draw"] = locked.draw
-        return RoundRecord(self._layout.table, round_fields, self._layout.terms, tuple(lines))
+        return RoundRecord(
+            self._layout.table,
+            round_fields,
+            self._layout.terms,
+            tuple(lines),
+            rules.meters.meter_of.keys(),
+        )
 
     def _deck(self, laid: Laid) -> list[Card]:
         feeding = sorted(
             position
             for position, wagers in laid.items()
-            if any(meter_fed_by(wager) for wager in wagers)
+            if any(self._layout.rules.placings[wager].meter for wager in wagers)
         )
         if feeding and self._stack_every and self._rng.randrange(self._stack_every) == 0:
             winner = self._rng.choice(feeding)
@@ -387,5 +390,5 @@ async def _clear_table(agent: Agent) -> None:
         if not answer.ok:
             await asyncio.sleep(1.0)
     for placed in agent.table_state.wagers:
-        withdrawn = WagerWithdrawn(position=placed.position, wager=placed.wager.value)
+        withdrawn = WagerWithdrawn(position=placed.position, wager=placed.wager)
         await agent.handle(encode_event(withdrawn))

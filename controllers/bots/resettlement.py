@@ -6,7 +6,7 @@ from which the same payouts follow. The service's settlement and the second sett
 same lines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +16,8 @@ from bonus.law.meter_terms import MeterTerms
 from bonus.settling.meter_holdings import take_off
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
-from bonus.settling.settlement_lines import METER_OF_ITEM, Line, MeterHolding, PercentWon
-from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
+from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon
+from bonus.wagers import MICROS_PER_CENT, is_on_dealer
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -31,12 +31,14 @@ class RoundRecord:
         fields: the round in the format of the contract, without the field `meters`.
         terms: terms of the table's meters, by kind of meter.
         lines: the service's settlement lines of progressive wagers.
+        items: the items that such lines can have in the game of the table.
     """
 
     table: str
     fields: Mapping[str, object]
-    terms: Mapping[MeterKind, MeterTerms]
+    terms: Mapping[str, MeterTerms]
     lines: tuple[Line, ...]
+    items: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class SettledRecord:
     same: bool
 
 
-def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> SettledRecord:
+def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> SettledRecord:
     """Settle a recorded round a second time, to check it.
 
     In the result, the lines for progressive wagers are those of the service.
@@ -70,12 +72,12 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
         held = held_before(terms, record.lines) or MeterHolding(
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
-        meters[kind.value] = {
+        meters[kind] = {
             "wager": terms.wager_cents,
             "amount": held.amount_micros // MICROS_PER_CENT,
         }
         if terms.reserve_bps:
-            meters[kind.value]["reserve"] = held.reserve_micros // MICROS_PER_CENT
+            meters[kind]["reserve"] = held.reserve_micros // MICROS_PER_CENT
     fields = dict(record.fields)
     if meters:
         fields["meters"] = meters
@@ -85,7 +87,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> S
     except RoundError as error:
         refused = {"code": error.code, "message": error.message, "field": error.field}
         return SettledRecord(line, _ENCODER.encode({"error": refused}), same=False)
-    lines = tuple(_merged(settled.lines, record.lines))
+    lines = tuple(_merged(settled.lines, record))
     settlement = _ENCODER.encode(SettlementText(lines, settled.meters))
     return SettledRecord(line, settlement, same=lines == settled.lines)
 
@@ -98,7 +100,7 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
     Both balances are whole cents. The result is None if the meter paid no percentage, or if no
     balances explain the payouts.
     """
-    takes = list(_takes(terms.kind, lines))
+    takes = list(_takes(terms, lines))
     if not takes:
         return None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
@@ -134,31 +136,27 @@ def _explains(
     return True
 
 
-def _takes(kind: MeterKind, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
+def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
     """Yield the percentages that a meter paid, in paying order.
 
     With each percentage, yield the amount of one of its shares, in cents.
     """
-    divided = [
-        line
-        for line in lines
-        if line.percent and line.item == Wager.FIVE_CARD_HAND_BONUS_DEALER.value
-    ]
+    divided = [line for line in lines if line.percent and is_on_dealer(line.item)]
     for line in lines:
-        if not line.percent or METER_OF_ITEM[line.item] is not kind:
+        if not line.percent or line.item not in terms.wagers:
             continue
         if line in divided:
             if line is divided[0]:
-                yield PercentWon(kind, line.percent, len(divided)), line.paid
+                yield PercentWon(terms.kind, line.percent, len(divided)), line.paid
         else:
-            yield PercentWon(kind, line.percent), line.paid
+            yield PercentWon(terms.kind, line.percent), line.paid
 
 
-def _merged(settled: Sequence[Line], lines: Sequence[Line]) -> Iterator[Line]:
+def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
     """Yield the lines of the second settlement, with the service's lines for progressive wagers."""
-    given = list(lines)
+    given = list(record.lines)
     for line in settled:
-        if line.item not in METER_OF_ITEM:
+        if line.item not in record.items:
             yield line
         elif given:
             yield given.pop(0)

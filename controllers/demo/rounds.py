@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final, Self, TextIO
 
 from bonus.errors import UserError
-from bonus.wagers import MeterKind
 from controllers.bots.resettlement import RoundRecord, settle_again
 
 ROUNDS_FILE: Final = "rounds.jsonl"
@@ -56,7 +55,7 @@ class RoundFiles:
         with rounds, settlements:
             yield cls(rounds, settlements)
 
-    def write(self, record: RoundRecord, shown_cents: Mapping[MeterKind, int]) -> None:
+    def write(self, record: RoundRecord, shown_cents: Mapping[str, int]) -> None:
         """Settle a round a second time and compare the result with the service's settlement.
 
         The round and its second settlement are written to the files.

@@ -13,7 +13,6 @@ import uvloop
 from rich.live import Live
 
 from bonus.errors import UserError
-from bonus.wagers import MeterKind
 from controllers.agent.metrics import AgentMetrics
 from controllers.agent.setup import broker_of, outbox_path
 from controllers.bots.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
@@ -219,9 +218,7 @@ class _Demo:
         if played.record is None:
             return
         shown_cents = {
-            MeterKind(meter.meter): meter.amount
-            for meter in self._meters
-            if meter.link == agent.layout.link
+            meter.meter: meter.amount for meter in self._meters if meter.link == agent.layout.link
         }
         rounds.write(played.record, shown_cents)
 

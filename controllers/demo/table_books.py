@@ -9,7 +9,6 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from bonus.wagers import METER_OF
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import BrokerPlace
 from controllers.table.device_events import DeviceAnswer
@@ -51,6 +50,7 @@ class BookedAgent(Agent):
             kind: meter.terms.primary_bps + meter.terms.reserve_bps
             for kind, meter in link.meters_of(table).items()
         }
+        self._meter_of = self.layout.rules.meters.meter_of
         self._counted: tuple[PlacedWager, ...] = ()
 
     def on_answer(self, answer: DeviceAnswer) -> None:
@@ -73,7 +73,7 @@ class BookedAgent(Agent):
 
     def _count(self, sign: int) -> None:
         for placed in self._counted:
-            rate_bps = self._rates_bps[METER_OF[placed.wager]]
+            rate_bps = self._rates_bps[self._meter_of[placed.wager]]
             self._books.wagers += sign
             self._books.wagered_cents += sign * placed.amount_cents
             self._books.contributions_micros += sign * placed.amount_cents * rate_bps

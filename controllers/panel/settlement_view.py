@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bonus.display import hand_words, item_words
-from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line, Outcome
-from bonus.wagers import MeterKind, PaidFrom
+from bonus.law.chapter_file import Validation
+from bonus.settling.settlement_lines import Line, Outcome
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
 from controllers.panel.views import (
     DueView,
     HeldView,
@@ -24,28 +25,10 @@ from controllers.table.line_states import (
     line_state,
     open_lines,
 )
-from controllers.table.state import SettledRound, TableState
+from controllers.table.state import Layout, SettledRound, TableState
 from meters.wire.messages import ClaimOpened
 
-_KINDS: Final[Mapping[str, LineKind]] = {
-    Item.PROGRESSIVE_ENVY.value: "envy",
-    Item.FIVE_CARD_ENVY.value: "envy",
-    Item.FIVE_OF_SIX_ENVY.value: "envy",
-    Item.MAGIC_CARD.value: "magic_card",
-    Item.LUCKY_BONUS.value: "lucky",
-}
-_STAYS: Final[Mapping[MeterKind, str]] = {
-    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iv)",
-    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iv)",
-    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(iii)",
-    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iv)",
-}
-_VALIDATED: Final[Mapping[MeterKind, str]] = {
-    MeterKind.PROGRESSIVE: "649a.11(c)(5)(iii)",
-    MeterKind.FIVE_CARD_PROGRESSIVE: "649a.11(c)(7)(iii)",
-    MeterKind.FIVE_CARD_HAND_BONUS: "649a.11(c)(8)(ii)",
-    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "649a.11(c)(9)(iii)",
-}
+_DRAWS: Final[Mapping[str, LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
 _SOURCES: Final[Mapping[PaidFrom, str]] = {
     PaidFrom.TABLE_INVENTORY: "from the table inventory",
     PaidFrom.GAME_ACCOUNT: "to the player's game account",
@@ -74,14 +57,14 @@ _DEALERS_PART: Final = {"pay": "pay", "credit": "credit"}
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
-def settled_view(settled: SettledRound) -> SettledView:
+def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
     """Return the view of a settlement, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
     for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
         if not turns or turns[-1][0] != turn:
             turns.append((turn, []))
-        turns[-1][1].append(_line_view(settled, number))
+        turns[-1][1].append(_line_view(layout, settled, number))
     cards = {hand.position: hand.cards for hand in settled.hands}
     shown = [line for _, lines in turns for line in lines]
     return SettledView(
@@ -121,12 +104,16 @@ def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
     return "Nothing is due. Begin the next round."
 
 
-def held_views(state: TableState) -> list[HeldView]:
+def held_views(layout: Layout, state: TableState) -> list[HeldView]:
     """Return the claims that hold the table, and for each whether it is validated."""
-    return [_held_view(claim, *(state.holding(claim) or (None, None))) for claim in state.held]
+    return [
+        _held_view(layout, claim, *(state.holding(claim) or (None, None))) for claim in state.held
+    ]
 
 
-def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> HeldView:
+def _held_view(
+    layout: Layout, claim: str, opened: ClaimOpened | None, decided: str | None
+) -> HeldView:
     validated = decided == "validated"
     message = (
         "Do not pay. A floorperson must validate the win. Then another floorperson pays it by hand."
@@ -143,11 +130,11 @@ def _held_view(claim: str, opened: ClaimOpened | None, decided: str | None) -> H
         amount=opened.amount if opened else None,
         validated=validated,
         told=message,
-        rule=_STAYS[METER_OF_ITEM[opened.item]] if opened else _STAYS[MeterKind.PROGRESSIVE],
+        rule=_validation(layout, opened.item if opened else "").stays,
     )
 
 
-def _line_view(settled: SettledRound, number: int) -> LineView:
+def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
     line, state = settled.lines[number], line_state(settled, number)
     act = _ACTS[state]
     if state == "nothing":
@@ -157,7 +144,7 @@ def _line_view(settled: SettledRound, number: int) -> LineView:
     return LineView(
         line=number,
         position=line.position,
-        kind=_KINDS.get(line.item, "wager"),
+        kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
         item=item_words(line.item) + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
@@ -166,31 +153,42 @@ def _line_view(settled: SettledRound, number: int) -> LineView:
         source=_SOURCES[line.paid_from] if line.paid_from else "",
         payer=_PAYERS[line.paid_from] if line.paid_from else "",
         rule=line.rule,
-        why=_why(line),
+        why=_why(layout, line),
         percent=line.percent,
         envy_of=line.envy_of,
         claimed=state != "nothing" and claim_under(settled, line) is not None,
     )
 
 
-def _why(line: Line) -> list[str]:
+def _why(layout: Layout, line: Line) -> list[str]:
     if line.outcome is not Outcome.PAID:
         return [f"{line.rule}: the payouts of this wager."]
-    kind = METER_OF_ITEM[line.item]
+    validation = _validation(layout, line.item)
     why = [f"{line.rule}: the payout of this hand."]
     if line.percent:
         why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
     if line.envy_of is not None:
         why.append(f"The Envy Bonus is for the hand of position {line.envy_of}.")
-    elif line.item in (Item.MAGIC_CARD, Item.LUCKY_BONUS):
-        why.append("649a.11(c)(8)(iii): credited to the player's game account.")
+    elif line.item in _DRAWS:
+        why.append(f"{validation.stays}: credited to the player's game account.")
     else:
-        why.append(f"{_VALIDATED[kind]}: the wins that a floorperson validates.")
+        why.append(f"{validation.rule}: the wins that a floorperson validates.")
     if line.paid_from is PaidFrom.HAND_PAY:
         why.append(
-            f"{_STAYS[kind]}: not paid at the table; the cards stay until the documents are done."
+            f"{validation.stays}: not paid at the table; the cards stay until the documents are"
+            " done."
         )
     return why
+
+
+def _validation(layout: Layout, item: str) -> Validation:
+    """Return the rules for wins of an item. If the item is not known, return the first rules."""
+    meters = layout.rules.meters
+    meter = meters.meter_of.get(item) or next(iter(meters.titles))
+    found = meters.terms[meters.wagers_of(meter)[0]].validation
+    if found is None:
+        raise ValueError(f"the {meter} meter has no rules for its wins")
+    return found
 
 
 def _due(lines: list[LineView]) -> list[DueView]:

@@ -6,7 +6,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from bonus.display import item_words, money, wager_text
-from bonus.wagers import METER_OF, Wager
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import (
     AskingView,
@@ -23,16 +22,9 @@ from controllers.panel.views import (
 )
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
-from controllers.table.state import ELECTRONIC, Layout, Phase, Returned, TableState
+from controllers.table.state import Layout, Phase, Returned, TableState
 from meters.wire.messages import MeterValue
 
-_SHORT: Final[Mapping[Wager, str]] = {
-    Wager.PROGRESSIVE: "Prog",
-    Wager.FIVE_CARD_PROGRESSIVE: "5 Card",
-    Wager.FIVE_OF_SIX_PROGRESSIVE: "5 of 6",
-    Wager.FIVE_CARD_HAND_BONUS: "Hand",
-    Wager.FIVE_CARD_HAND_BONUS_DEALER: "Dealer",
-}
 _TITLES: Final[Mapping[str, str]] = {
     "link_down": "Link down",
     "inoperable": "Link inoperable",
@@ -80,7 +72,7 @@ def view_table(
         controller=_controller(fault),
         shut=_closed_view(state, fault, unanswered) if layout.meters else None,
         unanswered=unanswered,
-        waiting=[settled_view(settled) for settled in state.waiting],
+        waiting=[settled_view(layout, settled) for settled in state.waiting],
         reason=state.reason,
         meters=[] if not layout.meters else _meters(layout, values, fault),
         wagers=wagers,
@@ -89,30 +81,30 @@ def view_table(
             for position in range(1, layout.positions + 1)
         ],
         draw=state.draw,
-        chips=state.chips_due,
+        chips=state.chips_due(layout),
         chips_returned=state.returned_chips,
-        lit=_lit(state),
+        lit=_lit(layout, state),
         hand_cards=layout.hand_cards,
         dealer_cards=layout.dealer_cards,
         dealer=state.dealer,
         community=state.community,
-        needs_community=state.needs_community,
+        needs_community=state.needs_community(layout),
         seen=sorted(state.cards_seen()),
-        next=next(_unread(state), None) if state.phase is Phase.DEALT else None,
-        missing=list(_missing(state)) if state.phase is Phase.DEALT else [],
+        next=next(_unread(layout, state), None) if state.phase is Phase.DEALT else None,
+        missing=list(_missing(layout, state)) if state.phase is Phase.DEALT else [],
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
         can=[] if unanswered is not None or not layout.meters else _can(layout, state, fault),
-        repeat=[(placed.position, placed.wager.value) for placed in state.last_wagers],
-        settled=settled_view(state.settled) if state.settled else None,
-        last=settled_view(state.last_settled) if state.last_settled else None,
-        returned=_returned(state.returned) if state.returned else None,
+        repeat=[(placed.position, placed.wager) for placed in state.last_wagers],
+        settled=settled_view(layout, state.settled) if state.settled else None,
+        last=settled_view(layout, state.last_settled) if state.last_settled else None,
+        returned=_returned(layout, state.returned) if state.returned else None,
         refusal=(
             RefusalView(event=state.refusal.event, message=state.refusal.message)
             if state.refusal
             else None
         ),
         differs=None if state.differs is None else DiffersView(counted=state.differs),
-        held=held_views(state),
+        held=held_views(layout, state),
         asking=(
             AskingView(event=asking.event, reason=asking.reason, since=asking.since)
             if asking
@@ -122,13 +114,13 @@ def view_table(
 
 
 def _wagers(layout: Layout) -> Iterator[WagerView]:
-    for wager in METER_OF:
+    for wager, tables in layout.rules.meters.terms.items():
         amount_cents = layout.amount_cents(wager)
         if amount_cents is not None:
             yield WagerView(
-                wager=wager.value,
-                name=item_words(wager.value),
-                short=_SHORT[wager],
+                wager=wager,
+                name=item_words(wager),
+                short=tables.short[tables.names.index(wager)],
                 amount=amount_cents,
             )
 
@@ -196,8 +188,8 @@ def _meters(
 def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
     cards, folded = state.cards_at(position), position in state.folded
     declared, entered = position in state.no_win, state.is_entered(position)
-    stays = state.keeps_cards(position)
-    lit = [placed.wager.value for placed in state.wagers if placed.position == position]
+    stays = state.keeps_cards(layout, position)
+    lit = [placed.wager for placed in state.wagers if placed.position == position]
     can: list[str] = []
     if state.phase is Phase.DEALT and not busy:
         if cards is None and not folded and not declared:
@@ -229,17 +221,19 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
     )
 
 
-def _returned(returned: Returned) -> ReturnedView:
+def _returned(layout: Layout, returned: Returned) -> ReturnedView:
     """Return the returned wagers by position; electronic wagers become credits (649a.7(d)(7))."""
     positions = []
     for position in sorted({placed.position for placed in returned.wagers}):
         here = [placed for placed in returned.wagers if placed.position == position]
-        credits_cents = [placed.amount_cents for placed in here if placed.wager in ELECTRONIC]
+        credits_cents = [
+            placed.amount_cents for placed in here if layout.is_electronic(placed.wager)
+        ]
         items = [
-            f"{item_words(placed.wager.value)}: "
+            f"{item_words(placed.wager)}: "
             + (
                 f"credit {money(placed.amount_cents)} to the game account"
-                if placed.wager in ELECTRONIC
+                if layout.is_electronic(placed.wager)
                 else "1 chip"
             )
             for placed in here
@@ -254,17 +248,17 @@ def _returned(returned: Returned) -> ReturnedView:
     return ReturnedView(reason=returned.reason, others=others, positions=positions)
 
 
-def _lit(state: TableState) -> list[LitView]:
+def _lit(layout: Layout, state: TableState) -> list[LitView]:
     by_position: dict[int, list[str]] = {}
     for placed in state.wagers:
-        if placed.wager not in ELECTRONIC:
-            by_position.setdefault(placed.position, []).append(item_words(placed.wager.value))
+        if not layout.is_electronic(placed.wager):
+            by_position.setdefault(placed.position, []).append(item_words(placed.wager))
     return [
         LitView(position=position, wagers=by_position[position]) for position in sorted(by_position)
     ]
 
 
-def _unread(state: TableState) -> Iterator[str]:
+def _unread(layout: Layout, state: TableState) -> Iterator[str]:
     """Yield the names of missing entries, in the order in which cards are turned up (649a.11(c)).
 
     The dealer's hand is first. The players' hands are next, from the dealer's right. The community
@@ -273,19 +267,19 @@ def _unread(state: TableState) -> Iterator[str]:
     """
     if state.dealer is None:
         yield "dealer"
-    community = state.needs_community and state.community is None
+    community = state.needs_community(layout) and state.community is None
     for position in sorted({placed.position for placed in state.wagers}, reverse=True):
         if not state.is_entered(position):
             yield str(position)
-        if community and state.turns_community(position):
+        if community and state.turns_community(layout, position):
             yield "community"
             community = False
     if community:
         yield "community"
 
 
-def _missing(state: TableState) -> Iterator[str]:
-    unread = list(_unread(state))
+def _missing(layout: Layout, state: TableState) -> Iterator[str]:
+    unread = list(_unread(layout, state))
     if "dealer" in unread:
         yield "the dealer's hand"
     if hands := [name for name in unread if name.isdecimal()]:
@@ -300,7 +294,7 @@ def _envy_unread(layout: Layout, state: TableState) -> bool:
     Only hands without a progressive wager count here. The result is False if the dealer has
     declared that a hand wins nothing, or if all progressive wagers are electronic.
     """
-    if state.no_win or all(placed.wager in ELECTRONIC for placed in state.wagers):
+    if state.no_win or all(layout.is_electronic(placed.wager) for placed in state.wagers):
         return False
     lit = {placed.position for placed in state.wagers}
     return any(
@@ -324,10 +318,11 @@ def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list
         case Phase.DEALT:
             may = {
                 "void": True,
-                "settle": next(_unread(state), None) is None,
+                "settle": next(_unread(layout, state), None) is None,
                 "no_win": not layout.require_all_hands
                 and any(
-                    name.isdecimal() and not state.needs_cards(int(name)) for name in _unread(state)
+                    name.isdecimal() and not state.needs_cards(layout, int(name))
+                    for name in _unread(layout, state)
                 ),
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from bonus.wagers import Wager
+from bonus.law.game_meters import chapter_meters
 from controllers.table.device_events import DeviceRefusal, SamePlayer, WagerPlaced, WagerWithdrawn
 from controllers.table.state import Layout, Phase, PlacedWager, TableState
 
@@ -83,7 +83,7 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
     for placed in state.last_wagers:
         again = WagerPlaced(
             position=placed.position,
-            wager=placed.wager.value,
+            wager=placed.wager,
             amount_cents=placed.amount_cents,
             patron=placed.patron,
         )
@@ -146,17 +146,16 @@ def check_position(layout: Layout, position: int) -> None:
         )
 
 
-def _meter_wager(layout: Layout, name: str) -> Wager:
-    try:
-        return Wager(name)
-    except ValueError:
-        reason = f"there is no wager {name[:40]!r}"
-        if name in layout.rules.placings:
-            reason = f"{name} feeds no meter: its chips stay on the layout"
-        raise DeviceRefusal("unknown_wager", reason) from None
+def _meter_wager(layout: Layout, name: str) -> str:
+    if name in chapter_meters().terms:
+        return name
+    reason = f"there is no wager {name[:40]!r}"
+    if name in layout.rules.placings:
+        reason = f"{name} feeds no meter: its chips stay on the layout"
+    raise DeviceRefusal("unknown_wager", reason)
 
 
-def count_chips(state: TableState, count: int) -> TableState:
+def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
     If the numbers differ, the round stops until the dealer counts again or voids the round. If the
@@ -170,10 +169,11 @@ def count_chips(state: TableState, count: int) -> TableState:
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
     check_locked(state)
-    if count not in {state.chips_due, state.returned_chips or state.chips_due}:
+    due = state.chips_due(layout)
+    if count not in {due, state.returned_chips or due}:
         raise DeviceRefusal(
             "chips_differ",
-            f"{count} value chips were counted, but {state.chips_due} wagers were accepted: "
+            f"{count} value chips were counted, but {due} wagers were accepted: "
             "count again, or call a floorperson",
         )
     return replace(state, phase=Phase.DEALT, differs=None)

@@ -92,7 +92,7 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     if position in state.folded:
         raise DeviceRefusal("fold_twice", f"position {position} folded already")
     _check_undeclared(state, position)
-    keeps, entered = state.keeps_cards(position), state.cards_at(position) is not None
+    keeps, entered = state.keeps_cards(layout, position), state.cards_at(position) is not None
     if (keeps or event.cards == "stay") and not entered:
         why = "has a wager that survives a fold" if keeps else "folds, and its cards stay"
         raise DeviceRefusal("hand_missing", f"position {position} {why}: enter its hand first")
@@ -131,7 +131,7 @@ def declare(
     if event.position is None:
         lit = {placed.position for placed in state.wagers}
         waiting = [each for each in sorted(lit) if not state.is_entered(each)]
-        declared = tuple(each for each in waiting if not state.needs_cards(each))
+        declared = tuple(each for each in waiting if not state.needs_cards(layout, each))
         if waiting and not declared:
             raise _needed(waiting[0])
         if not declared:
@@ -142,7 +142,7 @@ def declare(
             raise DeviceRefusal(
                 "hand_twice", f"the hand of position {event.position} was entered already"
             )
-        if state.needs_cards(event.position):
+        if state.needs_cards(layout, event.position):
             raise _needed(event.position)
         declared = (event.position,)
     return replace(state, no_win=tuple(sorted((*state.no_win, *declared)))), declared
@@ -177,7 +177,7 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
     return tuple(names)
 
 
-def retract(state: TableState, event: Retracted) -> TableState:
+def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
     """Retract an incorrect entry that was not sent to the service.
 
     A result that was sent cannot be retracted.
@@ -188,7 +188,7 @@ def retract(state: TableState, event: Retracted) -> TableState:
     check_dealt(state)
     match event.what:
         case "hand":
-            return _retract_hand(state, event, _position_of(event))
+            return _retract_hand(layout, state, event, _position_of(event))
         case "fold":
             return _retract_fold(state, _position_of(event))
         case "no_win":
@@ -256,11 +256,11 @@ def _retract_fold(state: TableState, position: int) -> TableState:
     )
 
 
-def _retract_hand(state: TableState, event: Retracted, position: int) -> TableState:
+def _retract_hand(layout: Layout, state: TableState, event: Retracted, position: int) -> TableState:
     cards = state.cards_at(position)
     if cards is None:
         raise DeviceRefusal("nothing_there", f"position {position} has no hand")
-    if position in state.folded and state.keeps_cards(position):
+    if position in state.folded and state.keeps_cards(layout, position):
         raise DeviceRefusal(
             "fold_first", f"position {position} folded this hand: take the fold back"
         )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line, Outcome
-from bonus.wagers import PaidFrom
+from bonus.settling.settlement_lines import Line, Outcome
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.line_states import claim_under
 from controllers.table.replies import decide
 from controllers.table.state import Layout, Phase, SettledRound, TableState
@@ -129,12 +129,11 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     The message has only some fields of the line. The other fields follow from the terms of the
     meter. Return None if the table does not have this meter.
     """
-    kind = METER_OF_ITEM.get(jackpot.item)
-    terms = None if kind is None else layout.terms.get(kind)
+    terms = layout.terms.get(layout.rules.meters.meter_of.get(jackpot.item, ""))
     if terms is None:
         return None
     rows = (row for row in terms.rows.values() if row.hand == jackpot.hand)
-    is_draw = jackpot.item in {Item.MAGIC_CARD, Item.LUCKY_BONUS}
+    is_draw = jackpot.item in {MAGIC_CARD, LUCKY_BONUS}
     percent = 0 if is_draw else next((row.percent for row in rows), 0)
     return Line(
         position=jackpot.position,

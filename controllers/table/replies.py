@@ -14,6 +14,7 @@ from controllers.table.pending_claims import end, still_waiting
 from controllers.table.state import (
     FINAL,
     Asking,
+    Layout,
     Phase,
     Refused,
     Returned,
@@ -36,11 +37,11 @@ from meters.wire.messages import (
 )
 
 
-def absorb(state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
+def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
     """Apply the service's reply to an event, and return the transition of the table."""
     match sent:
         case Wagers():
-            return _wagers(state, sent, reply)
+            return _wagers(layout, state, sent, reply)
         case Result():
             return _result(state, sent, reply)
         case Void():
@@ -57,14 +58,18 @@ def _refusal_of(reply: Reply) -> ErrorDetail:
     return reply.error or ErrorDetail(code="refused", message="the service gave no reason")
 
 
-def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
+def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> Transition:
     """Apply the service's reply to the wagers of a round.
 
     Refused wagers are returned to the players, and the round continues without progressive wagers.
     """
     if reply.status == "accepted":
         answer = DeviceAnswer(
-            event="lockout", ok=True, round=sent.round, draw=reply.draw, chips=state.chips_due
+            event="lockout",
+            ok=True,
+            round=sent.round,
+            draw=reply.draw,
+            chips=state.chips_due(layout),
         )
         return Transition(replace(state, draw=reply.draw), answer)
     error = _refusal_of(reply)
@@ -74,7 +79,7 @@ def _wagers(state: TableState, sent: Wagers, reply: Reply) -> Transition:
         _refused(state, "lockout", error),
         round=None,
         wagers=(),
-        returned_chips=state.chips_due,
+        returned_chips=state.chips_due(layout),
         returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
     )
     return Transition(returned, DeviceAnswer(event="lockout", ok=False, error=error))

@@ -13,22 +13,17 @@ import msgspec
 from msgspec.structs import replace
 
 from bonus.law.chapter import chapters
+from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.settlement_lines import Line
-from bonus.settling.table_rules import TableRules, meter_rules, table_rules
-from bonus.wagers import METER_OF, MeterKind, Wager
-from meters.floor.floor_file import Link, Meter, Table
+from bonus.settling.table_rules import TableRules, table_rules
+from bonus.wagers import is_on_dealer
+from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
 from meters.wire.messages import ClaimOpened, DrawMade
-
-ELECTRONIC: Final = frozenset({Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER})
-"""Wagers made on an electronic device, without a value chip (649a.7(d)(7))."""
 
 FINAL: Final = frozenset({"paid", "rejected"})
 """The final decisions on a win."""
-
-NEED_COMMUNITY: Final = ELECTRONIC | {Wager.FIVE_CARD_PROGRESSIVE}
-"""Wagers for which the two community cards are dealt (649a.8(d))."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Layout:
     link: str
     table: str
     positions: int
-    terms: Mapping[MeterKind, MeterTerms]
+    terms: Mapping[str, MeterTerms]
     rules: TableRules
     paytables: Choices
     link_name: str
@@ -63,10 +58,7 @@ class Layout:
     def of(cls, link: Link, table: Table, *, require_all_hands: bool = False) -> Self:
         """Return the layout of a table in the floor file."""
         meters = link.meters_of(table)
-        paytables = dict(table.paytables)
-        progressive = meters.get(MeterKind.PROGRESSIVE)
-        if progressive and progressive.paytable:
-            paytables[MeterKind.PROGRESSIVE.value] = progressive.paytable
+        paytables = {**table.paytables, **paytables_of_meters(meters)}
         return cls(
             link.id,
             table.id,
@@ -90,11 +82,20 @@ class Layout:
         """Number of cards that are dealt to the dealer."""
         return self.rules.chapter.deal.dealer
 
-    def amount_cents(self, wager: Wager) -> int | None:
+    def amount_cents(self, wager: str) -> int | None:
         """Return the amount of a wager in cents, or None if the table has no meter for it."""
-        kind = METER_OF.get(wager)
-        terms = None if kind is None else self.terms.get(kind)
+        terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
         return None if terms is None else terms.wager_cents
+
+    def is_electronic(self, wager: str) -> bool:
+        """Return whether a wager is placed without a value chip (649a.7(d)(7))."""
+        tables = self.rules.meters.terms.get(wager)
+        return tables is not None and tables.electronic
+
+    def needs_community(self, wager: str) -> bool:
+        """Return whether community cards are dealt for a wager (649a.8(d))."""
+        placing = self.rules.placings.get(wager)
+        return placing is not None and placing.cards in OF_COMMUNITY
 
 
 class Phase(StrEnum):
@@ -125,7 +126,7 @@ class PlacedWager(_Record, frozen=True):
     """An accepted wager; its light is lit."""
 
     position: int
-    wager: Wager
+    wager: str
     amount_cents: int
     patron: str | None = None
 
@@ -354,25 +355,27 @@ class TableState(_Record, frozen=True):
     no_win: tuple[int, ...] = ()
     rounds: int = 0
 
-    @property
-    def chips_due(self) -> int:
-        """Number of value chips that the dealer should count (649a.8(b)): one per chip wager."""
-        return sum(placed.wager not in ELECTRONIC for placed in self.wagers)
+    def chips_due(self, layout: Layout) -> int:
+        """Return the number of value chips that the dealer should count: one per chip wager.
 
-    @property
-    def needs_community(self) -> bool:
-        """True if community cards are dealt (649a.8(d))."""
-        return any(placed.wager in NEED_COMMUNITY for placed in self.wagers)
+        649a.8(b).
+        """
+        return sum(not layout.is_electronic(placed.wager) for placed in self.wagers)
 
-    def turns_community(self, position: int) -> bool:
+    def needs_community(self, layout: Layout) -> bool:
+        """Return whether community cards are dealt (649a.8(d))."""
+        return any(layout.needs_community(placed.wager) for placed in self.wagers)
+
+    def turns_community(self, layout: Layout, position: int) -> bool:
         """Return whether the turn of a position needs the community cards.
 
         It needs them if the position has a wager that depends on them, and its cards are on the
         table. The cards of a folded hand are not on the table, unless a wager keeps them there.
         """
-        collected = position in self.folded and not self.keeps_cards(position)
+        collected = position in self.folded and not self.keeps_cards(layout, position)
         return not collected and any(
-            placed.position == position and placed.wager in NEED_COMMUNITY for placed in self.wagers
+            placed.position == position and layout.needs_community(placed.wager)
+            for placed in self.wagers
         )
 
     def is_lit(self, position: int, wager: str) -> bool:
@@ -419,24 +422,29 @@ class TableState(_Record, frozen=True):
         """Return the cards entered for a position, or None."""
         return next((hand.cards for hand in self.hands if hand.position == position), None)
 
-    def keeps_cards(self, position: int) -> bool:
+    def keeps_cards(self, layout: Layout, position: int) -> bool:
         """Return whether a hand stays on the table after a fold (649a.11(c), reading T8)."""
         return any(
-            placed.position == position and placed.wager in meter_rules().survivors
+            placed.position == position and placed.wager in layout.rules.survivors
             for placed in self.wagers
         )
 
-    def needs_cards(self, position: int) -> bool:
+    def needs_cards(self, layout: Layout, position: int) -> bool:
         """Return whether a position's cards must be entered, because they are needed as evidence.
 
-        This is true if the position has a Five Card Hand Bonus on its own hand, and if a Magic Card
-        is drawn or the position is the Lucky position (649a.12(i)(3)).
+        This is true if the position has a wager with draws on its own hand, and if a Magic Card is
+        drawn or the position is the Lucky position (649a.12(i)(3)).
         """
         draw = self.draw
         return (
             draw is not None
             and (draw.magic_card is not None or draw.lucky_position == position)
-            and self.is_lit(position, Wager.FIVE_CARD_HAND_BONUS)
+            and any(
+                placed.position == position
+                and layout.rules.placings[placed.wager].draws
+                and not is_on_dealer(placed.wager)
+                for placed in self.wagers
+            )
         )
 
     def is_entered(self, position: int) -> bool:

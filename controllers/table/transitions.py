@@ -154,7 +154,7 @@ def _play(
             answer = DeviceAnswer(event="no_win", ok=True, positions=positions)
             step = Transition(declared, answer)
         case SettlePressed():
-            step = _settle(state, stamp, confirm=event.confirm)
+            step = _settle(layout, state, stamp, confirm=event.confirm)
         case VoidPressed():
             step = _void(state, event.reason, stamp, confirm=event.confirm)
         case _:
@@ -168,11 +168,11 @@ def _enter(
 ) -> TableState:
     match event:
         case ChipsCounted():
-            entered = count_chips(state, event.count)
+            entered = count_chips(layout, state, event.count)
         case HandRead() | HandFolded() | DealerRead() | CommunityRead():
             entered = enter(layout, state, event)
         case Retracted():
-            entered = retract(state, event)
+            entered = retract(layout, state, event)
         case NextRound():
             entered = go_on(state, event.done, event.round)
         case RoundDone():
@@ -231,7 +231,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
             position=position,
             patron=state.patron_at(position),
             wagers={
-                placed.wager.value: placed.amount_cents
+                placed.wager: placed.amount_cents
                 for placed in state.wagers
                 if placed.position == position
             },
@@ -243,7 +243,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     return Transition(locked, None, event)
 
 
-def try_again(state: TableState, stamp: Stamp) -> Transition:
+def try_again(layout: Layout, state: TableState, stamp: Stamp) -> Transition:
     """Repeat the event that waits for a floorperson's confirmation.
 
     Raises:
@@ -253,7 +253,7 @@ def try_again(state: TableState, stamp: Stamp) -> Transition:
     if asking is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     if asking.event == "settle":
-        return _settle(state, stamp, confirm=asking.confirm)
+        return _settle(layout, state, stamp, confirm=asking.confirm)
     return _void(state, asking.reason, stamp, confirm=asking.confirm)
 
 
@@ -267,7 +267,7 @@ def _withdraw(state: TableState, stamp: Stamp) -> Transition:
     return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
-def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
+def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     """Send the result of the round to the service, if the round has progressive wagers."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
@@ -276,7 +276,7 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
         raise DeviceRefusal("hand_missing", f"position {missing[0]} has a wager but no hand yet")
     if state.dealer is None:
         raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
-    if state.needs_community and state.community is None:
+    if state.needs_community(layout) and state.community is None:
         raise DeviceRefusal("community_missing", "a wager needs the community cards (649a.8(d))")
     if state.round is None:
         over = end(state)
@@ -289,7 +289,7 @@ def _settle(state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
         round=state.round,
         positions=_dealt_positions(state, sorted(dealt)),
         dealer=list(state.dealer),
-        community=list(state.community or ()) if state.needs_community else None,
+        community=list(state.community or ()) if state.needs_community(layout) else None,
         entered_before=before or UNSET,
         confirm=confirm and bool(before),
     )

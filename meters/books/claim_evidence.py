@@ -11,12 +11,12 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
+from meters.books.money_terms import meters_by_item
 from meters.books.slip_numbers import fold_in_link, kept_for
 from meters.wire.messages import Reply, Result
 
@@ -231,7 +231,7 @@ class Evidence:
         envy = envy_of_result(books, table, reply.seq or 0)
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
         claimed = {(one.position, one.item) for one in claims}
-        meters = {books.terms[meter].kind: meter for meter in fed}
+        meters = meters_by_item(books.terms, fed)
         waiting = [
             line for line in lines if (line.position, line.item) in claimed and line.paid_from
         ]
@@ -243,7 +243,7 @@ class Evidence:
             link=link,
             table=table,
             asset=self.assets.get(table, [""])[-1],
-            meter_of=lambda item: meters[METER_OF_ITEM[item].value],
+            meter_of=meters.__getitem__,
             owes=bool(envy),
         )
         begun = {"entry": str(number), "at": fields["at"].decode()}

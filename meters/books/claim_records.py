@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from itertools import starmap
-from typing import Final
 
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Item, Line
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import is_envy
 from meters.books.script_steps import EnvyCents
 from meters.wire.envy_decisions import envy_claim_name
 from meters.wire.messages import Result, WageredPosition
-
-ENVY_ITEMS: Final = frozenset({Item.PROGRESSIVE_ENVY, Item.FIVE_CARD_ENVY, Item.FIVE_OF_SIX_ENVY})
 
 
 def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
@@ -81,7 +79,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def only_envy(self) -> bool:
         """True if only Envy Bonuses are owed for the hand, and no win of the hand waits."""
-        return self.item in ENVY_ITEMS
+        return is_envy(self.item)
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
         """Return the cents of the claim's Envy Bonuses for each meter, in the order of `envy`."""

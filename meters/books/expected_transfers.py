@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import METER_OF_ITEM, Item, Line
-from bonus.wagers import MICROS_PER_CENT
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import MICROS_PER_CENT, is_on_dealer
 from meters.books.accounts import (
     ENVY,
     HOUSE,
@@ -27,7 +27,7 @@ from meters.books.accounts import (
     table_account,
 )
 from meters.books.entry_messages import SettledReply
-from meters.books.money_terms import TermsText
+from meters.books.money_terms import TermsText, meters_by_item
 from meters.wire.messages import ClaimOpened
 
 
@@ -283,12 +283,12 @@ def result_moved(
     reply, lines = settled.reply, settled.paid
     if not lines:
         return draft
-    meters = {books.terms[added.meter].kind: added.meter for added in round_added}
+    meters = meters_by_item(books.terms, (added.meter for added in round_added))
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     claimed: set[str] = set()
     envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)
     for line in lines:
-        meter = meters[METER_OF_ITEM[line.item].value]
+        meter = meters[line.item]
         claim = claims.get((line.position, line.item))
         owed = False
         if line.percent and _take_of(line) not in claimed:
@@ -525,8 +525,7 @@ def _take_of(line: Line) -> str:
     """
     if not line.percent:
         return ""
-    dealers = line.item == Item.FIVE_CARD_HAND_BONUS_DEALER
-    return line.item if dealers else f"{line.item} of {line.position}"
+    return line.item if is_on_dealer(line.item) else f"{line.item} of {line.position}"
 
 
 def _take_off(

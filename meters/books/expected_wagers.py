@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from bonus.wagers import MICROS_PER_CENT, WAGERS_OF
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account, table_account
 from meters.books.entry_messages import PlacedWagers
 from meters.books.expected_transfers import Added, Draft, ExpectedBooks, Transfer
@@ -97,7 +97,7 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
     targets, fed = {one.target for one in moved}, dict[str, str]()
     for meter, terms in books.terms.items():
         if meter_account(meter) in targets or overflow_account(meter) in targets:
-            fed |= dict.fromkeys(WAGERS_OF.get(terms.kind, ()), meter)
+            fed |= dict.fromkeys(terms.wagers, meter)
     return fed
 
 

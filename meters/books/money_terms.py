@@ -1,13 +1,14 @@
 """The terms of a link's meters as text and digest, which show every change of a term (duty D12)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 import msgspec
 
+from bonus.law.game_meters import chapter_meters
 from meters.floor.floor_file import Link, Meter
 
 
@@ -30,6 +31,22 @@ class TermsText(msgspec.Struct, frozen=True):
     lucky_every: int
     limit_cents: int
     contribution_max_cents: int
+
+    @property
+    def wagers(self) -> tuple[str, ...]:
+        """The names of the wagers that feed the meter."""
+        return _names_of(self.kind)[0]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of settlement lines that the meter pays: its wagers, and bonuses with them."""
+        return _names_of(self.kind)[1]
+
+
+@cache
+def _names_of(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    meters = chapter_meters()
+    return meters.wagers_of(kind), meters.items_of(kind)
 
 
 _TERMS: Final = msgspec.json.Decoder(TermsText)
@@ -70,6 +87,14 @@ def read_terms(text: str | bytes) -> TermsText:
         msgspec.DecodeError: the text is not a meter's terms.
     """
     return _TERMS.decode(text)
+
+
+def meters_by_item(terms: Mapping[str, TermsText], fed: Iterable[str]) -> dict[str, str]:
+    """Return the meter that pays each item of a settlement line.
+
+    `terms` has the terms by meter id, and `fed` the ids of the meters that the round fed.
+    """
+    return {item: meter for meter in fed for item in terms[meter].items}
 
 
 def terms_digest(texts: Mapping[str, str]) -> str:

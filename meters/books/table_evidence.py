@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Item, Line
-from bonus.wagers import METER_OF
+from bonus.law.game_meters import chapter_meters
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 from meters.books.correction_requests import (
     ASK_ACTS,
     ASK_DECISION,
@@ -24,8 +25,8 @@ from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
 
-_WAGERED: Final = frozenset(wager.value for wager in METER_OF)
-_DRAWN: Final = {Item.MAGIC_CARD.value: "magic_card", Item.LUCKY_BONUS.value: "lucky_position"}
+_WAGERED: Final = frozenset(chapter_meters().terms)
+_DRAWN: Final = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky_position"}
 """The bonuses that are drawn, each with the name of its field in the draw of a round."""
 
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})

@@ -234,7 +234,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
         name = tables.names[0]
         choices = choices_of(tables)
         choice = meter.paytable if meter else None
-        if tables.meter is None and choices != (None,):
+        if not tables.meter and choices != (None,):
             choice = str(chosen[name]) if name in chosen else None
         if choice not in choices or (tables.meter and meter is None):
             continue

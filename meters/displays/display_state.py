@@ -101,7 +101,7 @@ class MeterRow(_Row, frozen=True):
         return cls(
             link=link,
             meter=meter.meter_id,
-            kind=meter.kind.value,
+            kind=meter.kind,
             name=meter.title,
             wager=meter.wager,
             amount=value.amount,

@@ -13,9 +13,9 @@ import msgspec
 from bonus.errors import UserError, nearest
 from bonus.law.chapter import chapters
 from bonus.law.choices import choice_problem
-from bonus.law.meter_terms import METER_GAME, MeterTerms, meter_terms
+from bonus.law.game_meters import chapter_meters
+from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
 from bonus.printable import unprintable_problem
-from bonus.wagers import MeterKind
 from meters.floor.branding import Branding, BrandingText, branding_problems
 from meters.floor.error_messages import Vocabulary, toml_problem
 from meters.floor.facility import (
@@ -52,13 +52,6 @@ LIMIT_CENTS_MAX: Final = 10**11
 """Largest payout limit and largest contribution that a floor file can set: one billion dollars. The
 ledger can count nine times this amount exactly."""
 
-_TITLES: Final = {
-    MeterKind.PROGRESSIVE: "Progressive",
-    MeterKind.FIVE_CARD_PROGRESSIVE: "Five-Card Progressive",
-    MeterKind.FIVE_OF_SIX_PROGRESSIVE: "5 of 6 Progressive",
-    MeterKind.FIVE_CARD_HAND_BONUS: "Five Card Hand Bonus",
-}
-
 
 class Meter(Config, frozen=True, kw_only=True):
     """One meter (duty D3).
@@ -77,7 +70,7 @@ class Meter(Config, frozen=True, kw_only=True):
             larger contribution, because such an amount must be an error.
     """
 
-    kind: MeterKind
+    kind: str
     wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
     paytable: str | None = None
     id: MeterIdentifier | None = None
@@ -90,12 +83,12 @@ class Meter(Config, frozen=True, kw_only=True):
     @property
     def meter_id(self) -> str:
         """The name of the meter in topics and tables. By default it is the meter's kind."""
-        return self.id or self.kind.value
+        return self.id or self.kind
 
     @property
     def title(self) -> str:
         """The text above the meter's amount, for patrons."""
-        return self.name or _TITLES[self.kind]
+        return self.name or chapter_meters().titles[self.kind]
 
     @property
     def terms(self) -> MeterTerms:
@@ -122,12 +115,44 @@ class Link(Config, frozen=True, kw_only=True):
     meter: tuple[Meter, ...] = ()
     table: tuple[Table, ...] = ()
 
-    def meters_of(self, table: Table) -> Mapping[MeterKind, Meter]:
+    def meters_of(self, table: Table) -> Mapping[str, Meter]:
         """Return the meters that a table of this link feeds, by kind.
 
         A table feeds at most one meter of each kind.
         """
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
+
+
+def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+    """Yield the reason why the regulations do not allow the terms of a meter."""
+    kinds = chapter_meters().titles
+    if meter.kind not in kinds:
+        known = ", ".join(kinds)
+        reason = f"there is no kind {meter.kind}{nearest(meter.kind, kinds)}: write one of {known}"
+        yield (*spot, "kind"), reason
+        return
+    try:
+        wrong = limit_problem(meter)
+    except ValueError as error:
+        if _offered_at(meter.kind, meter.wager):
+            yield (*spot, "paytable"), str(error)
+        else:
+            yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
+    else:
+        if wrong:
+            yield (*spot, "limit"), wrong
+
+
+def paytables_of_meters(meters: Mapping[str, Meter]) -> dict[str, str]:
+    """Return the chosen paytable of each wager that feeds a meter with a choice of paytables.
+
+    `meters` are the meters of a table, by kind.
+    """
+    return {
+        chapter_meters().wagers_of(kind)[0]: meter.paytable
+        for kind, meter in meters.items()
+        if meter.paytable
+    }
 
 
 def fewest_positions(link: Link, meter: Meter) -> int:
@@ -171,7 +196,6 @@ _WORDS: Final = Vocabulary(
         ("link", "table"): Table.__struct_fields__,
     },
     choices={
-        "kind": [kind.value for kind in MeterKind],
         "rotate": ["fit", "links", "meters"],
     },
 )
@@ -285,17 +309,8 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             reason = f"meter {meter.meter_id} is twice on link {link.id}: give one another id"
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
-        try:
-            wrong = limit_problem(meter)
-        except ValueError as error:
-            if _offered_at(meter.kind, meter.wager):
-                yield (*spot, "paytable"), str(error)
-            else:
-                yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
-        else:
-            if wrong:
-                yield (*spot, "limit"), wrong
-        if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
+        yield from _terms_problems(meter, spot)
+        if not offers_draws(meter):
             for draw in ("magic_card_every", "lucky_every"):
                 if getattr(meter, draw):
                     yield (
@@ -312,9 +327,15 @@ def limit_problem(meter: Meter) -> str | None:
     return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
 
 
-def _offered_at(kind: MeterKind, wager_cents: int) -> bool:
+def offers_draws(meter: Meter) -> bool:
+    """Return whether the Magic Card and the Lucky Bonus can be drawn for a meter."""
+    names = chapter_meters()
+    return any(names.terms[wager].draws for wager in names.wagers_of(meter.kind))
+
+
+def _offered_at(kind: str, wager_cents: int) -> bool:
     """Check if the regulations allow a meter of this kind with this wager, under any paytable."""
-    for paytable in (None, "A", "B"):
+    for paytable in paytable_choices(kind) or (None,):
         try:
             meter_terms(kind, wager_cents, paytable)
         except ValueError:
@@ -333,7 +354,7 @@ def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Proble
     positions_max = chapter.deal.positions
     if table.positions > positions_max:
         yield (*spot, "positions"), f"{table.game} has no more than {positions_max} positions"
-    if table.meters and table.game != METER_GAME:
+    if table.meters and not chapter.meter:
         yield (*spot, "meters"), f"{table.game} has no wager that feeds a linked meter"
     for wager, choice in table.paytables.items():
         wrong = choice_problem(chapter, wager, choice, table.paytables)
@@ -342,7 +363,7 @@ def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Proble
 
 
 def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    kinds: dict[MeterKind, str] = {}
+    kinds: dict[str, str] = {}
     by_id = {meter.meter_id: meter for meter in link.meter}
     yield from _game_problems(table, spot)
     for at, meter_id in enumerate(table.meters):
@@ -359,10 +380,9 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             )
         else:
             kinds[meter.kind] = meter_id
-    progressive = kinds.get(MeterKind.PROGRESSIVE)
-    chosen = table.paytables.get("progressive")
-    if progressive and chosen and chosen != by_id[progressive].paytable:
-        yield (
-            (*spot, "paytables", "progressive"),
-            f"paytable {chosen}, but meter {progressive} is for {by_id[progressive].paytable}",
-        )
+    for kind, meter_id in kinds.items():
+        for wager in chapter_meters().wagers_of(kind):
+            chosen, letter = table.paytables.get(wager), by_id[meter_id].paytable
+            if chosen and chosen != letter:
+                reason = f"paytable {chosen}, but meter {meter_id} is for {letter}"
+                yield (*spot, "paytables", wager), reason

@@ -3,23 +3,23 @@
 import secrets
 
 from bonus.cards import DECK, card_name
-from bonus.wagers import MeterKind
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.messages import DrawMade, Wagers
-
-_HAND_BONUS = frozenset({"five_card_hand_bonus", "five_card_hand_bonus_dealer"})
 
 
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """Make the bonus draws of a round. In most rounds, nothing is drawn.
 
     The floor file sets the average number of rounds per draw. Return None if the table offers no
-    draws, or if nobody made a Five Card Hand Bonus wager (readings T19 and T20).
+    draws, or if nobody made a wager with draws (readings T19 and T20).
     """
-    meter = known.meters.get(MeterKind.FIVE_CARD_HAND_BONUS)
-    if meter is None or not (meter.magic_card_every or meter.lucky_every):
+    placings = known.rules.placings
+    drawn = {wager for wager in known.offers if placings[wager].draws}
+    meters = (known.meters[placings[wager].meter] for wager in drawn)
+    meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)
+    if meter is None:
         return None
-    if not any(_HAND_BONUS & position.wagers.keys() for position in event.positions):
+    if not any(drawn & position.wagers.keys() for position in event.positions):
         return None
     return DrawMade(
         magic_card=card_name(secrets.choice(DECK)) if _falls(meter.magic_card_every) else None,

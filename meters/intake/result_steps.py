@@ -7,20 +7,14 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Due, Item, Line, encode_line
+from bonus.settling.settlement_lines import Due, Line, encode_line
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.script_steps import DueStep, EnvyStep, ReplyParts
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.holds import holds_table
 from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
 
-_ALWAYS_VALIDATED: Final = frozenset(
-    {Item.PROGRESSIVE, Item.FIVE_CARD_PROGRESSIVE, Item.FIVE_OF_SIX_PROGRESSIVE}
-)
-_HAND_BONUS: Final = frozenset({Item.FIVE_CARD_HAND_BONUS, Item.FIVE_CARD_HAND_BONUS_DEALER})
 _AMOUNT: Final = '"amount":'
-_HAND_BONUS_VERIFIED_ODDS: Final = 500
-"""The odds (500 for 1) from which a floorperson must verify a payout: 649a.11(c)(8)(ii)."""
 
 
 class OpenRound(msgspec.Struct, frozen=True):
@@ -183,9 +177,8 @@ class ResultWriter:
             return True
         if not line.paid or line.paid < self._known.validate_from_cents:
             return False
-        if line.item in _HAND_BONUS:
-            return line.paid >= line.wagered * _HAND_BONUS_VERIFIED_ODDS
-        return line.item in _ALWAYS_VALIDATED
+        placing = self._known.rules.placings.get(line.item)
+        return placing is not None and line.paid >= line.wagered * placing.validated_for_1
 
 
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
@@ -196,7 +189,7 @@ def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     """
 
     def meter_id(item: str) -> str:
-        return known.meters[METER_OF_ITEM[item]].meter_id
+        return known.meters[known.rules.meters.meter_of[item]].meter_id
 
     return meter_id
 

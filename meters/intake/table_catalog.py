@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind
+from bonus.settling.table_rules import TableRules, meter_rules
+from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor, Link, Meter, Table
 from meters.wire.topics import TableAddress
 
@@ -47,13 +48,18 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, with the data for the validation of the table's events."""
+    """A table of the floor, with the data for the validation of the table's events.
+
+    `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager. `rules`
+    are the rules for the wagers of the table's game that feed a meter.
+    """
 
     link: str
     table: Table
-    meters: Mapping[MeterKind, Meter]
-    terms: Mapping[MeterKind, MeterTerms]
+    meters: Mapping[str, Meter]
+    terms: Mapping[str, MeterTerms]
     offers: Mapping[str, WagerTerms]
+    rules: TableRules
     validate_from_cents: int
     confirm_corrections: bool = False
     require_all_hands: bool = False
@@ -63,10 +69,11 @@ class CatalogTable:
         """Make the catalog entry of a table, with the terms of the link's meters."""
         meters = link.meters_of(table)
         terms = {kind: meter.terms for kind, meter in meters.items()}
+        rules = meter_rules(table.game)
         offers = {
-            wager.value: WagerTerms.of(meters[kind])
-            for wager, kind in METER_OF.items()
-            if kind in meters
+            wager: WagerTerms.of(meters[tables.meter])
+            for wager, tables in rules.meters.terms.items()
+            if tables.meter in meters
         }
         facility = floor.facility
         return cls(
@@ -75,6 +82,7 @@ class CatalogTable:
             meters,
             terms,
             offers,
+            rules,
             facility.validate_from,
             facility.confirm_corrections,
             facility.require_all_hands,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from bonus.law.chapter_file import COMMUNITY_CARDS
+from bonus.law.game_meters import chapter_meters
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
     Draw,
@@ -20,8 +21,7 @@ from bonus.settling.rounds import (
     read_cards,
 )
 from bonus.settling.settlement import settle_round
-from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MICROS_PER_CENT, meter_fed_by
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.dealt_cards import dealt_digest
 from meters.books.refusals import EventRefusal
 from meters.books.script_steps import (
@@ -139,13 +139,15 @@ def _check_position(known: CatalogTable, position: int, seen: set[int], index: i
 
 def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
     field = f"positions[{index}].wagers.{wager}"
-    kind = meter_fed_by(wager)
-    if kind is None:
+    tables = chapter_meters().terms.get(wager)
+    if tables is None:
         return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)
     if offer is None:
         return EventRefusal(
-            "unknown_meter", f"table {known.table.id} feeds no {kind} meter: {wager} refused", field
+            "unknown_meter",
+            f"table {known.table.id} feeds no {tables.meter} meter: {wager} refused",
+            field,
         )
     return EventRefusal(
         "wrong_amount", f"{wager} is offered at {offer.wager_cents} cents, not {cents}", field
@@ -159,7 +161,7 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
         EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
             wagers.
     """
-    rules = meter_rules()
+    rules = known.rules
     try:
         dealt = _round_of(known, event, opened)
         check_round(dealt, rules, known.terms)
@@ -204,7 +206,7 @@ def check_declared(known: CatalogTable, event: Result) -> None:
 
 
 def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
-    deal = meter_rules().chapter.deal
+    deal = known.rules.chapter.deal
     wagered = {position.position: position for position in opened.wagers.positions}
     seen: set[int] = set()
     positions: list[RoundPosition] = []

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from bonus.law.meter_terms import paytable_choices
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Snapshot
-from meters.floor.floor_file import Link, Meter
+from meters.floor.floor_file import Link, Meter, offers_draws
 from meters.floor_api.types import (
     LinkView,
     MeterAccounting,
@@ -71,11 +71,11 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
 
 def _view_meter(meter: Meter, books: Snapshot, highest_cents: int) -> MeterParameters:
     id_, terms = meter.meter_id, meter.terms
-    draws = meter.kind is MeterKind.FIVE_CARD_HAND_BONUS
+    draws = offers_draws(meter)
     return MeterParameters(
         meter=id_,
         name=meter.title,
-        kind=meter.kind.value,
+        kind=meter.kind,
         wager=meter.wager,
         paytable=meter.paytable,
         paytables=paytable_choices(meter.kind),

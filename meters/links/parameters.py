@@ -12,8 +12,13 @@ import msgspec
 
 from bonus.display import money
 from bonus.odds.hand_bonus_return import hand_bonus_return
-from bonus.wagers import MeterKind
-from meters.floor.floor_file import LIMIT_CENTS_MAX, WAGER_CENTS_MAX, Meter, limit_problem
+from meters.floor.floor_file import (
+    LIMIT_CENTS_MAX,
+    WAGER_CENTS_MAX,
+    Meter,
+    limit_problem,
+    offers_draws,
+)
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Parameter
 
@@ -85,7 +90,7 @@ def return_warning(meter: Meter, positions: int) -> str:
 
 
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
-    if meter.kind is not MeterKind.FIVE_CARD_HAND_BONUS:
+    if not offers_draws(meter):
         message = f"{_said(parameter)} is for a Five Card Hand Bonus only (649a.12(i)(3))"
         raise ActError("bad_value", message)
     if not 0 <= value <= _EVERY_MAX:

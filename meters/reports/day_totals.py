@@ -6,11 +6,12 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import Line
 from meters.books.claim_evidence import approved_assets
 from meters.books.entered_cards import count_hands, entered_in_text
 from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
 from meters.books.ledger_replay import Replay
+from meters.books.money_terms import meters_by_item
 from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow
@@ -142,14 +143,12 @@ class DayTotals:
     ) -> None:  # fmt: skip
         self._rounds_of(table).rounds += 1
         self._rounds_of(table).declared += _declared(fields["event"])
-        fed = {
-            books.terms[added.meter].kind: added.meter
-            for added in self._memory.in_hand.pop(table)
-        }  # fmt: skip
+        added = self._memory.in_hand.pop(table)
+        meters = meters_by_item(books.terms, (each.meter for each in added))
         reply = REPLY.decode(fields["reply"])
 
         def meter_of(line: Line) -> str:
-            return fed[METER_OF_ITEM[line.item].value]
+            return meters[line.item]
 
         for line in _winning(reply):
             figures = self._figures(table, meter_of(line))

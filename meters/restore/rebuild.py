@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM, Line
+from bonus.settling.settlement_lines import Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
 from meters.books.approved_configuration import approved_terms
@@ -32,7 +32,7 @@ from meters.books.dealt_cards import dealt_digest, dealt_field, ring_field
 from meters.books.entered_cards import is_act
 from meters.books.expected_transfers import HeldEnvy, HeldWin, Transfer, envy_of_result
 from meters.books.ledger_replay import Replay
-from meters.books.money_terms import terms_digest
+from meters.books.money_terms import meters_by_item, terms_digest
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
@@ -238,8 +238,8 @@ class Rebuild:
         owed = envy_of_result(self._replay.books, table, reply.seq or 0)
         alone = (claim for claim, envy in owed.items() if envy.state == "validated")
         self._tables.end_round(table, fields, [*(one.claim for one in claims), *alone])
-        meters = {self._replay.books.terms[meter].kind: meter for meter in before.fed}
-        self._touch(*{meters[METER_OF_ITEM[line.item].value] for line in lines if line.percent})
+        meters = meters_by_item(self._replay.books.terms, before.fed)
+        self._touch(*{meters[line.item] for line in lines if line.percent})
         if not (claims or owed) or before.wagers is None:
             return
         opened = {one.claim: one for one in claims}
@@ -255,7 +255,7 @@ class Rebuild:
             link=self.keys.link,
             table=table,
             asset=self._assets.get(table, ""),
-            meter_of=lambda item: meters[METER_OF_ITEM[item].value],
+            meter_of=meters.__getitem__,
             owes=bool(owed),
         )
         for line in waiting:

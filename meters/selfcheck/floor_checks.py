@@ -2,9 +2,10 @@
 
 from bonus.errors import UserError
 from bonus.law.chapter import chapters
+from bonus.law.game_meters import chapter_meters
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.settling.table_rules import table_rules
-from bonus.wagers import METER_OF, MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor, fewest_positions
 from meters.floor.logo import read_logo
 from meters.selfcheck.check_result import Check
@@ -78,7 +79,7 @@ def _check_bounds(floor: Floor) -> list[Check]:
             if meter.contribution_max is None:
                 continue
             positions = [each.positions for each in link.table if meter.meter_id in each.meters]
-            wagers = max(positions, default=0) * list(METER_OF.values()).count(meter.kind)
+            wagers = max(positions, default=0) * len(chapter_meters().wagers_of(meter.kind))
             terms = meter.terms
             micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
             cents = -(-micros // MICROS_PER_CENT)

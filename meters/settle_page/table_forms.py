@@ -6,19 +6,16 @@ file chooses for the table. The same code makes the forms of all games.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
 
 import msgspec
 
 from bonus.display import item_words
 from bonus.law.chapter import chapters
+from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
-from bonus.settling.settlement_lines import METER_OF_ITEM
 from bonus.settling.table_rules import Placing, TableRules, table_rules
-from bonus.wagers import MeterKind
-from meters.floor.floor_file import Link, Meter, Table
+from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
 
-_COMMUNITY: Final = frozenset({"hand_and_community", "dealer_and_community"})
 _Key = tuple[str, bytes, tuple[Meter, ...]]
 """The game of a table, the table's choices as JSON, and the meters that the table feeds."""
 
@@ -46,7 +43,7 @@ class WagerField(_Form, frozen=True, kw_only=True):
     wager: str
     words: str
     amount: int | None = None
-    meter: MeterKind | None = None
+    meter: str | None = None
     community: bool = False
     fourth_card: bool = False
     all_six: bool = False
@@ -105,7 +102,7 @@ class TableForm(_Form, frozen=True, kw_only=True):
     link: str
     positions: int
     form: int
-    meters: Mapping[MeterKind, int | None]
+    meters: Mapping[str, int | None]
 
 
 class FloorForms(_Form, frozen=True, kw_only=True):
@@ -145,12 +142,9 @@ def floor_forms(
     return FloorForms(games=tuple(_game_form(*key) for key in games), tables=tuple(found))
 
 
-def _choices(table: Table, meters: Mapping[MeterKind, Meter]) -> bytes:
-    """Return a table's choices as JSON, including the paytable of its Progressive meter."""
-    progressive = meters.get(MeterKind.PROGRESSIVE)
-    chosen: dict[str, object] = dict(table.paytables)
-    if progressive and progressive.paytable:
-        chosen[MeterKind.PROGRESSIVE.value] = progressive.paytable
+def _choices(table: Table, meters: Mapping[str, Meter]) -> bytes:
+    """Return a table's choices as JSON, including the paytables of its meters."""
+    chosen = {**table.paytables, **paytables_of_meters(meters)}
     return msgspec.json.encode(chosen, order="deterministic")
 
 
@@ -170,7 +164,7 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
     items = [
         *rules.placings,
         *(bonus.item for bonus in main.bonus),
-        *(item for item, kind in METER_OF_ITEM.items() if kind in amounts_cents),
+        *(item for item, kind in rules.meters.meter_of.items() if kind in amounts_cents),
     ]
     return GameForm(
         game=game,
@@ -196,7 +190,7 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
 def _field(
     name: str,
     placing: Placing,
-    amounts_cents: Mapping[MeterKind, int],
+    amounts_cents: Mapping[str, int],
     *,
     draws: bool,
     survives: bool,
@@ -205,8 +199,8 @@ def _field(
         wager=name,
         words=item_words(name),
         amount=amounts_cents.get(placing.meter) if placing.meter else None,
-        meter=placing.meter,
-        community=placing.cards in _COMMUNITY,
+        meter=placing.meter or None,
+        community=placing.cards in OF_COMMUNITY,
         fourth_card=placing.fourth_card,
         all_six=placing.cards == "hand_and_all_six",
         draws=draws,

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import METER_OF_ITEM
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.law.game_meters import chapter_meters
+from bonus.wagers import MICROS_PER_CENT
 from meters.wire.messages import Reply
 from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
 from tests.bench.orders import LinkBooks
@@ -16,7 +16,7 @@ _WHOLE_METER: Final = 100
 _FULL_REPLY: Final = msgspec.json.Decoder(Reply)
 
 
-def contribution_micros(meter: MeterKind) -> int:
+def contribution_micros(meter: str) -> int:
     """Return what one `wagers` event adds to a meter: cents times basis points are micros."""
     terms = terms_of(meter)
     return POSITIONS * terms.wager_cents * terms.primary_bps
@@ -38,7 +38,7 @@ class Tally:
     voids: int = 0
     rounds: int = 0
     claims: int = 0
-    taken_micros: dict[MeterKind, int] = field(default_factory=lambda: dict.fromkeys(METERS, 0))
+    taken_micros: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METERS, 0))
 
     def note_result(self, reply: bytes, claims: int) -> bool:
         """Count a settled round; return whether a percentage of a meter was won.
@@ -50,18 +50,18 @@ class Tally:
         self.claims += claims
         if _PERCENT not in reply:
             return False
-        reseeded: set[MeterKind] = set()
+        reseeded: set[str] = set()
         for line in _FULL_REPLY.decode(reply).lines or ():
             if line.percent is None:
                 continue
-            meter = METER_OF_ITEM[line.item]
+            meter = chapter_meters().meter_of[line.item]
             self.taken_micros[meter] += line.paid * MICROS_PER_CENT
             if line.percent == _WHOLE_METER and meter not in reseeded:
                 reseeded.add(meter)
                 self.taken_micros[meter] -= terms_of(meter).reseed_cents * MICROS_PER_CENT
         return True
 
-    def meter_micros(self, meter: MeterKind) -> int:
+    def meter_micros(self, meter: str) -> int:
         """Return what a meter holds now, starting from its seed."""
         seeded = terms_of(meter).seed_cents * MICROS_PER_CENT
         contributed = (self.wagers - self.voids) * contribution_micros(meter)
@@ -72,5 +72,5 @@ class Tally:
         return LinkBooks(
             wagers=(self.wagers - self.voids) * WAGERS_AN_EVENT,
             rounds=self.rounds,
-            meters_micros={meter.value: self.meter_micros(meter) for meter in METERS},
+            meters_micros={meter: self.meter_micros(meter) for meter in METERS},
         )

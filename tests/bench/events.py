@@ -12,7 +12,6 @@ import msgspec
 
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands import three_card_strength
-from bonus.wagers import MeterKind
 from meters.wire.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
 from tests.bench.floor import METERS, POSITIONS, WAGER_CENTS
@@ -33,7 +32,7 @@ class EventWriter:
     """
 
     def __init__(
-        self, seed: int, positions: int = POSITIONS, meters: Sequence[MeterKind] = METERS
+        self, seed: int, positions: int = POSITIONS, meters: Sequence[str] = METERS
     ) -> None:
         at = now_text().encode()
         self._wagers = b'{"type":"wagers","at":"%b","positions":%b,"seq":%%d,"round":"R%%d"}' % (
@@ -63,15 +62,15 @@ class EventWriter:
         return self._results[self._dealt] % (seq, round_number)
 
 
-def _wagered(positions: int, meters: Sequence[MeterKind]) -> list[WageredPosition]:
-    wagers = {meter.value: WAGER_CENTS for meter in meters}
+def _wagered(positions: int, meters: Sequence[str]) -> list[WageredPosition]:
+    wagers = dict.fromkeys(meters, WAGER_CENTS)
     return [
         WageredPosition(position=position, patron=f"p{position}", wagers=wagers)
         for position in range(1, positions + 1)
     ]
 
 
-def _deal(rng: random.Random, count: int, meters: Sequence[MeterKind]) -> bytes:
+def _deal(rng: random.Random, count: int, meters: Sequence[str]) -> bytes:
     """Deal one round from a shuffled deck. A hand below queen-six-four folds."""
     deck = rng.sample(DECK, len(DECK))
     positions = [
@@ -84,7 +83,7 @@ def _deal(rng: random.Random, count: int, meters: Sequence[MeterKind]) -> bytes:
         msgspec.json.encode(positions),
         msgspec.json.encode(_names(dealer)),
     )
-    if MeterKind.FIVE_CARD_PROGRESSIVE not in meters:
+    if "five_card_progressive" not in meters:
         return dealt
     return b'%b,"community":%b' % (dealt, msgspec.json.encode(_names(community)))
 

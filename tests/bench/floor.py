@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from bonus.law.meter_terms import MeterTerms, meter_terms
-from bonus.wagers import MeterKind
 from meters.wire.topics import TableAddress
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
@@ -16,7 +15,7 @@ POSITIONS: Final = 7
 """Largest number of players (649a.2(a))."""
 WAGER_CENTS: Final = 100
 PAYTABLE: Final = "A"
-METERS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_CARD_PROGRESSIVE)
+METERS: Final = ("progressive", "five_card_progressive")
 """Meters on which every position places a wager; the id of each is its kind."""
 WAGERS_AN_EVENT: Final = POSITIONS * len(METERS)
 
@@ -31,9 +30,9 @@ class FloorParts:
     data: str
 
 
-def terms_of(meter: MeterKind) -> MeterTerms:
+def terms_of(meter: str) -> MeterTerms:
     """Return the terms of one of the floor's meters."""
-    return meter_terms(meter, WAGER_CENTS, PAYTABLE if meter is MeterKind.PROGRESSIVE else None)
+    return meter_terms(meter, WAGER_CENTS, PAYTABLE if meter == "progressive" else None)
 
 
 def table_address(number: int) -> TableAddress:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
 from tests.bench.books import Tally
@@ -15,7 +15,7 @@ from tests.bench.floor import LINKS
 from tests.bench.orders import LatencyMeasured, Percentiles
 from tests.bench.traffic import Table, Traffic
 
-_SHOWN: Final = MeterKind.PROGRESSIVE
+_SHOWN: Final = "progressive"
 """The meter that is watched. Every event adds to it."""
 _MS_PER_S: Final = 1_000
 _LAST_VALUE_WITHIN_S: Final = 1.0
@@ -41,9 +41,9 @@ class LatencyWatch:
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
-        self._displays = {topics.meter(link, _SHOWN.value).encode(): _Display() for link in LINKS}
+        self._displays = {topics.meter(link, _SHOWN).encode(): _Display() for link in LINKS}
         self._display_of = {
-            id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN.value).encode()]
+            id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN).encode()]
             for link in LINKS
         }
         self._reply_s: dict[str, list[float]] = {"wagers": [], "result": []}

@@ -19,7 +19,6 @@ from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import offered
 from bonus.settling.table_rules import table_rules
-from bonus.wagers import meter_fed_by
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json
 
@@ -166,15 +165,15 @@ def _rounds(chapter: Chapter, count: int, rng: random.Random) -> Iterator[Mappin
             fields["community"] = dealt(2)
         if any(wager.draws for wager in chapter.wager):
             fields["draw"] = {"magic_card": card_name(rng.choice(DECK)), "lucky_position": 3}
-        meters = {wager.meter.value: _METER_CENTS for wager in chapter.wager if wager.meter}
+        meters = {wager.meter: _METER_CENTS for wager in chapter.wager if wager.meter}
         yield {**fields, "meters": meters} if meters else fields
 
 
 def _wagers(chapter: Chapter, rng: random.Random) -> dict[str, int]:
     main = chapter.main
     wagers = {
-        name: _METER_CENTS["wager"] if meter_fed_by(name) else rng.choice(_SIDE_CENTS)
-        for name in table_rules(chapter, {}).placings
+        name: _METER_CENTS["wager"] if placing.meter else rng.choice(_SIDE_CENTS)
+        for name, placing in table_rules(chapter, {}).placings.items()
     }
     ante_cents = rng.choice(_ANTE_CENTS)
     return {**wagers, main.stake: ante_cents, main.follow: main.times[-1] * ante_cents}

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.settlement_lines import Item, Line, Outcome
-from bonus.wagers import MeterKind
+from bonus.settling.settlement_lines import Line, Outcome
 from meters.floor.floor_file import parse_floor
 from meters.intake.table_catalog import table_topics
 from meters.wire import topics
@@ -31,7 +30,7 @@ def reply(*lines: Line) -> bytes:
     return msgspec.json.encode(Reply(seq=2, status="accepted", lines=lines, claims=()))
 
 
-def won(item: Item, position: int, percent: int, paid_cents: int) -> Line:
+def won(item: str, position: int, percent: int, paid_cents: int) -> Line:
     return Line(
         position=position,
         item=item,
@@ -77,7 +76,7 @@ def test_events_are_those_of_the_contract() -> None:
 def test_books_add_what_the_law_has_wagers_add() -> None:
     """Seven wagers of 100 cents add the rate of the terms. Voided ones are subtracted again."""
     tally = Tally(wagers=5, voids=2)
-    for meter, paytable in ((MeterKind.PROGRESSIVE, "A"), (MeterKind.FIVE_CARD_PROGRESSIVE, None)):
+    for meter, paytable in (("progressive", "A"), ("five_card_progressive", None)):
         terms = meter_terms(meter, 100, paytable)
         expected = terms.seed_cents * 10_000 + 3 * 7 * 100 * terms.primary_bps
         assert tally.meter_micros(meter) == expected
@@ -89,14 +88,14 @@ def test_books_add_what_the_law_has_wagers_add() -> None:
 def test_books_take_percentages_off_and_reseed_once() -> None:
     """Two shares of a whole meter are both paid, and the meter is reseeded one time."""
     tally = Tally()
-    seeded = tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE)
-    reseed = meter_terms(MeterKind.FIVE_CARD_PROGRESSIVE, 100).reseed_cents * 10_000
-    five = Item.FIVE_CARD_PROGRESSIVE
+    seeded = tally.meter_micros("five_card_progressive")
+    reseed = meter_terms("five_card_progressive", 100).reseed_cents * 10_000
+    five = "five_card_progressive"
     assert tally.note_result(reply(won(five, 7, 100, 2_000), won(five, 2, 100, 2_000)), 2)
     after = seeded - 4_000 * 10_000 + reseed
-    assert tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE) == after
+    assert tally.meter_micros("five_card_progressive") == after
     assert tally.note_result(reply(won(five, 7, 10, 300)), 1)
-    assert tally.meter_micros(MeterKind.FIVE_CARD_PROGRESSIVE) == after - 300 * 10_000
+    assert tally.meter_micros("five_card_progressive") == after - 300 * 10_000
     assert not tally.note_result(reply(), 0)
     assert (tally.rounds, tally.claims) == (3, 3)
 
@@ -139,7 +138,7 @@ async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
 
 
 def value_of(tally: Tally) -> int:
-    return tally.meter_micros(MeterKind.PROGRESSIVE) // 10_000
+    return tally.meter_micros("progressive") // 10_000
 
 
 def meter_value(amount_cents: int) -> bytes:

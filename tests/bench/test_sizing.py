@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from bonus.wagers import MeterKind
 from meters.floor.floor_file import parse_floor
 from meters.wire.messages import TABLE_EVENT, Result, Wagers
 from tests.bench.events import EventWriter
@@ -165,7 +164,7 @@ def test_each_mix_has_its_positions_and_meters() -> None:
         assert sum(len(one.wagers) for one in wagers.positions) == mix.wagers_a_round
         assert len(result.positions) == mix.positions
         dealt = bool(result.community)
-        assert dealt == (MeterKind.FIVE_CARD_PROGRESSIVE in mix.meters)
+        assert dealt == ("five_card_progressive" in mix.meters)
     assert (FULL.wagers_a_round, USUAL.wagers_a_round) == (14, 4)
 
 

@@ -65,7 +65,7 @@ class HandTable:
         self.seq += 1
         self.sent.append(step.send)
         reply = self.replies.pop(0) if self.replies else accepted(self.seq)
-        step = absorb(self.state, step.send, reply)
+        step = absorb(self.layout, self.state, step.send, reply)
         self.state = step.state
         assert step.answer is not None
         return step.answer

@@ -295,7 +295,7 @@ async def test_a_table_whose_outbox_was_lost_is_held_by_the_books_until_the_docu
         await say_all(agent, "wager 3 progressive")
         assert await code_of(agent, "lockout") == "held"
         await eventually_async(lambda: service.status.get("state") == "held")
-        (held,) = held_views(agent.table_state)
+        (held,) = held_views(agent.layout, agent.table_state)
         assert (held.claim, held.position, held.amount) == ("C1", 3, 5000)
         assert agent.table_state.wagers == ()
     async with Agent(

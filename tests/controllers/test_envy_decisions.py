@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.settling.settlement_lines import Item, Line
+from bonus.settling.settlement_lines import Line
 from bonus.wagers import PaidFrom
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.line_states import line_state
@@ -18,7 +18,7 @@ CLAIM = "pit.T-1-2-1"
 ALONE = "pit.T-1-2-e2"
 
 
-def envy(position: int, item: Item, holder: int) -> Line:
+def envy(position: int, item: str, holder: int) -> Line:
     line = won(position, item, PaidFrom.TABLE_INVENTORY, 10_000)
     return Line(
         **{name: getattr(line, name) for name in line.__struct_fields__} | {"envy_of": holder}
@@ -26,10 +26,10 @@ def envy(position: int, item: Item, holder: int) -> Line:
 
 
 LINES = (
-    won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
-    envy(5, Item.PROGRESSIVE_ENVY, 3),
-    envy(1, Item.PROGRESSIVE_ENVY, 3),
-    envy(5, Item.PROGRESSIVE_ENVY, 2),
+    won(3, "progressive", PaidFrom.TABLE_INVENTORY),
+    envy(5, "progressive_envy", 3),
+    envy(1, "progressive_envy", 3),
+    envy(5, "progressive_envy", 2),
 )
 CLAIMS = (ClaimOpened(claim=CLAIM, position=3, item="progressive", amount=5_000),)
 

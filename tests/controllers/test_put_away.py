@@ -2,7 +2,7 @@
 
 import pytest
 
-from bonus.settling.settlement_lines import Item, Line
+from bonus.settling.settlement_lines import Line
 from bonus.wagers import PaidFrom
 from controllers.table.line_states import due_lines, open_lines
 from controllers.table.pending_claims import WAITING_MAX
@@ -12,7 +12,7 @@ from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.test_reckoning import won
 
-LINE = won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY)
+LINE = won(3, "progressive", PaidFrom.TABLE_INVENTORY)
 TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
 
 
@@ -63,7 +63,7 @@ def test_a_win_that_waits_is_kept_while_another_holds_the_table_and_while_it_is_
     table = HandTable()
     play(table, "C1")
     table.say_all("next")
-    play(table, "C2", won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY))
+    play(table, "C2", won(3, "progressive", PaidFrom.HAND_PAY))
     assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 1)])
     table.state = decide(table.state, "C1", "validated")
     assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 0)])
@@ -85,9 +85,9 @@ def test_what_was_decided_before_the_dealer_went_on_does_not_wait() -> None:
 
 
 TWO_LINES = (
-    won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
-    won(1, Item.FIVE_CARD_PROGRESSIVE, PaidFrom.GAME_ACCOUNT),
-    won(5, Item.FIVE_CARD_HAND_BONUS, PaidFrom.GAME_ACCOUNT),
+    won(3, "progressive", PaidFrom.TABLE_INVENTORY),
+    won(1, "five_card_progressive", PaidFrom.GAME_ACCOUNT),
+    won(5, "five_card_hand_bonus", PaidFrom.GAME_ACCOUNT),
 )
 
 
@@ -231,7 +231,7 @@ def test_next_and_done_are_refused_where_they_cannot_be() -> None:
 
 def returned(state: TableState) -> list[tuple[int, str]]:
     assert state.returned is not None
-    return [(placed.position, placed.wager.value) for placed in state.returned.wagers]
+    return [(placed.position, placed.wager) for placed in state.returned.wagers]
 
 
 WAGERS = "wager 5 five_card_hand_bonus; wager 3 progressive"
@@ -284,7 +284,7 @@ def test_wagers_that_the_service_refused_are_returned_and_shown_after_a_void_too
         void=True,
     )
     table.say_all("repeat")
-    assert [(each.position, each.wager.value) for each in table.state.wagers] == BOTH
+    assert [(each.position, each.wager) for each in table.state.wagers] == BOTH
 
 
 @pytest.mark.section("649a.13")

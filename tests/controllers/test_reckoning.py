@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from bonus.settling.settlement_lines import Item, Line, Outcome
+from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views
 from controllers.table.replies import SequenceComparison, compare, decide, reconcile
@@ -14,7 +14,7 @@ from tests.controllers.floors import HandTable, accepted
 TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
 
 
-def won(position: int, item: Item, paid_from: PaidFrom, paid_cents: int = 5000) -> Line:
+def won(position: int, item: str, paid_from: PaidFrom, paid_cents: int = 5000) -> Line:
     return Line(
         position=position,
         item=item,
@@ -38,10 +38,10 @@ def settled(lines: tuple[Line, ...], claims: tuple[ClaimOpened, ...]) -> HandTab
 @pytest.mark.section("649a.11(c)(5)(iv)")
 def test_a_hand_pay_holds_the_table_until_every_document_is_done() -> None:
     lines = (
-        won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),
-        won(3, Item.FIVE_CARD_PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
-        won(2, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),
-        won(1, Item.FIVE_CARD_HAND_BONUS, PaidFrom.HAND_PAY),
+        won(3, "progressive", PaidFrom.HAND_PAY),
+        won(3, "five_card_progressive", PaidFrom.TABLE_INVENTORY),
+        won(2, "progressive", PaidFrom.TABLE_INVENTORY),
+        won(1, "five_card_hand_bonus", PaidFrom.HAND_PAY),
     )
     claims = tuple(
         ClaimOpened(claim=f"C{number}", position=line.position, item=line.item, amount=line.paid)
@@ -62,7 +62,7 @@ def test_a_hand_pay_holds_the_table_until_every_document_is_done() -> None:
 @pytest.mark.section("649a.11(c)(5)(iv)")
 @pytest.mark.parametrize("paid_from", [PaidFrom.TABLE_INVENTORY, PaidFrom.GAME_ACCOUNT])
 def test_a_win_that_is_no_hand_pay_does_not_hold_the_table(paid_from: PaidFrom) -> None:
-    line = won(3, Item.PROGRESSIVE, paid_from)
+    line = won(3, "progressive", paid_from)
     claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
     table = settled((line,), (claim,))
     assert table.state.phase is Phase.OPEN
@@ -91,7 +91,9 @@ def test_a_table_that_lost_its_outbox_is_held_by_the_refusal_and_goes_on_by_itse
     assert table.state.returned is not None
     assert [placed.position for placed in table.state.returned.wagers] == [3, 5]
     state = decide(table.state, "C1", "validated")
-    assert [(held.claim, held.position, held.validated) for held in held_views(state)] == [
+    assert [
+        (held.claim, held.position, held.validated) for held in held_views(table.layout, state)
+    ] == [
         ("C1", 3, True),
         ("C2", 3, False),
     ]
@@ -105,7 +107,7 @@ def test_a_table_that_lost_its_outbox_is_held_by_the_refusal_and_goes_on_by_itse
 
 def test_a_held_table_takes_no_event() -> None:
     claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
-    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),), (claim,))
+    table = settled((won(3, "progressive", PaidFrom.HAND_PAY),), (claim,))
     for event in ("wager 1 progressive", "lockout", "chips 0", "settle", "void"):
         assert not table.say_short(event).ok, event
     assert table.state.held == ("C1",)
@@ -184,7 +186,7 @@ def test_the_answers_carry_the_draw_the_lines_and_the_claims() -> None:
     draw = DrawMade(magic_card="Ts", lucky_position="dealer")
     table.replies.append(Reply(seq=1, status="accepted", draw=draw))
     assert table.say_all("wager 3 progressive; lockout").draw == draw
-    line = won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY)
+    line = won(3, "progressive", PaidFrom.TABLE_INVENTORY)
     claim = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
     table.replies.append(accepted(2, (line,), (claim,)))
     answer = table.say_all("chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle")
@@ -195,7 +197,7 @@ CLAIM = ClaimOpened(claim="C1", position=3, item="progressive", amount=5000)
 
 
 def test_the_settlement_stays_until_the_next_round_begins() -> None:
-    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY),), ())
+    table = settled((won(3, "progressive", PaidFrom.TABLE_INVENTORY),), ())
     kept = table.state.settled
     assert kept is not None
     assert (kept.round, kept.hands[0].cards, kept.dealer) == (
@@ -216,7 +218,7 @@ def test_the_settlement_stays_until_the_next_round_begins() -> None:
 
 @pytest.mark.section("649a.11(c)(5)(iii)")
 def test_a_decision_that_comes_late_or_twice_or_for_another_changes_nothing() -> None:
-    table = settled((won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY),), (CLAIM,))
+    table = settled((won(3, "progressive", PaidFrom.HAND_PAY),), (CLAIM,))
     paid = decide(decide(table.state, "C1", "validated"), "C1", "paid")
     assert isinstance(paid.settled, SettledRound)
     assert paid.settled.decided == (ClaimDecision("C1", "paid"),)

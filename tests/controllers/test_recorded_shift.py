@@ -26,7 +26,7 @@ def play_table(layout: Layout, lines: list[bytes]) -> list[MoneyEvent]:
         state = step.state
         if step.send is not None:
             sent.append(step.send)
-            step = absorb(state, step.send, accepted(step.send.seq))
+            step = absorb(layout, state, step.send, accepted(step.send.seq))
             state = step.state
         assert step.answer is not None, number
         assert step.answer.ok, (number, line, step.answer)

@@ -7,18 +7,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from bonus.law.game_meters import chapter_meters
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
-from bonus.settling.settlement_lines import METER_OF_ITEM, MeterHolding
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.settling.settlement_lines import MeterHolding
+from bonus.wagers import MICROS_PER_CENT
 from controllers.bots.resettlement import RoundRecord, held_before, settle_again
 from tests.naive.declared import refusal
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play
 
-BONUS = MeterKind.FIVE_CARD_HAND_BONUS
-FIVE_CARD_METER = MeterKind.FIVE_CARD_PROGRESSIVE
+BONUS = "five_card_hand_bonus"
+FIVE_CARD_METER = "five_card_progressive"
 
 
 @pytest.mark.parametrize("amount_micros", [100_000_000, 987_654_321, 10**12 + 3, 9_999])
@@ -82,11 +83,12 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     fields: dict[str, Any] = dict(played)
     line = msgspec.json.encode(fields)
     settled = settle_line(line)
-    lines = tuple(line for line in settled.lines if line.item in METER_OF_ITEM)
+    items = chapter_meters().meter_of
+    lines = tuple(line for line in settled.lines if line.item in items)
     text, _ = decode_round(line)
     terms = terms_of(text, rules_of(text))
     fields.pop("meters", None)
-    return RoundRecord("TCP-01", fields, terms, lines), msgspec.json.encode(settled.lines)
+    return RoundRecord("TCP-01", fields, terms, lines, items), msgspec.json.encode(settled.lines)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from bonus.settling.settlement_lines import Item, Line
+from bonus.settling.settlement_lines import Line
 from bonus.wagers import PaidFrom
 from controllers.agent.agent import Agent
 from controllers.panel.settlement_view import held_views
@@ -22,9 +22,9 @@ from tests.controllers.test_agent import ROUND
 from tests.controllers.test_reckoning import TO_SETTLE, won
 from tests.servers import Mosquitto, eventually_async
 
-HAND_PAY = won(3, Item.PROGRESSIVE, PaidFrom.HAND_PAY)
-AT_TABLE = won(3, Item.PROGRESSIVE, PaidFrom.TABLE_INVENTORY)
-ENVY = structs.replace(won(5, Item.PROGRESSIVE_ENVY, PaidFrom.TABLE_INVENTORY, 2500), envy_of=3)
+HAND_PAY = won(3, "progressive", PaidFrom.HAND_PAY)
+AT_TABLE = won(3, "progressive", PaidFrom.TABLE_INVENTORY)
+ENVY = structs.replace(won(5, "progressive_envy", PaidFrom.TABLE_INVENTORY, 2500), envy_of=3)
 
 
 def message(event: str, hand: str = "mini_royal_spades", claim: str = "C1") -> Jackpot:
@@ -72,7 +72,7 @@ def test_a_reopened_hand_pay_holds_the_table_until_it_is_paid(rounds_after: int)
     assert (table.state.phase, table.state.held) == (Phase.HELD, ("C1",))
     assert not table.say_short("wager 1 progressive").ok
     assert line_state(shown(table), 0) == "hand_pay"
-    (view,) = held_views(table.state)
+    (view,) = held_views(table.layout, table.state)
     assert (view.position, view.item, view.amount, view.validated) == (
         3,
         "Progressive",
@@ -83,7 +83,7 @@ def test_a_reopened_hand_pay_holds_the_table_until_it_is_paid(rounds_after: int)
     hear(table, "hit")
     assert table.state == before, "reported twice"
     hear(table, "validated", "hit")
-    assert held_views(table.state)[0].validated
+    assert held_views(table.layout, table.state)[0].validated
     assert table.state.phase is Phase.HELD
     hear(table, "paid")
     if rounds_after < 3:  # the table still has the round
@@ -109,7 +109,10 @@ def test_a_validation_of_a_hand_pay_after_a_missed_reopening_holds_the_table(
 ) -> None:
     table = rejected(HAND_PAY, rounds_after=rounds_after)
     hear(table, "validated")
-    assert (table.state.phase, held_views(table.state)[0].validated) == (Phase.HELD, True)
+    assert (table.state.phase, held_views(table.layout, table.state)[0].validated) == (
+        Phase.HELD,
+        True,
+    )
     hear(table, "paid")
     assert table.state.phase is Phase.OPEN
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bonus.wagers import MeterKind
 from controllers.demo.table_books import BookedAgent, TableBooks
 from controllers.panel.touches import PanelEvents
 from controllers.table.state import Phase
@@ -56,7 +55,7 @@ async def touch_all(agent: BookedAgent, text: str) -> None:
 async def test_rounds_of_devices_and_of_the_panel_are_counted(
     agent: BookedAgent, books: TableBooks, play: Callable[[BookedAgent, str], Awaitable[object]]
 ) -> None:
-    terms = agent.layout.terms[MeterKind.PROGRESSIVE]
+    terms = agent.layout.terms["progressive"]
     rate_bps = terms.primary_bps + terms.reserve_bps
     for rounds in (1, 2):
         await play(agent, ROUND)

@@ -160,7 +160,7 @@ class Devices:
     def _send(self, event: MoneyEvent) -> None:
         payload = encode_money_event(event)
         assert TABLE_EVENT.decode(payload) == event
-        taken = absorb(self.state, event, Reply(seq=event.seq, status="accepted"))
+        taken = absorb(_LAYOUT, self.state, event, Reply(seq=event.seq, status="accepted"))
         assert taken.answer is not None
         self.state, self.seq = taken.state, self.seq + 1
 
@@ -201,7 +201,7 @@ class Heard:
         if answered.done():
             delivered = answered.result()
             assert (delivered.reply.seq, delivered.payload) == (1, payload)
-            step = absorb(state, sent, delivered.reply)
+            step = absorb(_LAYOUT, state, sent, delivered.reply)
             assert step.answer is not None
             assert decode_answer(encode_answer(step.answer)) == step.answer
             check_state(step.state)
@@ -228,7 +228,7 @@ def _stages() -> list[tuple[TableState, MoneyEvent]]:
         if step.send is not None:
             found.append((state, step.send))
             if isinstance(step.send, Wagers):
-                state = absorb(state, step.send, accepted).state
+                state = absorb(_LAYOUT, state, step.send, accepted).state
     state = found[0][0]
     found.append((state, Void(seq=3, at=_NOW, round="R1", reason="misdeal")))
     return found

@@ -8,8 +8,11 @@ from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import LineView
-from controllers.table.state import ClaimDecision, Phase, SettledRound, TableState
+from controllers.table.state import ClaimDecision, Layout, Phase, SettledRound, TableState
 from meters.wire.messages import ClaimOpened
+from tests.controllers.floors import link_and_table
+
+LAYOUT = Layout.of(*link_and_table())
 
 
 def line(
@@ -61,7 +64,7 @@ def settled(**decided: str) -> SettledRound:
 
 
 def shown(found: SettledRound) -> Sequence[LineView]:
-    return [each for turn in settled_view(found).turns for each in turn.lines]
+    return [each for turn in settled_view(LAYOUT, found).turns for each in turn.lines]
 
 
 def states(found: SettledRound) -> list[str]:
@@ -71,7 +74,7 @@ def states(found: SettledRound) -> list[str]:
 @pytest.mark.section("649a.11(c)")
 @pytest.mark.reading("G1")
 def test_the_lines_are_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_brings() -> None:
-    view = settled_view(settled())
+    view = settled_view(LAYOUT, settled())
     assert [turn.position for turn in view.turns] == [5, 3, 1]
     assert [[each.position for each in turn.lines] for turn in view.turns] == [
         [5],
@@ -118,13 +121,13 @@ def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> N
 
 
 def test_each_position_shows_what_it_gets_now_and_what_waits() -> None:
-    due = settled_view(settled()).due
+    due = settled_view(LAYOUT, settled()).due
     assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in due] == [
         (5, 0, 0, 10_500, 0),
         (3, 0, 0, 20_000, 151_234),
         (1, 0, 2_000, 50_000, 0),
     ]
-    over = settled_view(settled(C0="paid", C1="rejected", C2="validated")).due
+    over = settled_view(LAYOUT, settled(C0="paid", C1="rejected", C2="validated")).due
     assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in over] == [
         (5, 10_500, 0, 0, 0),
         (1, 0, 52_000, 0, 0),
@@ -157,14 +160,14 @@ def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str)
     claim = ClaimOpened(claim="C0", position=3, item=item, amount=5000)
     kept = SettledRound(round="R1", lines=(), claims=(claim,))
     state = TableState(phase=Phase.HELD, held=("C0",), settled=kept)
-    (held,) = held_views(state)
+    (held,) = held_views(LAYOUT, state)
     assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
     assert held.told.startswith("Do not pay. A floorperson must validate the win.")
     validated = SettledRound(
         round="R1", lines=(), claims=(claim,),
         decided=(ClaimDecision("C0", "validated"),),
     )  # fmt: skip
-    (held,) = held_views(TableState(phase=Phase.HELD, held=("C0",), settled=validated))
+    (held,) = held_views(LAYOUT, TableState(phase=Phase.HELD, held=("C0",), settled=validated))
     assert held.validated
     assert held.told == (
         "Do not pay. The win is validated. Another floorperson pays it by hand and records the"
@@ -173,7 +176,7 @@ def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str)
 
 
 def test_a_claim_that_only_an_older_version_knew_is_still_shown() -> None:
-    (held,) = held_views(TableState(phase=Phase.HELD, held=("C9",)))
+    (held,) = held_views(LAYOUT, TableState(phase=Phase.HELD, held=("C9",)))
     assert (held.claim, held.position) == ("C9", None)
 
 
@@ -186,7 +189,7 @@ def test_a_wager_whose_chips_were_collected_at_lock_out_leaves_nothing_to_collec
 @pytest.mark.section("649a.11(c)(5)(iii)")
 def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
     for decided in ({}, {"C0": "validated", "C1": "rejected", "C2": "paid"}):
-        view = settled_view(settled(**decided))
+        view = settled_view(LAYOUT, settled(**decided))
         assert [(each.position, each.item) for each in view.claimed] == [
             (3, "Progressive"),
             (5, "Envy Bonus"),
@@ -226,7 +229,7 @@ def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
 def test_the_dealers_message_agrees_with_what_each_position_gets(
     decided: dict[str, str], message: str
 ) -> None:
-    view = settled_view(settled(**decided))
+    view = settled_view(LAYOUT, settled(**decided))
     assert view.told == message
     asked = {each.position: each.ask for each in view.due if each.ask}
     assert asked == ({5: 10_000} if "ask the floorperson" in message else {})
@@ -245,4 +248,4 @@ def test_the_dealers_message_agrees_with_what_each_position_gets(
 def test_the_dealers_message_names_only_what_is_to_be_done(
     lines: tuple[Line, ...], message: str
 ) -> None:
-    assert settled_view(SettledRound(round="R1", lines=lines)).told == message
+    assert settled_view(LAYOUT, SettledRound(round="R1", lines=lines)).told == message

@@ -4,20 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
+from bonus.law.game_meters import chapter_meters
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
-from bonus.settling.settlement_lines import Item, Line, MeterHolding, Outcome
+from bonus.settling.settlement_lines import Line, MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
+from bonus.wagers import MICROS_PER_CENT
 
-PROGRESSIVE = Wager.PROGRESSIVE
-FIVE_CARD = Wager.FIVE_CARD_PROGRESSIVE
-FIVE_OF_SIX = Wager.FIVE_OF_SIX_PROGRESSIVE
-HAND_BONUS = Wager.FIVE_CARD_HAND_BONUS
-DEALER_BONUS = Wager.FIVE_CARD_HAND_BONUS_DEALER
+PROGRESSIVE = "progressive"
+FIVE_CARD = "five_card_progressive"
+FIVE_OF_SIX = "five_of_six_progressive"
+HAND_BONUS = "five_card_hand_bonus"
+DEALER_BONUS = "five_card_hand_bonus_dealer"
 
 # Cards without any win, for tests in which they do not matter.
 DEALER = "2c 7d 9h"
@@ -38,18 +39,18 @@ def two(names: str) -> tuple[Card, Card]:
     return first, second
 
 
-def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[MeterKind, MeterTerms]:
+def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[str, MeterTerms]:
     """Return the terms of all four meters for one wager amount."""
     return {
-        kind: meter_terms(kind, wager_cents, paytable if kind == MeterKind.PROGRESSIVE else None)
-        for kind in MeterKind
+        kind: meter_terms(kind, wager_cents, paytable if kind == "progressive" else None)
+        for kind in chapter_meters().titles
     }
 
 
 def box(
     position: int,
     hand: str | None,
-    *wagers: Wager,
+    *wagers: str,
     patron: str | None = None,
     folded: bool = False,
     cents: int = 100,
@@ -64,20 +65,20 @@ class Played:
     """A settlement with its sums, and the meters after it."""
 
     lines: tuple[Line, ...]
-    after: Mapping[MeterKind, MeterHolding]
+    after: Mapping[str, MeterHolding]
 
-    def of(self, item: Item) -> list[tuple[int, Outcome, int]]:
+    def of(self, item: str) -> list[tuple[int, Outcome, int]]:
         """Return position, outcome and payment of each line about ``item``, in order."""
         return [
             (line.position, line.outcome, line.paid) for line in self.lines if line.item == item
         ]
 
-    def paid(self, item: Item) -> list[tuple[int, int]]:
+    def paid(self, item: str) -> list[tuple[int, int]]:
         """Return position and payment of each paid line about ``item``, in order."""
         return [(position, paid) for position, out, paid in self.of(item) if out == Outcome.PAID]
 
 
-def seeds(terms: Mapping[MeterKind, MeterTerms]) -> dict[MeterKind, MeterHolding]:
+def seeds(terms: Mapping[str, MeterTerms]) -> dict[str, MeterHolding]:
     return {kind: MeterHolding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()}
 
 
@@ -87,8 +88,8 @@ def play(
     community: str | None = COMMUNITY,
     magic: str | None = None,
     lucky: LuckyPosition | None = None,
-    terms: Mapping[MeterKind, MeterTerms] | None = None,
-    held: Mapping[MeterKind, MeterHolding] | None = None,
+    terms: Mapping[str, MeterTerms] | None = None,
+    held: Mapping[str, MeterHolding] | None = None,
 ) -> Played:
     """Check and settle a round; meters hold their seeds except those in ``held``."""
     terms = terms or terms_at()
@@ -98,8 +99,8 @@ def play(
         None if community is None else two(community),
         Draw(None if magic is None else parse_card(magic), lucky),
     )
-    check_round(played, meter_rules(), terms)
-    settlement = settle_round(played, meter_rules(), terms)
+    check_round(played, meter_rules("three_card_poker"), terms)
+    settlement = settle_round(played, meter_rules("three_card_poker"), terms)
     dues, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)
     return Played(tuple(due.line for due in dues), after)
 

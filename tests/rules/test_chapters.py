@@ -14,7 +14,6 @@ from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import table_rules
-from bonus.wagers import MeterKind
 from tests.rules.dealing import cards
 
 FURTHER = """
@@ -115,7 +114,7 @@ def test_a_further_chapter_pays_its_meters_by_its_own_tables() -> None:
     text = PRINTED["649a"].read_text("utf-8").replace("649a.", "650a.")
     text = text.replace('chapter = "649a"', 'chapter = "650a"').replace("three_card_poker", "other")
     chapter = read_chapter(text.replace('["70 for 1"', '["99 for 1"'))
-    terms = {MeterKind.PROGRESSIVE: terms_in(chapter, MeterKind.PROGRESSIVE, 100, "A")}
+    terms = {"progressive": terms_in(chapter, "progressive", 100, "A")}
     rules = table_rules(chapter, {"progressive": "A", "pair_plus": "A"})
     box = RoundPosition(
         3, None, cards("9s 8s 7s"), folded=False, wagers={"pair_plus": 5, "progressive": 100}
@@ -256,7 +255,20 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
             "draws need a wager on the player's hand",
         ),
         ("649a", 'meter = "progressive"', 'meter = "five_of_six_progressive"', "fed by two"),
-        ("649a", 'names = ["progressive"]', 'names = ["jackpot"]', "it feeds no meter"),
+        ("649a", 'names = ["progressive"]', 'names = ["a_envy"]', "only an Envy Bonus has a name"),
+        (
+            "649a",
+            'names = ["progressive"]',
+            'names = ["a_dealer"]',
+            "a name that ends with _dealer",
+        ),
+        ("649a", 'name = "progressive"', 'name = "jackpot"', "there is no [[meter]] with the name"),
+        ("649a", "[deal]", '[[meter]]\nname = "x"\ntitle = "X"\n\n[deal]', "x: no wager feeds"),
+        ("649a", 'name = "progressive"', 'name = "five_card_hand_bonus"', "the name of two meters"),
+        ("649a", 'short = ["Hand", "Dealer"]', 'short = ["Hand"]', "needs one short name"),
+        ("649a", 'least = "500 for 1"', 'least = "500 to 1"', "has no odds"),
+        ("649a", 'stays = "649a.11(c)(5)(iv)"', 'stays = "649.1"', "names no subsection"),
+        ("679a", "paid_from", "electronic = true\npaid_from", "a meter needs a validation"),
         ("679a", 'covers = ["679a.12(a)", ', 'covers = ["679a.12(z)", ', "679a.12(z) pays nothing"),
         ("679a", '["679a.12(a)", "679a.12(b)"]', "[]", "it covers nothing"),
         ("679a", 'choice = "payout_limit"', 'choice = "bad_beat"', "is the name of two choices"),

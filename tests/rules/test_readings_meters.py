@@ -5,9 +5,9 @@ import pytest
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.meter_holdings import contributions, take_off
 from bonus.settling.settlement import void_lines
-from bonus.settling.settlement_lines import Item, MeterHolding, Outcome, PercentWon
+from bonus.settling.settlement_lines import MeterHolding, Outcome, PercentWon
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MICROS_PER_CENT, MeterKind
+from bonus.wagers import MICROS_PER_CENT
 from tests.rules.dealing import (
     DEALER_BONUS,
     FIVE_CARD,
@@ -24,7 +24,8 @@ RAGS = "2h 5s Jc"
 ROYAL = "As Ks Qs"
 BELOW = "9s 8s 7s"  # a straight flush with the same two community cards
 JACK_TEN = "Js Ts"
-BONUS = MeterKind.FIVE_CARD_HAND_BONUS
+RULES = meter_rules("three_card_poker")
+BONUS = "five_card_hand_bonus"
 
 
 def cents(amount: int, reserve: int = 0) -> MeterHolding:
@@ -39,9 +40,9 @@ def test_reading_g1_the_highest_position_is_paid_first() -> None:
         box(2, "Qs 9s 8s", FIVE_CARD),
         box(6, "Qd 9d 8d", FIVE_CARD),
         community=JACK_TEN,
-        held={MeterKind.FIVE_CARD_PROGRESSIVE: cents(2_000_000)},
+        held={"five_card_progressive": cents(2_000_000)},
     )
-    assert played.of(Item.FIVE_CARD_PROGRESSIVE) == [
+    assert played.of("five_card_progressive") == [
         (6, Outcome.PAID, 3_000),
         (2, Outcome.PAID, 200_000),
     ]
@@ -50,17 +51,17 @@ def test_reading_g1_the_highest_position_is_paid_first() -> None:
         box(7, ROYAL, FIVE_CARD),
         community=JACK_TEN,
         dealer="2c 7d 9h",
-        held={MeterKind.FIVE_CARD_PROGRESSIVE: cents(2_000_000)},
+        held={"five_card_progressive": cents(2_000_000)},
     )
     before_it = play(
         box(7, BELOW, FIVE_CARD),
         box(6, ROYAL, FIVE_CARD),
         community=JACK_TEN,
         dealer="2c 7d 9h",
-        held={MeterKind.FIVE_CARD_PROGRESSIVE: cents(2_000_000)},
+        held={"five_card_progressive": cents(2_000_000)},
     )
-    assert after_a_royal.paid(Item.FIVE_CARD_PROGRESSIVE) == [(7, 2_000_000), (6, 100_000)]
-    assert before_it.paid(Item.FIVE_CARD_PROGRESSIVE) == [(7, 200_000), (6, 1_800_000)]
+    assert after_a_royal.paid("five_card_progressive") == [(7, 2_000_000), (6, 100_000)]
+    assert before_it.paid("five_card_progressive") == [(7, 200_000), (6, 1_800_000)]
 
 
 @pytest.mark.reading("G2")
@@ -77,16 +78,16 @@ def test_reading_g3_fractions_of_a_cent_stay_on_the_meter() -> None:
     played = play(
         box(3, BELOW, FIVE_CARD),
         community=JACK_TEN,
-        held={MeterKind.FIVE_CARD_PROGRESSIVE: held},
+        held={"five_card_progressive": held},
     )
-    assert played.paid(Item.FIVE_CARD_PROGRESSIVE) == [(3, 123_456)]
-    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == MeterHolding(
+    assert played.paid("five_card_progressive") == [(3, 123_456)]
+    assert played.after["five_card_progressive"] == MeterHolding(
         held.amount_micros - 123_456 * MICROS_PER_CENT
     )
     assert take_off(
         held,
-        PercentWon(MeterKind.FIVE_CARD_PROGRESSIVE, 100),
-        terms_at()[MeterKind.FIVE_CARD_PROGRESSIVE],
+        PercentWon("five_card_progressive", 100),
+        terms_at()["five_card_progressive"],
     ) == (1_234_567, MeterHolding(1_000_000 * MICROS_PER_CENT + 8_901))
 
 
@@ -107,25 +108,25 @@ def test_reading_t13_each_player_in_succession_and_envy_at_the_turn_of_its_cause
         lucky=5,
     )
     in_turn = [
-        Item.PROGRESSIVE,
-        Item.FIVE_CARD_PROGRESSIVE,
-        Item.FIVE_CARD_HAND_BONUS,
-        Item.FIVE_CARD_HAND_BONUS_DEALER,
-        Item.MAGIC_CARD,
-        Item.MAGIC_CARD,
-        Item.FIVE_OF_SIX_PROGRESSIVE,
+        "progressive",
+        "five_card_progressive",
+        "five_card_hand_bonus",
+        "five_card_hand_bonus_dealer",
+        "magic_card",
+        "magic_card",
+        "five_of_six_progressive",
     ]
     assert items(played.lines) == [
         *((7, item) for item in in_turn),
-        (5, Item.PROGRESSIVE),
-        (7, Item.PROGRESSIVE_ENVY),
-        (4, Item.PROGRESSIVE_ENVY),
-        (5, Item.FIVE_CARD_PROGRESSIVE),
-        (7, Item.FIVE_CARD_ENVY),
-        (4, Item.FIVE_CARD_ENVY),
+        (5, "progressive"),
+        (7, "progressive_envy"),
+        (4, "progressive_envy"),
+        (5, "five_card_progressive"),
+        (7, "five_card_envy"),
+        (4, "five_card_envy"),
         *((5, item) for item in in_turn[2:6]),
-        (5, Item.LUCKY_BONUS),
-        (5, Item.FIVE_OF_SIX_PROGRESSIVE),
+        (5, "lucky_bonus"),
+        (5, "five_of_six_progressive"),
         *((4, item) for item in in_turn),
     ]
 
@@ -138,11 +139,12 @@ def test_reading_t14_every_wager_adds_to_its_meter_folded_or_not() -> None:
             box(2, RAGS, PROGRESSIVE, HAND_BONUS, DEALER_BONUS),
             box(3, RAGS),
         ],
+        RULES,
         terms_at(),
     )
     assert added == {
-        MeterKind.PROGRESSIVE: cents(28),
-        MeterKind.FIVE_CARD_PROGRESSIVE: cents(21),
+        "progressive": cents(28),
+        "five_card_progressive": cents(21),
         BONUS: cents(42, 16),
     }
 
@@ -151,7 +153,7 @@ def test_reading_t14_every_wager_adds_to_its_meter_folded_or_not() -> None:
 @pytest.mark.section("649a.12(i)(4)")
 def test_reading_t14_what_a_wager_adds_is_exact_below_the_cent() -> None:
     terms = {BONUS: meter_terms(BONUS, 1)}
-    assert contributions([box(1, RAGS, HAND_BONUS, cents=1)], terms) == {
+    assert contributions([box(1, RAGS, HAND_BONUS, cents=1)], RULES, terms) == {
         BONUS: MeterHolding(2_100, 800)
     }
 
@@ -165,12 +167,10 @@ def test_reading_t15_a_later_player_is_paid_from_the_reseeded_meter() -> None:
         box(7, ROYAL, FIVE_CARD),
         box(1, BELOW, FIVE_CARD),
         community=JACK_TEN,
-        held={MeterKind.FIVE_CARD_PROGRESSIVE: held},
+        held={"five_card_progressive": held},
     )
-    assert played.paid(Item.FIVE_CARD_PROGRESSIVE) == [(7, 3_000_000), (1, 100_000)]
-    assert played.after[MeterKind.FIVE_CARD_PROGRESSIVE] == MeterHolding(
-        900_000 * MICROS_PER_CENT + 77
-    )
+    assert played.paid("five_card_progressive") == [(7, 3_000_000), (1, 100_000)]
+    assert played.after["five_card_progressive"] == MeterHolding(900_000 * MICROS_PER_CENT + 77)
 
 
 @pytest.mark.reading("T15")
@@ -180,10 +180,10 @@ def test_reading_t15_the_progressive_is_reseeded_at_a_thousand_for_one() -> None
     played = play(
         box(7, ROYAL, PROGRESSIVE, cents=500),
         terms=terms_at(500, "B"),
-        held={MeterKind.PROGRESSIVE: cents(734_512)},
+        held={"progressive": cents(734_512)},
     )
-    assert played.paid(Item.PROGRESSIVE) == [(7, 734_512)]
-    assert played.after[MeterKind.PROGRESSIVE] == cents(500_000)
+    assert played.paid("progressive") == [(7, 734_512)]
+    assert played.after["progressive"] == cents(500_000)
 
 
 @pytest.mark.section("649a.12(j)(1)")
@@ -199,11 +199,11 @@ def test_five_of_six_pays_the_royal_of_spades_the_whole_meter_others_a_quarter(
     played = play(
         box(4, f"A{suit} 3c T{suit}", FIVE_OF_SIX),
         dealer=f"K{suit} Q{suit} J{suit}",
-        held={MeterKind.FIVE_OF_SIX_PROGRESSIVE: cents(1_500_003)},
+        held={"five_of_six_progressive": cents(1_500_003)},
     )
     line = played.lines[0]
     assert (line.percent, line.paid, line.paid_from) == (percent, paid, "hand_pay")
-    assert played.after[MeterKind.FIVE_OF_SIX_PROGRESSIVE] == cents(left)
+    assert played.after["five_of_six_progressive"] == cents(left)
 
 
 @pytest.mark.reading("T16")
@@ -214,7 +214,7 @@ def test_reading_t16_the_five_card_hand_bonus_pays_the_meter_at_the_players_turn
         community="7s 8s",
         held={BONUS: cents(1_000_009)},
     )
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(7, 100_000), (2, 90_000)]
+    assert played.paid("five_card_hand_bonus") == [(7, 100_000), (2, 90_000)]
     assert played.after[BONUS] == cents(810_009)
 
 
@@ -232,14 +232,14 @@ def test_reading_t17_one_equal_share_a_patron_fixed_when_the_first_is_paid() -> 
         community="7s 8s",
         held={BONUS: cents(1_000_019)},
     )
-    assert played.of(Item.FIVE_CARD_HAND_BONUS_DEALER) == [
+    assert played.of("five_card_hand_bonus_dealer") == [
         (7, Outcome.PAID, 33_333),
         (6, Outcome.COLLECTED, 0),
         (5, Outcome.PAID, 33_333),
         (3, Outcome.PAID, 33_333),
     ]
     # Two cents that do not divide stayed on the meter, so the own tenth is of 900,020.
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(5, 90_002)]
+    assert played.paid("five_card_hand_bonus") == [(5, 90_002)]
     assert played.after[BONUS] == cents(810_018)
     [again] = [line for line in played.lines if line.position == 6]
     assert (again.hand, again.rule, again.paid_from, again.percent) == (
@@ -259,7 +259,7 @@ def test_reading_t17_odds_on_the_dealers_hand_are_paid_on_every_box() -> None:
         dealer="Ts 4s 6s",
         community="7s 8s",
     )
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS_DEALER) == [(7, 5_000), (6, 5_000)]
+    assert played.paid("five_card_hand_bonus_dealer") == [(7, 5_000), (6, 5_000)]
 
 
 @pytest.mark.reading("T18")
@@ -271,8 +271,8 @@ def test_reading_t18_own_hand_before_the_dealers() -> None:
         community=JACK_TEN,
         held={BONUS: cents(1_200_000, 30_000)},
     )
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(4, 1_200_000)]
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS_DEALER) == [(4, 3_000)]
+    assert played.paid("five_card_hand_bonus") == [(4, 1_200_000)]
+    assert played.paid("five_card_hand_bonus_dealer") == [(4, 3_000)]
     assert played.after[BONUS] == cents(27_000)
 
 
@@ -293,7 +293,7 @@ def test_reading_t19_the_magic_card_pays_each_hand_that_holds_it(
     magic: str | None, paid_on: list[str], *, folded: bool
 ) -> None:
     played = play(box(4, RAGS, HAND_BONUS, DEALER_BONUS, folded=folded), magic=magic)
-    drawn = [line for line in played.lines if line.item == Item.MAGIC_CARD]
+    drawn = [line for line in played.lines if line.item == "magic_card"]
     assert [line.on for line in drawn] == paid_on
     assert {(line.paid, line.paid_from, line.rule) for line in drawn} <= {
         (2_000, "game_account", "649a.12(i)(3)")
@@ -308,15 +308,15 @@ def test_reading_t19_the_magic_card_needs_the_wager_on_that_hand() -> None:
         box(2, "3d 6d Td", FIVE_CARD),
         magic="8d",
     )
-    drawn = [line for line in played.lines if line.item == Item.MAGIC_CARD]
+    drawn = [line for line in played.lines if line.item == "magic_card"]
     assert [(line.position, line.on) for line in drawn] == [(4, "dealer"), (3, "player")]
 
 
 @pytest.mark.reading("T19")
 def test_reading_t19_the_magic_card_is_on_top_of_the_five_card_hand_bonus() -> None:
     played = play(box(4, "As 9s 2s", HAND_BONUS), community="7s 8s", magic="As")
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(4, 5_000)]
-    assert played.paid(Item.MAGIC_CARD) == [(4, 2_000)]
+    assert played.paid("five_card_hand_bonus") == [(4, 5_000)]
+    assert played.paid("magic_card") == [(4, 2_000)]
 
 
 @pytest.mark.reading("T20")
@@ -342,7 +342,7 @@ def test_reading_t20_a_lucky_dealer_pays_every_wager_on_the_dealers_hand() -> No
         box(2, "3d 6d Td", HAND_BONUS),
         lucky="dealer",
     )
-    lucky = [line for line in played.lines if line.item == Item.LUCKY_BONUS]
+    lucky = [line for line in played.lines if line.item == "lucky_bonus"]
     assert [(line.position, line.on, line.paid, line.paid_from) for line in lucky] == [
         (4, "dealer", 500, "game_account"),
         (3, "dealer", 500, "game_account"),
@@ -354,7 +354,7 @@ def test_reading_t20_a_lucky_dealer_pays_every_wager_on_the_dealers_hand() -> No
 def test_reading_t21_the_reserve_becomes_the_meter_and_starts_again_at_nothing() -> None:
     held = MeterHolding(1_200_000 * MICROS_PER_CENT + 31, 30_000 * MICROS_PER_CENT + 400)
     played = play(box(4, ROYAL, HAND_BONUS), community=JACK_TEN, held={BONUS: held})
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(4, 1_200_000)]
+    assert played.paid("five_card_hand_bonus") == [(4, 1_200_000)]
     assert played.after[BONUS] == MeterHolding(30_000 * MICROS_PER_CENT + 431, 0)
 
 
@@ -363,7 +363,7 @@ def test_reading_t21_a_tenth_leaves_the_reserve_alone() -> None:
     played = play(
         box(4, BELOW, HAND_BONUS), community=JACK_TEN, held={BONUS: cents(1_200_000, 30_000)}
     )
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS) == [(4, 120_000)]
+    assert played.paid("five_card_hand_bonus") == [(4, 120_000)]
     assert played.after[BONUS] == cents(1_080_000, 30_000)
 
 
@@ -377,7 +377,7 @@ def test_reading_t21_a_divided_royal_of_the_dealer_moves_the_reserve_once() -> N
         community=JACK_TEN,
         held={BONUS: cents(1_200_001, 30_000)},
     )
-    assert played.paid(Item.FIVE_CARD_HAND_BONUS_DEALER) == [(4, 600_000), (3, 600_000)]
+    assert played.paid("five_card_hand_bonus_dealer") == [(4, 600_000), (3, 600_000)]
     assert played.after[BONUS] == cents(30_001, 0)
 
 
@@ -390,10 +390,10 @@ def test_reading_t23_only_the_highest_hand_is_paid() -> None:
     played = play(
         box(4, "6s 7s 8s", PROGRESSIVE, FIVE_OF_SIX), dealer="9s Ts 8d", community="2d 3d"
     )
-    assert played.of(Item.PROGRESSIVE) == [(4, Outcome.PAID, 7_000)]
-    assert played.of(Item.FIVE_OF_SIX_PROGRESSIVE) == [(4, Outcome.PAID, 25_000)]
+    assert played.of("progressive") == [(4, Outcome.PAID, 7_000)]
+    assert played.of("five_of_six_progressive") == [(4, Outcome.PAID, 25_000)]
     house = play(box(4, "6s 6d 6c", FIVE_CARD), community="9s 9d")
-    assert house.of(Item.FIVE_CARD_PROGRESSIVE) == [(4, Outcome.PAID, 5_000)]
+    assert house.of("five_card_progressive") == [(4, Outcome.PAID, 5_000)]
 
 
 @pytest.mark.reading("T28")
@@ -405,15 +405,15 @@ def test_reading_t28_a_void_round_returns_every_wager_in_paying_order() -> None:
             box(2, None, FIVE_OF_SIX, PROGRESSIVE, folded=True),
             box(6, RAGS, DEALER_BONUS, HAND_BONUS, FIVE_CARD),
         ],
-        meter_rules(),
+        RULES,
         "649a.13",
     )
     assert items(lines) == [
-        (6, Item.FIVE_CARD_PROGRESSIVE),
-        (6, Item.FIVE_CARD_HAND_BONUS),
-        (6, Item.FIVE_CARD_HAND_BONUS_DEALER),
-        (2, Item.PROGRESSIVE),
-        (2, Item.FIVE_OF_SIX_PROGRESSIVE),
+        (6, "five_card_progressive"),
+        (6, "five_card_hand_bonus"),
+        (6, "five_card_hand_bonus_dealer"),
+        (2, "progressive"),
+        (2, "five_of_six_progressive"),
     ]
     assert {
         (line.outcome, line.wagered, line.returned, line.paid, line.rule) for line in lines
@@ -459,7 +459,7 @@ def test_reading_hand_pay_percentages_come_from_no_drawer_and_odds_do() -> None:
 def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
     terms = terms_at()
     with pytest.raises(ValueError, match="a take off progressive by the terms of"):
-        take_off(cents(1), PercentWon(MeterKind.PROGRESSIVE, 100), terms[BONUS])
+        take_off(cents(1), PercentWon("progressive", 100), terms[BONUS])
     for percent, shares in ((0, 1), (101, 1), (10, 0)):
         with pytest.raises(ValueError, match="cannot take"):
             PercentWon(BONUS, percent, shares)

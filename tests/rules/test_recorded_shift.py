@@ -23,8 +23,9 @@ from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MICROS_PER_CENT, MeterKind, Wager
+from bonus.wagers import MICROS_PER_CENT
 
+RULES = meter_rules("three_card_poker")
 SHIFT = Path(__file__).parent.parent / "shift"
 
 
@@ -32,7 +33,7 @@ SHIFT = Path(__file__).parent.parent / "shift"
 class Table:
     """A table's round as its devices report it."""
 
-    wagers: defaultdict[int, dict[Wager, int]] = field(default_factory=lambda: defaultdict(dict))
+    wagers: defaultdict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     hands: dict[int, tuple[Card, Card, Card]] = field(default_factory=dict)
     folded: set[int] = field(default_factory=set)
     dealer: tuple[Card, Card, Card] | None = None
@@ -42,9 +43,9 @@ class Table:
         """Apply a device event that changes the round."""
         match event["event"]:
             case "wager":
-                self.wagers[event["position"]][Wager(event["wager"])] = event["amount"]
+                self.wagers[event["position"]][event["wager"]] = event["amount"]
             case "withdraw":
-                del self.wagers[event["position"]][Wager(event["wager"])]
+                del self.wagers[event["position"]][event["wager"]]
             case "hand":
                 a, b, c = (parse_card(name) for name in event["cards"])
                 self.hands[event["position"]] = (a, b, c)
@@ -59,7 +60,7 @@ class Table:
 
     def chips(self) -> int:
         """Return how many wagers were made with value chips."""
-        electronic = (Wager.FIVE_CARD_HAND_BONUS, Wager.FIVE_CARD_HAND_BONUS_DEALER)
+        electronic = ("five_card_hand_bonus", "five_card_hand_bonus_dealer")
         return sum(wager not in electronic for made in self.wagers.values() for wager in made)
 
     def round(self) -> Round:
@@ -72,7 +73,7 @@ class Table:
                     None,
                     self.hands.get(position),
                     position in self.folded,
-                    {wager.value: cents for wager, cents in self.wagers[position].items()},
+                    dict(self.wagers[position]),
                 )
                 for position in sorted(self.hands.keys() | self.folded)
             ),
@@ -85,7 +86,7 @@ class Table:
 class Books:
     """Sums of the shift."""
 
-    holdings: dict[str, dict[MeterKind, MeterHolding]] = field(default_factory=dict)
+    holdings: dict[str, dict[str, MeterHolding]] = field(default_factory=dict)
     awards: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     rounds: int = 0
     voids: int = 0
@@ -99,29 +100,27 @@ def events(table: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def link_terms(link: dict[str, Any]) -> dict[MeterKind, MeterTerms]:
+def link_terms(link: dict[str, Any]) -> dict[str, MeterTerms]:
     return {
-        MeterKind(meter["kind"]): meter_terms(
-            MeterKind(meter["kind"]), meter["wager"], meter.get("paytable")
-        )
+        meter["kind"]: meter_terms(meter["kind"], meter["wager"], meter.get("paytable"))
         for meter in link["meter"]
     }
 
 
-def settle(books: Books, link: str, table: Table, terms: dict[MeterKind, MeterTerms]) -> None:
+def settle(books: Books, link: str, table: Table, terms: dict[str, MeterTerms]) -> None:
     played = table.round()
-    check_round(played, meter_rules(), terms)
+    check_round(played, RULES, terms)
     made = [amount for box in played.positions for amount in box.wagers.values()]
     books.wagers += len(made)
     books.wagered_cents += sum(made)
     held = books.holdings[link]
-    added = contributions(played.positions, terms)
+    added = contributions(played.positions, RULES, terms)
     for kind, more in added.items():
         held[kind] = MeterHolding(
             held[kind].amount_micros + more.amount_micros,
             held[kind].reserve_micros + more.reserve_micros,
         )
-    dues, books.holdings[link] = resolve(settle_round(played, meter_rules(), terms), held, terms)
+    dues, books.holdings[link] = resolve(settle_round(played, RULES, terms), held, terms)
     for line in [due.line for due in dues]:
         if line.outcome is Outcome.PAID:
             name = line.item + (f" {line.percent}%" if line.percent else "")
@@ -160,7 +159,7 @@ def test_the_shift_equals_an_independent_sum() -> None:
     books = play()
     assert {
         link: {
-            kind.value: {
+            kind: {
                 "amount": holding.amount_micros // MICROS_PER_CENT,
                 "reserve": holding.reserve_micros // MICROS_PER_CENT,
             }

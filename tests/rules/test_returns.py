@@ -10,7 +10,6 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from bonus.wagers import MeterKind
 
 # 4 royals at the seed of 10,000 for 1, 36 straight flushes at a tenth of it, then the odds.
 HANDS = Fraction(4 * 10_000 + 36 * 1_000 + 624 * 500 + 3_744 * 100 + 5_108 * 50, 2_598_960)
@@ -23,7 +22,7 @@ def test_the_return_is_what_the_odds_come_to() -> None:
     offers = offers_of(chapter, {"ante_bonus": 5, "pair_plus": 40}, draws)
     offer = next(offer for offer in offers if offer.wager == "five_card_hand_bonus")
     edge = Fraction(entry_of(offer, Enumerator()).house_edge)
-    terms = meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, 100)
+    terms = meter_terms("five_card_hand_bonus", 100)
     back = hand_bonus_return(terms, magic_card_every=24, lucky_every=12, positions=6)
     assert back == 1 - edge
 
@@ -47,7 +46,7 @@ def test_draws_add_to_what_the_hands_give_back(
     magic_card_every: int, lucky_every: int, draws: Fraction, wager_cents: int
 ) -> None:
     back = hand_bonus_return(
-        meter_terms(MeterKind.FIVE_CARD_HAND_BONUS, wager_cents),
+        meter_terms("five_card_hand_bonus", wager_cents),
         magic_card_every=magic_card_every,
         lucky_every=lucky_every,
         positions=7,

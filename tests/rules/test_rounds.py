@@ -6,7 +6,6 @@ from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, Round, RoundError, RoundPosition, one_card, read_cards
 from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import MeterKind
 from tests.rules.dealing import (
     COMMUNITY,
     DEALER,
@@ -23,6 +22,8 @@ from tests.rules.dealing import (
 
 RAGS = "2h 5s Jc"
 MORE_RAGS = "3h 6s Tc"
+
+RULES = meter_rules("three_card_poker")
 
 
 def dealt(
@@ -84,7 +85,7 @@ WRONG = [
 @pytest.mark.parametrize(("played", "code", "field"), WRONG)
 def test_a_round_that_cannot_be_is_refused(played: Round, code: str, field: str) -> None:
     with pytest.raises(RoundError) as refused:
-        check_round(played, meter_rules(), terms_at())
+        check_round(played, RULES, terms_at())
     assert refused.value.code == code
     assert (refused.value.field or "").startswith(field)
     assert refused.value.message == str(refused.value)
@@ -92,9 +93,9 @@ def test_a_round_that_cannot_be_is_refused(played: Round, code: str, field: str)
 
 def test_a_wager_without_its_meter_is_refused() -> None:
     terms = terms_at()
-    del terms[MeterKind.FIVE_CARD_HAND_BONUS]
+    del terms["five_card_hand_bonus"]
     with pytest.raises(RoundError) as refused:
-        check_round(dealt(box(1, RAGS, DEALER_BONUS)), meter_rules(), terms)
+        check_round(dealt(box(1, RAGS, DEALER_BONUS)), RULES, terms)
     assert refused.value.code == "unknown_meter"
 
 
@@ -111,7 +112,7 @@ def test_a_wager_without_its_meter_is_refused() -> None:
     ],
 )
 def test_a_round_that_can_be_passes(played: Round) -> None:
-    check_round(played, meter_rules(), terms_at())
+    check_round(played, RULES, terms_at())
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,10 @@ def test_cards_are_read_in_their_order() -> None:
 
 def test_settling_a_round_that_was_not_checked_raises_rather_than_guesses() -> None:
     with pytest.raises(RoundError, match="has no cards"):
-        settle_round(dealt(box(1, None, PROGRESSIVE)), meter_rules(), terms_at())
+        settle_round(dealt(box(1, None, PROGRESSIVE)), RULES, terms_at())
     with pytest.raises(RoundError, match="community cards are missing"):
-        settle_round(dealt(box(1, RAGS, HAND_BONUS), community=None), meter_rules(), terms_at())
+        settle_round(
+            dealt(box(1, RAGS, HAND_BONUS), community=None),
+            RULES,
+            terms_at(),
+        )

@@ -8,19 +8,21 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bonus.cards import DECK, Card
+from bonus.law.game_meters import chapter_meters
 from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Line, MeterHolding, Outcome, PercentWon, Settlement
 from bonus.settling.table_rules import meter_rules
-from bonus.wagers import METER_OF, MICROS_PER_CENT, MeterKind, PaidFrom, Wager
+from bonus.wagers import MICROS_PER_CENT, PaidFrom
 from tests.rules.dealing import terms_at
 
+RULES = meter_rules("three_card_poker")
 TERMS = terms_at()
 SPADES = [card for card in DECK if card & 3 == 3]
 # Wagers that feed a meter; a settlement pays the others separately from meters.
-WAGERS = {wager.value for wager in METER_OF}
+WAGERS = set(chapter_meters().terms)
 
 LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer", *range(1, 8)])
 
@@ -56,7 +58,7 @@ def rounds(draw: st.DrawFn) -> Round:
                 draw(st.sampled_from([None, "ann", "bob"])),
                 (first, second, third),
                 draw(st.booleans()),
-                dict.fromkeys(draw(st.sets(st.sampled_from(sorted(METER_OF)))), 100),
+                dict.fromkeys(draw(st.sets(st.sampled_from(sorted(WAGERS)))), 100),
             )
         )
     drawn = Draw(
@@ -67,9 +69,9 @@ def rounds(draw: st.DrawFn) -> Round:
 
 
 holdings = st.fixed_dictionaries(
-    {kind: st.builds(MeterHolding, st.integers(0, 10**12)) for kind in MeterKind}
+    {kind: st.builds(MeterHolding, st.integers(0, 10**12)) for kind in TERMS}
     | {
-        MeterKind.FIVE_CARD_HAND_BONUS: st.builds(
+        "five_card_hand_bonus": st.builds(
             MeterHolding, st.integers(0, 10**12), st.integers(0, 10**10)
         )
     }
@@ -78,11 +80,9 @@ holdings = st.fixed_dictionaries(
 
 @settings(max_examples=200, deadline=None)
 @given(rounds(), holdings)
-def test_every_wager_gets_exactly_one_line(
-    played: Round, held: dict[MeterKind, MeterHolding]
-) -> None:
-    check_round(played, meter_rules(), TERMS)
-    dues, _ = resolve(settle_round(played, meter_rules(), TERMS), held, TERMS)
+def test_every_wager_gets_exactly_one_line(played: Round, held: dict[str, MeterHolding]) -> None:
+    check_round(played, RULES, TERMS)
+    dues, _ = resolve(settle_round(played, RULES, TERMS), held, TERMS)
     lines = [due.line for due in dues]
     made = Counter((box.position, wager) for box in played.positions for wager in box.wagers)
     assert Counter((line.position, line.item) for line in lines if line.item in WAGERS) == made
@@ -108,23 +108,21 @@ def test_the_order_in_which_positions_are_named_does_not_matter(
 
 def settled(played: Round) -> tuple[list[tuple[Line, int | None]], tuple[PercentWon, ...]]:
     """Return a settlement without the JSON text of lines that are kept for other rounds."""
-    settlement = settle_round(played, meter_rules(), TERMS)
+    settlement = settle_round(played, RULES, TERMS)
     return [(due.line, due.take) for due in settlement.dues], settlement.takes
 
 
 @settings(max_examples=300, deadline=None)
 @given(rounds(), holdings)
 def test_what_percentages_pay_is_what_leaves_the_meters(
-    played: Round, held: dict[MeterKind, MeterHolding]
+    played: Round, held: dict[str, MeterHolding]
 ) -> None:
     """Meter and reserve together change by payments and reseeds, and by no more."""
-    settlement = settle_round(played, meter_rules(), TERMS)
+    settlement = settle_round(played, RULES, TERMS)
     dues, after = resolve(settlement, held, TERMS)
     lines = [due.line for due in dues]
     for kind, terms in TERMS.items():
-        paid_cents = sum(
-            line.paid for line in lines if line.percent and METER_OF[Wager(line.item)] == kind
-        )
+        paid_cents = sum(line.paid for line in lines if line.percent and line.item in terms.wagers)
         wins = sum(take.meter == kind and take.percent == 100 for take in settlement.takes)
         before = held[kind].amount_micros + held[kind].reserve_micros
         expected = before + (wins * terms.reseed_cents - paid_cents) * MICROS_PER_CENT
@@ -135,7 +133,7 @@ def test_what_percentages_pay_is_what_leaves_the_meters(
 @given(rounds())
 @pytest.mark.reading("T8")
 def test_the_cards_of_a_collected_hand_change_nothing(played: Round) -> None:
-    rules = meter_rules()
+    rules = RULES
     collected = tuple(
         box if box.shows_cards(rules.survivors) else replace(box, cards=None)
         for box in played.positions
@@ -148,7 +146,7 @@ def envy_bonuses(played: Round) -> list[tuple[str | int, str | int]]:
     player = {box.position: box.player for box in played.positions}
     return [
         (player[due.line.position], player[due.line.envy_of])
-        for due in settle_round(played, meter_rules(), TERMS).dues
+        for due in settle_round(played, RULES, TERMS).dues
         if due.line.envy_of is not None
     ]
 
@@ -173,7 +171,7 @@ def test_rounds_with_envy_bonuses_are_drawn() -> None:
 @settings(max_examples=200, deadline=None)
 @given(rounds())
 def test_takes_are_numbered_in_the_order_of_their_first_lines(played: Round) -> None:
-    settlement: Settlement = settle_round(played, meter_rules(), TERMS)
+    settlement: Settlement = settle_round(played, RULES, TERMS)
     numbers = [due.take for due in settlement.dues if due.take is not None]
     assert list(dict.fromkeys(numbers)) == list(range(len(settlement.takes)))
     for index, take in enumerate(settlement.takes):

@@ -8,7 +8,6 @@ from typing import Any, Final
 import aiomqtt
 
 from bonus.cards import card_name
-from bonus.wagers import MeterKind
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Sent
 from controllers.bots.dealer import JACKPOTS, deal, shuffle, stack
@@ -21,7 +20,7 @@ _AT: Final = "2026-11-20T02:14:07.250Z"
 _NAMES: Final = ("R1", "R2")
 _REPEAT_S: Final = (0.3, 3.0)
 _PAUSE_S: Final = 0.6
-_KINDS: Final = (MeterKind.PROGRESSIVE, MeterKind.FIVE_OF_SIX_PROGRESSIVE)
+_KINDS: Final = ("progressive", "five_of_six_progressive")
 """Wagers that it offers: none that needs community cards."""
 
 _FLAWED: Final = 0.08
@@ -62,7 +61,7 @@ class ForeignTable:
         self._connect = connect
         self._chance = world.chance(f"foreign/{table.id}")
         meters = link.meters_of(table)
-        self._cents = {kind.value: meters[kind].wager for kind in _KINDS}
+        self._cents = {kind: meters[kind].wager for kind in _KINDS}
         self._client: aiomqtt.Client | None = None
         self._awaited: tuple[int, asyncio.Future[bytes]] | None = None
         self._sent: list[Sent] = []

@@ -251,7 +251,7 @@ class SimulatedTable:
             if not answer.ok:
                 await asyncio.sleep(1.0)
         for placed in agent.table_state.wagers:
-            await self.say(WagerWithdrawn(position=placed.position, wager=placed.wager.value))
+            await self.say(WagerWithdrawn(position=placed.position, wager=placed.wager))
 
     @property
     def idle(self) -> bool:

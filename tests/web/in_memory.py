@@ -470,7 +470,7 @@ def _standing(floor: Floor, link_id: str) -> LinkView:
     link = next(each for each in floor.link if each.id == link_id)
     meters = tuple(
         MeterParameters(
-            meter=meter.meter_id, name=meter.title, kind=meter.kind.value, wager=meter.wager,
+            meter=meter.meter_id, name=meter.title, kind=meter.kind, wager=meter.wager,
             paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
             magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
             primary_bps=2_000, reserve_bps=500, amount=112_362, reserve=3_000, cycle=1, pending=0,

@@ -285,7 +285,7 @@ def row(
         each for of in floor.link if of.id == link for each in of.meter if each.meter_id == meter
     )
     return MeterRow(
-        link=link, meter=meter, kind=found.kind.value, name=found.title, wager=found.wager,
+        link=link, meter=meter, kind=found.kind, name=found.title, wager=found.wager,
         amount=amount, version=version, cycle=cycle, state=state, at=at,
     )  # fmt: skip
 

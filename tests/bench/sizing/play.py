@@ -12,7 +12,6 @@ from typing import Final
 from redis.asyncio import Redis
 
 from bonus.errors import UserError
-from bonus.wagers import MeterKind
 from meters.books.close_readings import CloseReadings
 from meters.books.ledger_blocks import LedgerCompression
 from meters.books.store import LinkStore
@@ -40,7 +39,7 @@ class Mix:
 
     name: str
     positions: int
-    meters: tuple[MeterKind, ...]
+    meters: tuple[str, ...]
 
     @property
     def wagers_a_round(self) -> int:

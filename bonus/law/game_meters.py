@@ -1,0 +1,64 @@
+"""The meters of games: the wagers that feed each meter, and the items that each meter pays."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Self
+
+from bonus.law.chapter import chapters
+from bonus.law.chapter_file import Chapter, WagerTables
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GameMeters:
+    """The meters of one game or of several games.
+
+    Attributes:
+        titles: the usual title of each meter, for patrons. The meters are in the order in which
+            tables and displays show them.
+        terms: the chapter's terms of each wager that feeds a meter, in the order of the meters.
+        meter_of: the meter of each item that a settlement line can have. An item is a wager that
+            feeds the meter, or a bonus that is paid with such a wager.
+    """
+
+    titles: Mapping[str, str]
+    terms: Mapping[str, WagerTables]
+    meter_of: Mapping[str, str]
+
+    @classmethod
+    def of(cls, games: Iterable[Chapter]) -> Self:
+        """Return the meters of games."""
+        titles: dict[str, str] = {}
+        terms: dict[str, WagerTables] = {}
+        meter_of: dict[str, str] = {}
+        for game in games:
+            for meter in game.meter:
+                titles.setdefault(meter.name, meter.title)
+                for tables in (each for each in game.wager if each.meter == meter.name):
+                    terms.update(dict.fromkeys(tables.names, tables))
+                    meter_of.update(dict.fromkeys(_items(tables), meter.name))
+        return cls(MappingProxyType(titles), MappingProxyType(terms), MappingProxyType(meter_of))
+
+    def wagers_of(self, meter: str) -> tuple[str, ...]:
+        """Return the wagers that feed a meter."""
+        return tuple(name for name, tables in self.terms.items() if tables.meter == meter)
+
+    def items_of(self, meter: str) -> tuple[str, ...]:
+        """Return the items of settlement lines that a meter pays."""
+        return tuple(item for item, paid in self.meter_of.items() if paid == meter)
+
+
+@cache
+def chapter_meters() -> GameMeters:
+    """Return the meters of all chapters of the package."""
+    return GameMeters.of(chapters().values())
+
+
+def _items(tables: WagerTables) -> Iterator[str]:
+    yield from tables.names
+    if tables.envy:
+        yield envy_item(tables.names[0])
+    if tables.draws:
+        yield from (MAGIC_CARD, LUCKY_BONUS)
