@@ -10,15 +10,25 @@ Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Cells = str | tuple[str, ...]
 """A row of a printed table: one cell for each paytable that a casino can choose."""
 
-COMMUNITY_CARDS: Final = 2  # 649a.8(d)
-
 CardsOf = Literal[
-    "hand", "hand_and_dealer", "hand_and_community", "dealer_and_community", "hand_and_all_six"
+    "hand",
+    "hand_and_dealer",
+    "hand_and_community",
+    "hand_and_community_and_dealer",
+    "dealer_and_community",
+    "hand_and_all_six",
 ]
 """The cards that form the hand of a wager."""
 
-OF_COMMUNITY: Final = frozenset({"hand_and_community", "dealer_and_community"})
+OF_COMMUNITY: Final[frozenset[CardsOf]] = frozenset(
+    {"hand_and_community", "hand_and_community_and_dealer", "dealer_and_community"}
+)
 """The hands of wagers that have community cards."""
+
+OF_DEALER: Final[frozenset[CardsOf]] = frozenset(
+    {"hand_and_dealer", "hand_and_community_and_dealer", "dealer_and_community"}
+)
+"""The hands of wagers that have the dealer's cards."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -313,7 +323,8 @@ class Deal(_Part, frozen=True):
     """Numbers of positions and cards in the deal from one deck.
 
     ``positions`` is the number of positions. ``hand`` is the number of cards for each position.
-    ``dealer`` is the number of cards for the dealer.
+    ``dealer`` is the number of cards for the dealer, or 0. ``community`` is the number of community
+    cards, or 0.
     """
 
     rule: str
@@ -322,6 +333,7 @@ class Deal(_Part, frozen=True):
     positions_rule: str
     hand: int
     dealer: int
+    community: int = 0
 
     def judged(self, cards: CardsOf) -> tuple[int, ...]:
         """Return how many cards of each source form the hand that decides a wager.
@@ -332,8 +344,9 @@ class Deal(_Part, frozen=True):
         return {
             "hand": (self.hand,),
             "hand_and_dealer": (self.hand, self.dealer),
-            "hand_and_community": (self.hand, COMMUNITY_CARDS),
-            "dealer_and_community": (self.dealer, COMMUNITY_CARDS),
+            "hand_and_community": (self.hand, self.community),
+            "hand_and_community_and_dealer": (self.hand, self.community, self.dealer),
+            "dealer_and_community": (self.dealer, self.community),
             "hand_and_all_six": (self.hand, 1),
         }[cards]
 
@@ -392,15 +405,45 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True):
-    """The rules of one chapter of 58 Pa. Code, without rules that do not affect money."""
+    """The rules of one game, without rules that do not affect money.
+
+    ``chapter`` is the chapter of 58 Pa. Code with the rules, or the house's own name of its rules.
+    ``main`` is None if the game against the dealer, or against a paytable, is not in the file.
+    """
 
     chapter: str
     game: Name
     title: str
     deal: Deal
-    main: Main
     wager: tuple[WagerTables, ...]
     irregular: Irregular
+    main: Main | None = None
     meter: tuple[MeterTitle, ...] = ()
     version: tuple[Version, ...] = ()
     limit: Limit | None = None
+
+    @property
+    def main_game(self) -> Main:
+        """The game against the dealer.
+
+        Raises:
+            ValueError: the file has no such game.
+        """
+        if self.main is None:
+            raise ValueError(f"{self.game} has no game against the dealer")
+        return self.main
+
+    @property
+    def main_wagers(self) -> tuple[str, ...]:
+        """Names of the two main wagers; empty if the game has none."""
+        return (self.main.stake, self.main.follow) if self.main else ()
+
+    @property
+    def main_bonuses(self) -> tuple[Bonus, ...]:
+        """Bonuses in the game against the dealer."""
+        return self.main.bonus if self.main else ()
+
+    @property
+    def asking(self) -> str:
+        """Subsection about the players' decision after the deal, or about the deal."""
+        return self.main.asking if self.main else self.deal.rule

@@ -28,7 +28,7 @@ def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
     included.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for bonus in chapter.main.bonus:
+    for bonus in chapter.main_bonuses:
         if bonus.choice:
             found[bonus.choice] = _choices_of(bonus.table)
     for wager in chapter.wager:
@@ -47,7 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 
     The keys are the wagers and bonuses to which a casino table can add a mini-royal.
     """
-    found = {bonus.item: bonus.mini_royal for bonus in chapter.main.bonus if bonus.mini_royal}
+    found = {bonus.item: bonus.mini_royal for bonus in chapter.main_bonuses if bonus.mini_royal}
     found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
     return found
 
@@ -77,7 +77,7 @@ def choice_problem(
     if not isinstance(choice, str | int) or str(choice) not in choices[name]:
         rules = _rules_of(chapter, name)
         return f"{name} is offered as {', '.join(choices[name])}, not {choice} ({rules})"
-    for bonus in chapter.main.bonus:
+    for bonus in chapter.main_bonuses:
         table = _table_of(bonus.table, str(choice)) if bonus.choice == name else None
         if table and table.version and VERSION not in chosen:
             *others, last = choices[VERSION]
@@ -120,7 +120,7 @@ def _mini_royal_problem(
             return f"{MINI_ROYAL} pays at least {royal.least} for {item} ({royal.rule})"
         if times > _ODDS_MAX:
             return f"{MINI_ROYAL} pays at most {_ODDS_MAX:,} to 1 for {item}"
-        for bonus in chapter.main.bonus:
+        for bonus in chapter.main_bonuses:
             table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
             if bonus.item == item and table and table.rule != royal.among:
                 return (
@@ -135,7 +135,7 @@ def _rules_of(chapter: Chapter, name: str) -> str:
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [
-        table for bonus in chapter.main.bonus if bonus.choice == name for table in bonus.table
+        table for bonus in chapter.main_bonuses if bonus.choice == name for table in bonus.table
     ]
     for wager in chapter.wager:
         of_wager = name in {wager.names[0], wager.readings.choice if wager.readings else ""}

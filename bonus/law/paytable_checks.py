@@ -41,10 +41,9 @@ def check_chapter(chapter: Chapter) -> None:
     Raises:
         ChapterError: a part is wrong; the message names the wager and the subsection.
     """
-    names = [chapter.main.stake, chapter.main.follow]
-    for tables in chapter.wager:
-        names += tables.names
-    _check_main(chapter, names)
+    names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
+    if chapter.main:
+        _check_main(chapter, chapter.main, names)
     for tables in chapter.wager:
         _check_wager(chapter, tables)
     check_consistency(chapter)
@@ -53,8 +52,7 @@ def check_chapter(chapter: Chapter) -> None:
             raise ChapterError(f"{of}: {rule!r} names no subsection of {chapter.chapter}")
 
 
-def _check_main(chapter: Chapter, names: Sequence[str]) -> None:
-    main = chapter.main
+def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     of = f"{main.stake} and {main.follow}"
     ranking = _ranking(of, main.ranking)
     for count in (chapter.deal.hand, chapter.deal.dealer):
@@ -262,13 +260,9 @@ def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
     """Yield pairs: a part of a chapter's file, and a subsection that this part names."""
     main, deal = chapter.main, chapter.deal
     yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
-    of_main = (main.placing, main.asking, main.odds_rule, main.lower, main.tie.rule)
-    yield from ((main.stake, rule) for rule in of_main if rule)
-    if main.not_qualified:
-        yield main.stake, main.not_qualified.rule
-    if main.follow_pays:
-        yield main.follow, main.follow_pays.rule
-    for bonus in main.bonus:
+    if main:
+        yield from ((main.stake, rule) for rule in _main_rules(main))
+    for bonus in chapter.main_bonuses:
         yield from ((bonus.item, table.rule) for table in bonus.table)
         if bonus.procedure:
             yield bonus.item, bonus.procedure
@@ -282,6 +276,16 @@ def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
         yield from (("limit", rule) for rule in (chapter.limit.rule, *chapter.limit.covers))
     yield "irregular", chapter.irregular.void
     yield "irregular", chapter.irregular.dealer_exposed
+
+
+def _main_rules(main: Main) -> Iterator[str]:
+    yield from (main.placing, main.asking, main.odds_rule, main.lower)
+    if main.tie.rule:
+        yield main.tie.rule
+    if main.not_qualified:
+        yield main.not_qualified.rule
+    if main.follow_pays:
+        yield main.follow_pays.rule
 
 
 def _wager_rules(tables: WagerTables) -> Iterator[str]:

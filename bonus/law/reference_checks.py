@@ -10,6 +10,8 @@ from bonus.cards import DECK, RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.cells import ChapterError, read_cents, read_times
 from bonus.law.chapter_file import (
+    OF_COMMUNITY,
+    OF_DEALER,
     CardsOf,
     Chapter,
     Limit,
@@ -33,13 +35,14 @@ def check_consistency(chapter: Chapter) -> None:
         ChapterError: two parts contradict each other.
     """
     optional = [name for tables in chapter.wager for name in tables.names]
-    names = [chapter.main.stake, chapter.main.follow, *optional]
+    names = [*chapter.main_wagers, *optional]
     _once(names, "has two entries")
     _once(_choices(chapter), "is the name of two choices")
     _once([version.name for version in chapter.version], "is the name of two versions")
     _once([tables.meter for tables in chapter.wager if tables.meter], "is fed by two entries")
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
-    _check_main(chapter.main)
+    if chapter.main:
+        _check_main(chapter.main)
     for tables in chapter.wager:
         _check_wager(chapter, tables)
         _check_meter(chapter, tables)
@@ -47,10 +50,7 @@ def check_consistency(chapter: Chapter) -> None:
     for meter in chapter.meter:
         if meter.name not in fed:
             raise ChapterError(f"{meter.name}: no wager feeds this meter")
-    for version in chapter.version:
-        for bound in version.bounds:
-            if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
-                raise ChapterError(f"{version.rule}: it must limit one wager by another")
+    _check_versions(chapter, names)
     feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
     for name in chapter.irregular.settled:
         if name not in optional or name in feeding:
@@ -60,6 +60,13 @@ def check_consistency(chapter: Chapter) -> None:
     _check_deal(chapter)
 
 
+def _check_versions(chapter: Chapter, names: Sequence[str]) -> None:
+    for version in chapter.version:
+        for bound in version.bounds:
+            if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
+                raise ChapterError(f"{version.rule}: it must limit one wager by another")
+
+
 def _once(names: Sequence[str], reason: str) -> None:
     for name in names:
         if names.count(name) > 1:
@@ -67,7 +74,7 @@ def _once(names: Sequence[str], reason: str) -> None:
 
 
 def _choices(chapter: Chapter) -> list[str]:
-    found = [*_NUMBERS, *(bonus.choice for bonus in chapter.main.bonus if bonus.choice)]
+    found = [*_NUMBERS, *(bonus.choice for bonus in chapter.main_bonuses if bonus.choice)]
     for tables in chapter.wager:
         found.append(tables.names[0])
         if tables.readings:
@@ -89,7 +96,7 @@ def _check_main(main: Main) -> None:
 def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     of = tables.names[0]
     # Only the stake, and wagers that need no other wager, can be placed first.
-    first = {chapter.main.stake}
+    first = set(chapter.main_wagers[:1])
     for others in chapter.wager:
         first |= set() if others.needs else set(others.names)
     for need in tables.needs:
@@ -133,7 +140,9 @@ def _check_names(tables: WagerTables) -> None:
 
 def _check_limit(chapter: Chapter, limit: Limit) -> None:
     read_cents(limit.least)
-    paying = {chapter.main.odds_rule} | {table.rule for table in _tables(chapter)}
+    paying = {table.rule for table in _tables(chapter)}
+    if chapter.main:
+        paying.add(chapter.main.odds_rule)
     for rule in limit.covers:
         if rule not in paying:
             raise ChapterError(f"{limit.rule}: {rule} pays nothing")
@@ -146,9 +155,9 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
 
 
 def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
-    if chapter.main.follow_pays:
+    if chapter.main and chapter.main.follow_pays:
         yield chapter.main.follow_pays
-    for bonus in chapter.main.bonus:
+    for bonus in chapter.main_bonuses:
         yield from bonus.table
     for tables in chapter.wager:
         yield from tables.table
@@ -160,10 +169,24 @@ def _check_deal(chapter: Chapter) -> None:
     """Check that one deck has enough cards for all hands and the community cards."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
-    if deal.positions < 1 or min(deal.hand, deal.dealer) < 1:
-        raise ChapterError(f"{deal.rule}: it needs a position, and cards for it and the dealer")
-    if deal.positions * deal.hand + max(deal.dealer, largest - deal.hand) > len(DECK):
+    if min(deal.positions, deal.hand, deal.dealer + 1, deal.community + 1) < 1:
+        raise ChapterError(f"{deal.rule}: it needs a position, and cards for it")
+    _check_dealt(chapter)
+    shared = max(deal.dealer + deal.community, largest - deal.hand)
+    if deal.positions * deal.hand + shared > len(DECK):
         raise ChapterError(f"{deal.rule}: one deck is not enough for {deal.positions} hands")
+
+
+def _check_dealt(chapter: Chapter) -> None:
+    """Check that each hand of a wager is formed of cards that the game deals."""
+    for tables in chapter.wager:
+        for name, cards in zip(tables.names, tables.cards, strict=True):
+            if cards in OF_COMMUNITY and not chapter.deal.community:
+                raise ChapterError(f"{name}: the game deals no community cards")
+            if cards in OF_DEALER and not chapter.deal.dealer:
+                raise ChapterError(f"{name}: the game deals no cards to the dealer")
+    if chapter.main and not chapter.deal.dealer:
+        raise ChapterError(f"{chapter.main.stake}: the game deals no cards to the dealer")
 
 
 def _judged(chapter: Chapter) -> Iterator[CardsOf]:

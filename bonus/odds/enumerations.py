@@ -157,7 +157,7 @@ def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[H
 
 def duel(chapter: Chapter) -> Enumeration[Duel]:
     """Return the enumeration of every hand of the player against every hand of the dealer."""
-    main, hand, dealer = chapter.main, chapter.deal.hand, chapter.deal.dealer
+    main, hand, dealer = chapter.main_game, chapter.deal.hand, chapter.deal.dealer
     queen = main.not_qualified is not None
     return Enumeration(
         f"{main.ranking} {hand} against {dealer} cards{', queen qualifies' if queen else ''}",

@@ -36,7 +36,7 @@ from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
     """Return the odds of a main game with one paytable of its bonus."""
     chapter = offer.chapter
-    main = chapter.main
+    main = chapter.main_game
     against = counted.get(duel(chapter))
     paytables = _paytables(chapter, offer.paytable, offer.mini_royal)
     pays = bonus_pays(main, paytables.values())
@@ -93,7 +93,7 @@ def _pays_what(chapter: Chapter) -> str:
 def _by_rank(
     chapter: Chapter, pays: tuple[BonusPays, ...], against: Duel, best: Best
 ) -> ByRank | None:
-    main = chapter.main
+    main = chapter.main_game
     plain = play_by_rank(main, pays, against)
     if plain.house_edge == best.house_edge:
         return None
@@ -107,8 +107,8 @@ def _by_rank(
 def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
     """Return the best strategy of a main game with one paytable, and its results."""
     paytables = _paytables(chapter, choice, 0)
-    pays = bonus_pays(chapter.main, paytables.values())
-    return play_best(chapter.main, pays, counted.get(duel(chapter)))
+    pays = bonus_pays(chapter.main_game, paytables.values())
+    return play_best(chapter.main_game, pays, counted.get(duel(chapter)))
 
 
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
@@ -137,7 +137,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
     choice, the key is the name of the bonus.
     """
     found = {}
-    for bonus in chapter.main.bonus:
+    for bonus in chapter.main_bonuses:
         paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
         if mini_royal and bonus.mini_royal:
             paytable = with_mini_royal(paytable, mini_royal)
@@ -150,7 +150,7 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 
     If the law leaves no choice, return the first key in ``paytables``.
     """
-    choices = [bonus.choice for bonus in chapter.main.bonus if bonus.choice]
+    choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]))
 
 
@@ -161,7 +161,7 @@ def _hand_lines(
 
     Hands share a line if every paytable of the game pays them alike.
     """
-    main = chapter.main
+    main = chapter.main_game
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)
     if main.follow_pays:

@@ -172,12 +172,13 @@ def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Met
     lowest hand that wins the Three-Card Progressive is a straight, and the optimal strategy never
     folds a straight or a higher hand.
     """
-    if not tables.forfeited or tables.cards != ("hand_and_community",):
+    three_and_two = offer.chapter.main is not None and offer.chapter.deal.community == 2
+    if not tables.forfeited or tables.cards != ("hand_and_community",) or not three_and_two:
         return None
     folded = folded_strengths(offer.chapter, counted)
     played: Counter[str] = Counter()
     of = 0
-    for strength, deals in counted.get(fives(offer.chapter.main.ranking)).deals.items():
+    for strength, deals in counted.get(fives(offer.chapter.main_game.ranking)).deals.items():
         of += sum(deals.values())
         if strength not in folded:
             played.update(deals)

@@ -16,7 +16,7 @@ def main_note(offer: Offer, paytable: Paytable) -> str:
         versions = offer.chapter.version
         rule = versions[0].rule.rpartition("(")[0]
         notes.append(f"This paytable needs a version of {rule}.")
-    return " ".join([*notes, *_limit(offer, {offer.chapter.main.odds_rule})])
+    return " ".join([*notes, *_limit(offer, {offer.chapter.main_game.odds_rule})])
 
 
 def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:

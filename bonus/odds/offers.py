@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bonus.law.chapter_file import Bonus, Chapter, MiniRoyal, WagerTables
+from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, WagerTables
 
 WAGERS_CENTS: Final = (100, 500)
 """Amounts of a wager, in cents, for which the odds show sums: $1 and $5.
@@ -69,13 +69,8 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
         mini_royal: the odds to 1 of a mini-royal, by the wager or bonus to which it is added.
         draws: the draws of a Five Card Hand Bonus.
     """
-    main = chapter.main
-    bonus = main_choice(chapter)
-    for choice in main_choices(chapter):
-        offer = Offer(chapter, main.stake, choice, None, main.ranking)
-        yield offer
-        if bonus and bonus.mini_royal and _is_among(bonus, bonus.mini_royal, choice):
-            yield replace(offer, mini_royal=mini_royal[bonus.item])
+    if chapter.main:
+        yield from _main_offers(chapter, chapter.main, mini_royal)
     for tables in chapter.wager:
         for name in tables.names:
             for choice in choices_of(tables):
@@ -92,6 +87,15 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
                     yield replace(offer, mini_royal=mini_royal[name])
 
 
+def _main_offers(chapter: Chapter, main: Main, mini_royal: Mapping[str, int]) -> Iterator[Offer]:
+    bonus = main_choice(chapter)
+    for choice in main_choices(chapter):
+        offer = Offer(chapter, main.stake, choice, None, main.ranking)
+        yield offer
+        if bonus and bonus.mini_royal and _is_among(bonus, bonus.mini_royal, choice):
+            yield replace(offer, mini_royal=mini_royal[bonus.item])
+
+
 def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
     """Return the names of the paytables of an optional wager; ``(None,)`` if there is no choice."""
     printed = tables.fourth_card.table if tables.fourth_card else tables.table
@@ -103,7 +107,7 @@ def main_choice(chapter: Chapter) -> Bonus | None:
 
     Only the bonuses of a chapter's main game are considered.
     """
-    return next((bonus for bonus in chapter.main.bonus if bonus.choice), None)
+    return next((bonus for bonus in chapter.main_bonuses if bonus.choice), None)
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:

@@ -34,7 +34,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
     for offer in of_games:
         for name in query.wagers:
             if name in _beside(offer):
-                reason = f"{name} is part of {offer.chapter.main.stake}: ask for that wager"
+                reason = f"{name} is part of {offer.chapter.main_game.stake}: ask for that wager"
                 raise UserError(reason, exit_status=_WRONG_USAGE)
     of_wagers = _named(of_games, [offer.wager for offer in of_games], query.wagers, "wager")
     letters = [offer.paytable or "" for offer in of_wagers]
@@ -47,9 +47,9 @@ def _beside(offer: Offer) -> set[str]:
     A query selects a main game by the name of its first wager. The result has all other names: the
     second wager, and the bonuses with their choices.
     """
-    main = offer.chapter.main
-    bonuses = {name for bonus in main.bonus for name in (bonus.item, bonus.choice)}
-    return {main.follow} | bonuses
+    bonuses = offer.chapter.main_bonuses
+    names = {name for bonus in bonuses for name in (bonus.item, bonus.choice)}
+    return {*offer.chapter.main_wagers[1:], *names}
 
 
 def _named(

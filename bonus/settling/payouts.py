@@ -200,6 +200,9 @@ class Turns:
         if dealer is not None and community is not None:
             both = dealer + community
             self._dealer_piles["dealer_and_community"] = both, counts_of(both)
+            self._others["hand_and_community_and_dealer"] = self._dealer_piles[
+                "dealer_and_community"
+            ]
 
     def boxes(self) -> Iterator[RoundPosition]:
         """Begin the turn of each position, in paying order."""

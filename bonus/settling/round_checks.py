@@ -10,7 +10,7 @@ from typing import Final
 
 from bonus.cards import Card, card_name
 from bonus.errors import nearest
-from bonus.law.chapter_file import CardsOf, Main
+from bonus.law.chapter_file import OF_COMMUNITY, CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.no_win import check_no_win
 from bonus.settling.rounds import (
@@ -94,9 +94,10 @@ def _check_position(
     """
     prices = dict(zip(rules.meters.titles, prices_cents, strict=True))
     errors = list(_wager_errors(wagers, rules, prices))
+    main = rules.chapter.main
     if rules.whole:
-        main = _main_error(wagers, rules.chapter.main, folded=folded, decided=decided)
-        if error := main or _bound_error(wagers, rules):
+        error = _main_error(wagers, main, folded=folded, decided=decided) if main else None
+        if error := error or _bound_error(wagers, rules):
             errors.append(error)
     refuse(errors)
 
@@ -240,7 +241,7 @@ def _hand_error(
         if error := _twice_error(box.cards, seen, rules, f"positions[{index}].cards"):
             return error
     elif _needs_hand(box, played, rules):
-        rule = rules.chapter.main.asking
+        rule = rules.chapter.asking
         message = f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
         return RoundError("cards_missing", message, f"positions[{index}].cards")
     if box.fourth_card is None:
@@ -327,8 +328,8 @@ def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
     """
     missing: dict[CardsOf, tuple[str, str, str]] = {}
     if not played.community:
-        community = ("community_missing", "the two community cards are missing", "community")
-        missing["hand_and_community"] = missing["dealer_and_community"] = community
+        community = ("community_missing", "the community cards are missing", "community")
+        missing |= dict.fromkeys(OF_COMMUNITY, community)
     if played.all_six_card is None:
         all_six = ("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
         missing["hand_and_all_six"] = all_six
@@ -348,7 +349,7 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
         check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)
     except RoundError as error:
         errors += error.all
-    if played.dealer is None and not played.dealer_exposed:
+    if played.dealer is None and rules.chapter.deal.dealer and not played.dealer_exposed:
         message = f"the dealer's hand is missing ({rules.chapter.deal.rule})"
         errors.append(RoundError("cards_missing", message, "dealer"))
     try:

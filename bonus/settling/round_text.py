@@ -14,7 +14,7 @@ import msgspec
 from bonus.cards import Card
 from bonus.errors import nearest
 from bonus.law.chapter import chapters
-from bonus.law.chapter_file import COMMUNITY_CARDS, OF_COMMUNITY, Chapter
+from bonus.law.chapter_file import OF_COMMUNITY, Chapter
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
@@ -235,7 +235,7 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
         else read_cards(text.dealer, deal.dealer, "dealer", deal.rule),
         community=None
         if text.community is None
-        else read_cards(text.community, COMMUNITY_CARDS, "community", deal.rule),
+        else read_cards(text.community, deal.community, "community", deal.rule),
         draw=_draw(text.draw),
         pair_bonus_community_card=_card(
             text.pair_bonus_community_card, "pair_bonus_community_card"
@@ -316,6 +316,7 @@ def _draw(text: DrawText | None) -> Draw:
 def _check_fields(text: RoundText) -> None:
     """Check that a round has only fields that its game has."""
     given = {
+        "dealer": text.dealer,
         "community": text.community,
         "draw": text.draw,
         "meters": text.meters or None,
@@ -340,6 +341,7 @@ def _foreign_fields(game: str) -> frozenset[str]:
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)
     has = {
+        "dealer": bool(chapter.deal.dealer),
         "community": bool(OF_COMMUNITY & cards),
         "draw": any(wager.draws for wager in chapter.wager),
         "meters": any(wager.meter for wager in chapter.wager),

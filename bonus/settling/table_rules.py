@@ -131,7 +131,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
     table does not offer the wager, and no step settles it.
     """
     build = _Builder(chapter, choices)
-    placings, steps = build.main()
+    placings, steps = build.main(chapter.main) if chapter.main else ({}, [])
     exposed: list[SettlingStep] = []
     for wager in chapter.wager:
         made = build.steps(wager)
@@ -206,12 +206,11 @@ class _Builder:
         chosen = self._choices.get(of.choice) if of else None
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
 
-    def main(self) -> tuple[dict[str, Placing], list[SettlingStep]]:
+    def main(self, main: Main) -> tuple[dict[str, Placing], list[SettlingStep]]:
         """Return the conditions for the two main wagers, and the step that settles them.
 
         The list of steps is empty if the table does not offer these wagers.
         """
-        main = self._chapter.main
         missing = [
             bonus
             for bonus in main.bonus

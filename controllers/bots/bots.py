@@ -10,6 +10,7 @@ import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name
+from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.settling.settlement_lines import Line
 from controllers.agent.agent import Agent
 from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
@@ -190,7 +191,7 @@ class DealerBot:
         return deal(
             self._deck(laid),
             sorted(laid),
-            community=bool({"hand_and_community", "dealer_and_community"} & cards),
+            community=layout.rules.chapter.deal.community if OF_COMMUNITY & cards else 0,
             hand_cards=layout.hand_cards,
             dealer_cards=layout.dealer_cards,
             fourth=[
@@ -208,6 +209,8 @@ class DealerBot:
         """
         rules = self._layout.rules
         main = rules.chapter.main
+        if main is None:
+            return frozenset()
         folded = set()
         for position, wagers in laid.items():
             times = follow_times(rules.chapter.game, dealt.hands[position])

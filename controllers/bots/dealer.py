@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bonus.cards import DECK, Card, parse_card
-from bonus.law.chapter_file import COMMUNITY_CARDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def deal(
     deck: Sequence[Card],
     positions: Sequence[int],
     *,
-    community: bool,
+    community: int,
     hand_cards: int = 3,
     dealer_cards: int = 3,
     fourth: Collection[int] = (),
@@ -93,7 +92,7 @@ def deal(
     Args:
         deck: the cards, in the order in which they are dealt.
         positions: the positions that placed a wager.
-        community: true to deal two community cards after the hands (649a.8(d)).
+        community: the number of community cards, which are dealt after the hands (649a.8(d)).
         hand_cards: number of cards of each position.
         dealer_cards: number of the dealer's cards; cards in excess of `hand_cards` are dealt after
             the hands.
@@ -110,7 +109,7 @@ def deal(
         dealer.append(next(cards))
     while len(dealer) < dealer_cards:
         dealer.append(next(cards))
-    shared = tuple(next(cards) for _ in range(COMMUNITY_CARDS)) if community else None
+    shared = tuple(next(cards) for _ in range(community)) if community else None
     return DealtRound(
         {position: tuple(hand) for position, hand in hands.items()},
         tuple(dealer),

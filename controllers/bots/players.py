@@ -26,7 +26,8 @@ def offers_main(rules: TableRules) -> bool:
 
     These wagers need options in the floor file, such as a paytable.
     """
-    return not rules.placings[rules.chapter.main.stake].choice
+    main = rules.chapter.main
+    return main is not None and not rules.placings[main.stake].choice
 
 
 def lay_wagers(
@@ -43,11 +44,11 @@ def lay_wagers(
 
 
 def _at_one_box(rules: TableRules, rng: random.Random) -> dict[str, int]:
-    main = rules.chapter.main
+    main = rules.chapter.main_game
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if name not in {main.stake, main.follow} and not placing.choice and placing.meter is None
+        if name not in {main.stake, main.follow} and not placing.choice and not placing.meter
     }
     alone = [name for name, placing in offered.items() if not placing.needs]
     if alone and rng.random() < _WITHOUT_ANTE:

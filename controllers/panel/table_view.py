@@ -86,6 +86,7 @@ def view_table(
         lit=_lit(layout, state),
         hand_cards=layout.hand_cards,
         dealer_cards=layout.dealer_cards,
+        community_cards=layout.community_cards,
         dealer=state.dealer,
         community=state.community,
         needs_community=state.needs_community(layout),

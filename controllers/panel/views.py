@@ -280,6 +280,7 @@ class View(_View, frozen=True):
         lit: the chip wagers by position, for the count of the chips.
         hand_cards: number of cards of a position.
         dealer_cards: number of the dealer's cards.
+        community_cards: number of community cards.
         dealer: the dealer's hand.
         community: the community cards.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
@@ -324,6 +325,7 @@ class View(_View, frozen=True):
     lit: Sequence[LitView]
     hand_cards: int
     dealer_cards: int
+    community_cards: int
     dealer: Sequence[str] | None
     community: Sequence[str] | None
     needs_community: bool

@@ -10,7 +10,6 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from bonus.cards import parse_card
-from bonus.law.chapter_file import COMMUNITY_CARDS
 from controllers.table.betting import check_locked, check_position
 from controllers.table.device_events import (
     CommunityRead,
@@ -63,7 +62,7 @@ def enter(
         case CommunityRead():
             if state.community is not None:
                 raise DeviceRefusal("hand_twice", "the community cards were entered already")
-            return replace(state, community=_cards(state, event.cards, COMMUNITY_CARDS))
+            return replace(state, community=_cards(state, event.cards, layout.community_cards))
 
 
 def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:

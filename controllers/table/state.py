@@ -82,6 +82,11 @@ class Layout:
         """Number of cards that are dealt to the dealer."""
         return self.rules.chapter.deal.dealer
 
+    @property
+    def community_cards(self) -> int:
+        """Number of community cards."""
+        return self.rules.chapter.deal.community
+
     def amount_cents(self, wager: str) -> int | None:
         """Return the amount of a wager in cents, or None if the table has no meter for it."""
         terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))

@@ -224,7 +224,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
     royals = royal if isinstance(royal, dict) else {}
     main = chapter.main
     bonus = main_choice(chapter)
-    if bonus is None or bonus.choice in chosen:
+    if main and (bonus is None or bonus.choice in chosen):
         choice = str(chosen[bonus.choice]) if bonus else None
         times = royals.get(bonus.item, 0) if bonus else 0
         yield Offer(chapter, main.stake, choice, None, main.ranking, mini_royal=times)
@@ -258,7 +258,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
     """Return a sort key of an offer. The output is sorted by chapter, then by wager."""
     chapter = offer.chapter
-    names = [chapter.main.stake, *(name for tables in chapter.wager for name in tables.names)]
+    names = [*chapter.main_wagers[:1], *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bonus.law.chapter_file import COMMUNITY_CARDS
 from bonus.law.game_meters import chapter_meters
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
@@ -246,7 +245,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
     return Round(
         positions=tuple(positions),
         dealer=read_cards(event.dealer, deal.dealer, "dealer"),
-        community=read_cards(event.community, COMMUNITY_CARDS, "community")
+        community=read_cards(event.community, deal.community, "community")
         if event.community
         else None,
         draw=_draw(opened.draw),

@@ -37,9 +37,10 @@ def _check_offers(floor: Floor) -> list[Check]:
     for link in floor.link:
         for table in link.table:
             rules = table_rules(chapters()[table.game], table.paytables)
-            stake = rules.chapter.main.stake
-            lacking = rules.placings[stake]
-            if lacking.choice:
+            for stake in rules.chapter.main_wagers[:1]:
+                lacking = rules.placings[stake]
+                if not lacking.choice:
+                    continue
                 seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
                 found.append(Check(f"paytables of {table.id}", holds=False, seen=seen, warns=True))
     return found

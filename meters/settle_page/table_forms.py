@@ -60,7 +60,8 @@ class GameForm(_Form, frozen=True, kw_only=True):
         chapter: the chapter of the game, such as ``649a``.
         paytables: the choices in the floor file, such as the paytable of each wager.
         hand: the number of cards that each position is dealt.
-        dealer: the number of the dealer's cards.
+        dealer: the number of the dealer's cards, or 0.
+        community: the number of community cards, or 0.
         stake: the name of the wager that a player makes before the deal.
         follow: the name of the wager that a player makes after the deal. A player who does not make
             it folds.
@@ -76,6 +77,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     paytables: Choices
     hand: int
     dealer: int
+    community: int
     stake: str
     follow: str
     times: tuple[int, ...]
@@ -158,12 +160,12 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if not placing.choice and (placing.meter is None or placing.meter in amounts_cents)
+        if not placing.choice and (not placing.meter or placing.meter in amounts_cents)
     }
     draws = {name for wager in chapter.wager if wager.draws for name in wager.names}
     items = [
         *rules.placings,
-        *(bonus.item for bonus in main.bonus),
+        *(bonus.item for bonus in chapter.main_bonuses),
         *(item for item, kind in rules.meters.meter_of.items() if kind in amounts_cents),
     ]
     return GameForm(
@@ -173,9 +175,10 @@ def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm
         paytables=chosen,
         hand=chapter.deal.hand,
         dealer=chapter.deal.dealer,
-        stake=main.stake,
-        follow=main.follow,
-        times=main.times,
+        community=chapter.deal.community,
+        stake=main.stake if main else "",
+        follow=main.follow if main else "",
+        times=main.times if main else (),
         wagers=tuple(
             _field(
                 name, placing, amounts_cents, draws=name in draws, survives=name in rules.survivors
@@ -210,8 +213,9 @@ def _field(
 
 def _missing(rules: TableRules) -> str:
     """Return why the wagers against the dealer cannot be settled; empty if they can be."""
-    placing = rules.placings[rules.chapter.main.stake]
-    if not placing.choice:
+    main = rules.chapter.main
+    placing = rules.placings[main.stake] if main else None
+    if placing is None or not placing.choice:
         return ""
     return (
         f"The floor file has no {placing.choice} for this table ({placing.choice_rule}), so its "

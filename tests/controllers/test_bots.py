@@ -49,7 +49,7 @@ def test_a_third_of_all_hands_folds() -> None:
 
 @pytest.mark.section("649a.8(d)")
 def test_cards_are_dealt_one_at_a_time_from_position_1_the_dealer_last_then_the_community() -> None:
-    dealt = deal(DECK, [5, 2, 7], community=True)
+    dealt = deal(DECK, [5, 2, 7], community=2)
     assert dict(dealt.hands) == {2: (0, 4, 8), 5: (1, 5, 9), 7: (2, 6, 10)}
     assert dealt.dealer == (3, 7, 11)
     assert dealt.community == (12, 13)
@@ -68,7 +68,7 @@ def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: StackedHand, seed:
     positions = [1, 3, 4, 7]
     deck = stack(random.Random(seed), jackpot, positions, 4)
     assert sorted(deck) == list(DECK)
-    dealt = deal(deck, positions, community=True)
+    dealt = deal(deck, positions, community=2)
     assert dealt.hands[4] == jackpot.hand
     assert dealt.dealer[: len(jackpot.dealer)] == jackpot.dealer
     assert dealt.community is not None

@@ -107,10 +107,10 @@ def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
 
 def data_cells(chapter: Chapter) -> Iterator[tuple[Place, str]]:
     """Yield every cell of a chapter's data."""
-    for bonus in chapter.main.bonus:
+    for bonus in chapter.main_game.bonus:
         for table in bonus.table:
             yield from table_cells(table)
-    if pays := chapter.main.follow_pays:
+    if pays := chapter.main_game.follow_pays:
         for name, cell in pays.pays.items():
             yield Place(pays.rule, None, None, name), cell
     for wager in chapter.wager:
@@ -189,11 +189,11 @@ def test_every_table_of_the_print_is_named_in_the_mark() -> None:
 def test_what_the_law_says_in_words() -> None:
     poker, prime, four = (load(chapter) for chapter in CHAPTERS)
     for chapter in (poker, prime, four):
-        assert (chapter.main.odds_rule, chapter.main.odds) == (
+        assert (chapter.main_game.odds_rule, chapter.main_game.odds) == (
             f"{chapter.chapter}.12(a)",
             "1 to 1",
         )
-    royals = [bonus.mini_royal for bonus in poker.main.bonus]
+    royals = [bonus.mini_royal for bonus in poker.main_game.bonus]
     royals += [wager.mini_royal for wager in poker.wager]
     assert [(royal.rule, royal.among, royal.least) for royal in royals if royal] == [
         ("649a.12(g)(1)", "649a.12(b)", "5 to 1"),

@@ -218,11 +218,11 @@ def test_what_each_outcome_is_worth() -> None:
     """One hand, one kind of outcome at a time."""
 
     def edge(chapter: str, bonuses: tuple[BonusPays, ...], **columns: list[int]) -> Fraction:
-        return play_best(load(chapter).main, bonuses, small_duel(**columns)).house_edge
+        return play_best(load(chapter).main_game, bonuses, small_duel(**columns)).house_edge
 
     def pays(chapter: str, times: int) -> tuple[BonusPays, ...]:
         payout = {"pair": Payout(times=times, stake_back=True)}
-        return tuple(BonusPays(bonus, payout) for bonus in load(chapter).main.bonus)
+        return tuple(BonusPays(bonus, payout) for bonus in load(chapter).main_game.bonus)
 
     # Without a qualified dealer the Ante wins in 649a, the Play in 679a.
     assert edge("649a", (), higher=[0], not_qualified=[100]) == -1
@@ -245,13 +245,13 @@ def test_what_each_outcome_is_worth() -> None:
 @pytest.mark.reading("P7")
 def test_every_unit_of_play_is_paid_if_the_dealer_does_not_qualify() -> None:
     """This shows if Play may be more than the Ante, which no chapter allows yet."""
-    main = msgspec.structs.replace(load("679a").main, times=(1, 3))
+    main = msgspec.structs.replace(load("679a").main_game, times=(1, 3))
     best = play_best(main, (), small_duel(higher=[0], not_qualified=[100]))
     assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
 
 
 def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
-    best = play_best(load("682a").main, (), small_duel(higher=[50, 100]))
+    best = play_best(load("682a").main_game, (), small_duel(higher=[50, 100]))
     assert best.times.tolist() == [1, FOLD]
     assert best.average_wager == Fraction(3, 2)
     assert best.deals == {"fold": 100, "not_qualified": 0, "higher": 50, "equal": 0, "lower": 50}
@@ -261,14 +261,14 @@ def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
 def test_what_play_pays_is_the_chapters(counted: Enumerator) -> None:
     """Without the table of 679a.12(b) and a Bad Beat Bonus the game is worth less."""
     chapter = load("679a")
-    plain = msgspec.structs.replace(chapter.main, follow_pays=None, bonus=())
+    plain = msgspec.structs.replace(chapter.main_game, follow_pays=None, bonus=())
     found = counted.get(duel(chapter))
-    with_table = msgspec.structs.replace(chapter.main, bonus=())
+    with_table = msgspec.structs.replace(chapter.main_game, bonus=())
     assert play_best(plain, (), found).house_edge > play_best(with_table, (), found).house_edge
 
 
 def test_bonuses_are_those_of_the_paytable() -> None:
-    main = load("649a").main
+    main = load("649a").main_game
     hands = RANKINGS["three_card"].names
     (paytable,) = (one for one in paytables_of(main.bonus[0].table[1], hands)
                    if one.choice == "c-B")  # fmt: skip
@@ -306,7 +306,7 @@ def test_strategies_in_words(counted: Enumerator) -> None:
         played = load(chapter)
         best = best_play(played, main_choices(played)[0], counted)
         found = counted.get(duel(played))
-        words[chapter] = strategy_in_words("three_card", played.main, found, best.times)
+        words[chapter] = strategy_in_words("three_card", played.main_game, found, best.times)
     assert words["649a"] == ("Play with queen-six-four or better.", "Fold everything else.")
     assert " ".join(words["679a"]) == (
         "Play with queen-six-four or better, and with queen-six-three in three suits (24 of 60"
@@ -320,7 +320,7 @@ def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
     """No rule that plays from some rank upwards is better. In 649a no rule at all is better."""
     for name, same in (("649a", True), ("679a", False)):
         chapter = load(name)
-        main = chapter.main
+        main = chapter.main_game
         against = counted.get(duel(chapter))
         for choice in main_choices(chapter):
             paytables = [
@@ -360,7 +360,9 @@ def test_the_strategy_of_four_card_prime_in_words(counted: Enumerator) -> None:
     chapter = load("682a")
     for choice in main_choices(chapter):
         best = best_play(chapter, choice, counted)
-        words = strategy_in_words("four_card", chapter.main, counted.get(duel(chapter)), best.times)
+        words = strategy_in_words(
+            "four_card", chapter.main_game, counted.get(duel(chapter)), best.times
+        )
         assert " ".join(words) == (
             "Raise 3 times the Ante with a pair of tens with ace-four or better, and with 40,140 of"
             " 87,048 hands of a pair of tens with ace-three down to a pair of nines with king-jack"

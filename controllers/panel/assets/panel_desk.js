@@ -117,7 +117,7 @@ const dealing = (state) => html`
   <div class="piles">
     <div class="dealt">
       ${pile(state, "dealer", "Dealer", state.view.dealer_cards)}
-      ${state.view.needs_community && pile(state, "community", "Community", 2)}
+      ${state.view.needs_community && pile(state, "community", "Community", state.view.community_cards)}
       <${DrawMade} draw=${state.view.draw} />
       ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
         { class: "small", "aria-expanded": state.links })}

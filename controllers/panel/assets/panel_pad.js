@@ -18,7 +18,7 @@ export const choose = (chosen) => {
 const sizeOf = (view, target) => {
   if (target === null) return 0;
   if (target === "dealer") return view.dealer_cards;
-  return target === "community" ? 2 : view.hand_cards;
+  return target === "community" ? view.community_cards : view.hand_cards;
 };
 
 const titleOf = (target) => {

@@ -59,9 +59,10 @@ export const hands = (round, game) => {
   const placed = (has) => anyPlaced(round, game, has);
   return [
     ...played(round).flatMap((number) => handsOfPosition(round, game, number)),
-    { id: "dealer", title: "Dealer's hand", size: game.dealer, due: true },
+    game.dealer > 0 && { id: "dealer", title: "Dealer's hand", size: game.dealer, due: true },
     offers((each) => each.community) && {
-      id: "community", title: "Community cards", size: 2, due: placed((each) => each.community),
+      id: "community", title: "Community cards", size: game.community,
+      due: placed((each) => each.community),
     },
     round.oneFourthCard && {
       id: "pair_bonus_community_card", title: "Pair Bonus card for all", size: 1,
