@@ -34,6 +34,11 @@ about so many entries, and those of the last minute."""
 BEHIND_MAX: Final = 300_000
 """Number of entries from which an audit waits no longer for the tables' events. After a failure, a
 link does not operate until these entries are replayed, which takes about ten seconds."""
+SLICE_S: Final = 0.005
+"""Seconds for which an audit runs before other tasks do, if it is `BEHIND_MAX` entries behind."""
+SLICE_MAX_S: Final = 0.02
+"""The same, at most. An audit that is further behind runs longer, so it does not fall back further
+and further, even if the tables send more events than the worker can apply and audit."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 _AUDIT_AGAIN_S: Final = 1.0
@@ -75,6 +80,7 @@ class LedgerAuditing:
         self._ended = ended
         self._wanted = asyncio.Event()
         self._times_wanted = 0
+        self._slice_began_s = 0.0
         self._log = log.bind(link=self._link)
 
     def want(self) -> None:
@@ -172,12 +178,17 @@ class LedgerAuditing:
         """Let other tasks run. While the link operates, wait until no table waits for a reply.
 
         While the link does not operate, or if somebody wants a new audit, the audit does not wait.
-        If tables keep the service busy all the time, the audit waits until it is far behind.
+        If tables keep the service busy all the time, the audit waits until it is far behind. Then
+        it runs for some milliseconds before it lets other tasks run.
         """
-        if self.problem is None and not self._wanted.is_set() and self.behind < BEHIND_MAX:
+        behind = self.behind
+        if self.problem is None and not self._wanted.is_set() and behind < BEHIND_MAX:
             await self._batches.give_way()
-        else:
+            return
+        slice_s = min(SLICE_MAX_S, SLICE_S * behind / BEHIND_MAX) if self.problem is None else 0.0
+        if time.monotonic() - self._slice_began_s >= slice_s:
             await asyncio.sleep(0)
+            self._slice_began_s = time.monotonic()
 
     async def _keep_checkpoint(self, audit: LinkAudit) -> None:
         """Write the audit checkpoint, from which the first audit of the next start continues."""

@@ -115,6 +115,37 @@ async def test_audit_that_is_far_behind_does_not_wait(
         await batch
 
 
+@pytest.mark.duty("D19")
+async def test_audit_that_is_far_behind_takes_more_entries_in_each_turn(
+    waited_for: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would fall further behind for as long as the tables send too many events."""
+    monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", 1)
+    monkeypatch.setattr(ledger_auditing, "SLICE_MAX_S", 600.0)
+    monkeypatch.setattr(ledger_auditing, "SLICE_S", 600.0)
+    async with running(waited_for, tmp_path) as link:
+        await link.comes_up()
+        auditing = link.service.auditing
+        monkeypatch.setattr(ledger_auditing.LedgerAuditing, "behind", 2)
+        turns = 0
+
+        async def take_turns() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        await auditing._pause()
+        turning = asyncio.create_task(take_turns())
+        for _ in range(ROUNDS):
+            await auditing._pause()
+        assert turns == 0
+        monkeypatch.setattr(ledger_auditing, "SLICE_MAX_S", 0.0)
+        await auditing._pause()
+        assert turns > 0
+        turning.cancel()
+
+
 async def test_audit_goes_on_slowly_if_events_are_always_in_work() -> None:
     batches, applied = BatchesInWork(), asyncio.Event()
     batch = asyncio.create_task(_until(applied))
