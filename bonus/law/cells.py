@@ -1,13 +1,35 @@
 """Parsers for the cells of the law's printed paytables: odds, sums, seeds and rates."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+Path = tuple[str | int, ...]
+"""The place of a value in a chapter's file: keys, and numbers of list elements from 0."""
+
 
 class ChapterError(ValueError):
-    """Error in a chapter's file: the file cannot be read, or it contradicts itself."""
+    """Error in a chapter's file: the file cannot be read, or it contradicts itself.
+
+    ``place`` is the place of the error in the file; empty if it is not known.
+    """
+
+    def __init__(self, message: str, place: Path = ()) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@contextmanager
+def placed(*place: str | int) -> Iterator[None]:
+    """Add a place to the place of each ``ChapterError`` that the block raises."""
+    try:
+        yield
+    except ChapterError as error:
+        error.place = (*place, *error.place)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

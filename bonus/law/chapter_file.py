@@ -1,5 +1,6 @@
 """Structure of a chapter's file: its game, its wagers, and their printed paytables."""
 
+from datetime import date
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -408,7 +409,8 @@ class Chapter(_Part, frozen=True):
     """The rules of one game, without rules that do not affect money.
 
     ``chapter`` is the chapter of 58 Pa. Code with the rules, or the house's own name of its rules.
-    ``main`` is None if the game against the dealer, or against a paytable, is not in the file.
+    ``effective`` is the first day on which the game can be played, and ``expires`` the last; None
+    if there is no such limit. ``main`` is None if the file has no game against the dealer.
     """
 
     chapter: str
@@ -417,6 +419,8 @@ class Chapter(_Part, frozen=True):
     deal: Deal
     wager: tuple[WagerTables, ...]
     irregular: Irregular
+    effective: date | None = None
+    expires: date | None = None
     main: Main | None = None
     meter: tuple[MeterTitle, ...] = ()
     version: tuple[Version, ...] = ()

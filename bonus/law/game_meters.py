@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Self
 
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item
 
@@ -48,12 +46,6 @@ class GameMeters:
     def items_of(self, meter: str) -> tuple[str, ...]:
         """Return the items of settlement lines that a meter pays."""
         return tuple(item for item, paid in self.meter_of.items() if paid == meter)
-
-
-@cache
-def chapter_meters() -> GameMeters:
-    """Return the meters of all chapters of the package."""
-    return GameMeters.of(chapters().values())
 
 
 def _items(tables: WagerTables) -> Iterator[str]:

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
+from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
 from bonus.wagers import PaidFrom
 
@@ -75,6 +75,14 @@ class MeterTerms:
     lucky_bonus_for_1: int
     rows: Mapping[str, Row] = field(repr=False, compare=False)
 
+    @property
+    def pool(self) -> tuple[int, int, int, int]:
+        """Seed and reseed in cents, and primary and reserve rate in basis points.
+
+        All games that feed one meter must have the same.
+        """
+        return self.seed_cents, self.reseed_cents, self.primary_bps, self.reserve_bps
+
     def __hash__(self) -> int:
         """Return a hash of the fields that differ most often; all fields would take longer."""
         return hash((self.kind, self.wager_cents, self.paytable))
@@ -82,11 +90,16 @@ class MeterTerms:
 
 @lru_cache(maxsize=1_024)
 def meter_terms(
-    kind: str, wager_cents: int, paytable: str | None = None, game: str = ""
+    kind: str,
+    wager_cents: int,
+    paytable: str | None = None,
+    game: str = "",
+    games: Games | None = None,
 ) -> MeterTerms:
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
-    If no game is given, it is the first game with such a meter.
+    If no game is given, it is the first game with such a meter. If no games are given, they are
+    those of the chapters.
 
     Raises:
         ValueError: the chapter does not allow a meter of this kind with this wager and paytable;
@@ -94,10 +107,10 @@ def meter_terms(
             chapter has no Envy Bonuses for the amount (reading T22); no paytable is given; the
             paytable is not one of the choices.
     """
-    return terms_in(_game_of(kind, game), kind, wager_cents, paytable)
+    return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
 
-def paytable_choices(kind: str) -> tuple[str, ...]:
+def paytable_choices(kind: str, games: Games | None = None) -> tuple[str, ...]:
     """Return the letters of the paytables that a kind of meter can have.
 
     The result is empty if there is no choice.
@@ -108,15 +121,14 @@ def paytable_choices(kind: str) -> tuple[str, ...]:
     >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
     """
-    return _choices(_paytables(*_wager_tables(_game_of(kind), kind)))
+    return _choices(_paytables(*_wager_tables(_game_of(kind, games or chapter_games()), kind)))
 
 
-def _game_of(kind: str, game: str = "") -> Chapter:
+def _game_of(kind: str, games: Games, game: str = "") -> Chapter:
     if game:
-        return chapters()[game]
-    for chapter in chapters().values():
-        if any(meter.name == kind for meter in chapter.meter):
-            return chapter
+        return games[game]
+    for found in games.with_meter(kind):
+        return found
     raise ValueError(f"no game has a {kind} meter")
 
 

@@ -12,10 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from bonus.errors import nearest
 from bonus.hands.rankings import RANKINGS, Ranking
 from bonus.law.cells import (
     ChapterError,
     Payout,
+    placed,
     read_cents,
     read_payout,
     read_rate_bps,
@@ -43,10 +45,14 @@ def check_chapter(chapter: Chapter) -> None:
     """
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
-        _check_main(chapter, chapter.main, names)
-    for tables in chapter.wager:
-        _check_wager(chapter, tables)
+        with placed("main"):
+            _check_main(chapter, chapter.main, names)
+    for number, tables in enumerate(chapter.wager):
+        with placed("wager", number):
+            _check_wager(chapter, tables)
     check_consistency(chapter)
+    if chapter.effective and chapter.expires and chapter.effective > chapter.expires:
+        raise ChapterError("the game expires before it is effective", ("expires",))
     for of, rule in _rules(chapter):
         if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
             raise ChapterError(f"{of}: {rule!r} names no subsection of {chapter.chapter}")
@@ -71,8 +77,9 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
         for paytable in paytables_of(main.follow_pays, ranking.hands):
             _check_paytable(of, paytable, ranking, lowest)
             _check_pays(of, paytable, meter=False)
-    for bonus in main.bonus:
-        _check_bonus(main, bonus, names)
+    for number, bonus in enumerate(main.bonus):
+        with placed("bonus", number):
+            _check_bonus(main, bonus, names)
 
 
 def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
@@ -149,24 +156,34 @@ def _check_tables(
 ) -> list[Paytable]:
     ranking = _ranking(of, ranking_name)
     found: list[Paytable] = []
-    for table in tables:
-        rows = list(table.pays)
-        hands = ranking.names
-        if rows != [hand for hand in hands if hand in rows]:
-            unknown = [row for row in rows if row not in hands]
-            reason = (
-                f"{unknown[0]!r} is not a hand of {ranking_name}"
-                if unknown
-                else "hands are not in the order of rank"
-            )
-            raise ChapterError(f"{of} {table.rule}: {reason}")
-        for paytable in paytables_of(table, ranking.hands):
-            _check_paytable(of, paytable, ranking, lowest)
-            _check_pays(of, paytable, meter=meter)
-            found.append(paytable)
+    for number, table in enumerate(tables):
+        with placed("table", number):
+            found += _check_table(of, table, ranking, ranking_name, lowest, meter=meter)
     if not found:
         raise ChapterError(f"{of} has no paytable")
     return found
+
+
+def _check_table(
+    of: str, table: PrintedTable, ranking: Ranking, name: str, lowest: str, *, meter: bool
+) -> Iterator[Paytable]:
+    rows = list(table.pays)
+    hands = ranking.names
+    if rows != [hand for hand in hands if hand in rows]:
+        unknown = [row for row in rows if row not in hands]
+        reason = (
+            f"{unknown[0]!r} is not a hand of {name}{nearest(unknown[0], hands)}"
+            if unknown
+            else "hands are not in the order of rank"
+        )
+        raise ChapterError(
+            f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
+        )
+    for paytable in paytables_of(table, ranking.hands):
+        with placed("pays"):
+            _check_paytable(of, paytable, ranking, lowest)
+            _check_pays(of, paytable, meter=meter)
+        yield paytable
 
 
 def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
@@ -177,7 +194,10 @@ def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
 
 def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
-    worth = {hand: read_payout(cell).worth for hand, cell in paytable.cells.items()}
+    worth = {}
+    for hand, cell in paytable.cells.items():
+        with placed(hand):
+            worth[hand] = read_payout(cell).worth
     _check_rows(where, ranking, lowest, worth)
 
 

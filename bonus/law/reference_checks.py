@@ -8,7 +8,7 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.cells import ChapterError, read_cents, read_times
+from bonus.law.cells import ChapterError, placed, read_cents, read_times
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -43,13 +43,14 @@ def check_consistency(chapter: Chapter) -> None:
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
     if chapter.main:
         _check_main(chapter.main)
-    for tables in chapter.wager:
-        _check_wager(chapter, tables)
-        _check_meter(chapter, tables)
+    for number, tables in enumerate(chapter.wager):
+        with placed("wager", number):
+            _check_wager(chapter, tables)
+            _check_meter(chapter, tables)
     fed = {tables.meter for tables in chapter.wager}
-    for meter in chapter.meter:
+    for number, meter in enumerate(chapter.meter):
         if meter.name not in fed:
-            raise ChapterError(f"{meter.name}: no wager feeds this meter")
+            raise ChapterError(f"{meter.name}: no wager feeds this meter", ("meter", number))
     _check_versions(chapter, names)
     feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
     for name in chapter.irregular.settled:
@@ -57,7 +58,8 @@ def check_consistency(chapter: Chapter) -> None:
             raise ChapterError(f"{name!r} is not an optional wager of the layout of {chapter.game}")
     if chapter.limit:
         _check_limit(chapter, chapter.limit)
-    _check_deal(chapter)
+    with placed("deal"):
+        _check_deal(chapter)
 
 
 def _check_versions(chapter: Chapter, names: Sequence[str]) -> None:

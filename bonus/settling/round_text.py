@@ -13,9 +13,9 @@ import msgspec
 
 from bonus.cards import Card
 from bonus.errors import nearest
-from bonus.law.chapter import chapters
-from bonus.law.chapter_file import OF_COMMUNITY, Chapter
+from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices, choice_problem
+from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
 from bonus.settling.rounds import (
@@ -117,8 +117,10 @@ _CHOICES: Final = msgspec.json.Decoder(dict[str, str | int | dict[str, int]])
 _NO_DRAW: Final = Draw()
 
 
-def decode_round(line: bytes) -> tuple[RoundText, Sequence[KeptWagers]]:
+def decode_round(line: bytes, games: Games | None = None) -> tuple[RoundText, Sequence[KeptWagers]]:
     """Decode a round, and the wagers of each of its positions, from a line of JSON.
+
+    ``games`` are the games that can be played; None for those of the chapters.
 
     Raises:
         RoundError: the code is ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is
@@ -135,27 +137,30 @@ def decode_round(line: bytes) -> tuple[RoundText, Sequence[KeptWagers]]:
             _ROUND_AND_WAGERS.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _first_error(line, error) from None
-    if text.game not in chapters():
-        message = f"there is no game {text.game!r}{nearest(text.game, chapters())}"
+    games = games or chapter_games()
+    if text.game not in games:
+        message = f"there is no game {text.game!r}{nearest(text.game, games)}"
         raise RoundError("unknown_game", message, "game")
-    _check_fields(text)
+    _check_fields(text, games)
     for index, box in enumerate(text.positions):
         if box.patron is not None and (problem := unprintable_problem(box.patron)):
             raise RoundError("unprintable_text", f"patron {problem}", f"positions[{index}].patron")
     return text, wagers
 
 
-def rules_of(text: RoundText) -> TableRules:
+def rules_of(text: RoundText, games: Games | None = None) -> TableRules:
     """Return the rules of the casino table at which a round was played.
 
     Raises:
         RoundError: the ``paytables`` of the round are wrong; the code is ``malformed`` or
             ``not_offered``.
     """
-    return _rules(text.game, bytes(text.paytables))
+    return _rules(games or chapter_games(), text.game, bytes(text.paytables))
 
 
-def terms_of(text: RoundText, rules: TableRules) -> dict[str, MeterTerms]:
+def terms_of(
+    text: RoundText, rules: TableRules, games: Games | None = None
+) -> dict[str, MeterTerms]:
     """Return the terms of the meters that a round names.
 
     The terms follow from the chapter and the choices of the casino table.
@@ -173,7 +178,7 @@ def terms_of(text: RoundText, rules: TableRules) -> dict[str, MeterTerms]:
         chosen = rules.choices.get(rules.meters.wagers_of(name)[0])
         choice = chosen if isinstance(chosen, str) else None
         try:
-            terms[name] = meter_terms(name, meter.wager, choice, text.game)
+            terms[name] = meter_terms(name, meter.wager, choice, text.game, games)
         except ValueError as error:
             raise RoundError("bad_meter", str(error), f"meters.{name}") from None
         if meter.reserve is not None and not terms[name].reserve_bps:
@@ -292,14 +297,14 @@ def _malformed(error: msgspec.ValidationError, within: str = "") -> RoundError:
 
 
 @lru_cache(maxsize=256)
-def _rules(game: str, paytables: bytes) -> TableRules:
+def _rules(games: Games, game: str, paytables: bytes) -> TableRules:
     try:
         choices: Choices = _CHOICES.decode(paytables)
     except msgspec.ValidationError as error:
         raise _malformed(error, "paytables") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RoundError("not_json", f"not JSON: {error}", "paytables") from None
-    chapter = chapters()[game]
+    chapter = games[game]
     for name, choice in choices.items():
         problem = choice_problem(chapter, name, choice, choices)
         if problem:
@@ -313,7 +318,7 @@ def _draw(text: DrawText | None) -> Draw:
     return Draw(_card(text.magic_card, "draw.magic_card"), text.lucky_position)
 
 
-def _check_fields(text: RoundText) -> None:
+def _check_fields(text: RoundText, games: Games) -> None:
     """Check that a round has only fields that its game has."""
     given = {
         "dealer": text.dealer,
@@ -323,7 +328,7 @@ def _check_fields(text: RoundText) -> None:
         "pair_bonus_community_card": text.pair_bonus_community_card,
         "all_six_card": text.all_six_card,
     }
-    foreign = _foreign_fields(text.game)
+    foreign = _foreign_fields(games, text.game)
     for field, value in given.items():
         if value is not None and field in foreign:
             raise RoundError("wrong_field", f"a round of {text.game} has no {field}", field)
@@ -335,9 +340,9 @@ def _check_fields(text: RoundText) -> None:
 
 
 @cache
-def _foreign_fields(game: str) -> frozenset[str]:
+def _foreign_fields(games: Games, game: str) -> frozenset[str]:
     """Return the fields of a round that do not exist in a game."""
-    chapter: Chapter = chapters()[game]
+    chapter = games[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)
     has = {

@@ -9,6 +9,7 @@ from typing import BinaryIO, Final, Protocol
 
 import msgspec
 
+from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
 from bonus.settling.meter_holdings import contributions, resolve
@@ -67,19 +68,21 @@ class Source(Protocol):
         """Return the available bytes, at most ``size``; wait only if there are none."""
 
 
-def settle_lines(source: Source, sink: BinaryIO) -> bool:
+def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> bool:
     """Settle the round on each line of ``source``, and write each answer to ``sink``.
 
     Return whether all rounds were settled. Lines that are available together are read together, up
     to ``_READ_BYTES_MAX``, and their answers are written together. All these answers are written
     before more lines are read, so a program that waits for an answer receives it.
+
+    ``games`` are the games that can be played; None for those of the chapters.
     """
     all_settled = True
     for lines in _available_lines(source):
         answers: list[bytes] = []
         for line in lines:
             try:
-                answers.append(_settled(line))
+                answers.append(_settled(line, games))
             except RoundError as error:
                 answers.append(_refused(error))
                 all_settled = False
@@ -88,9 +91,9 @@ def settle_lines(source: Source, sink: BinaryIO) -> bool:
     return all_settled
 
 
-def _settled(line: bytes) -> bytes:
+def _settled(line: bytes, games: Games | None) -> bytes:
     """Return the answer for a round that is settled, as a line."""
-    dues, meters = _settle(line)
+    dues, meters = _settle(line, games)
     texts = b",".join([due.text or encode_line(due.line) for due in dues])
     return b'{"lines":[%b],"meters":%b}\n' % (texts, _ENCODER.encode(meters))
 
@@ -104,21 +107,21 @@ def _refused(error: RoundError) -> bytes:
     return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
 
-def settle_line(line: bytes) -> SettlementText:
+def settle_line(line: bytes, games: Games | None = None) -> SettlementText:
     """Settle the round on a line of JSON.
 
     Raises:
         RoundError: the round cannot be read (``round_text``), or its wagers or cards are not
             possible (``round_checks``).
     """
-    dues, meters = _settle(line)
+    dues, meters = _settle(line, games)
     return SettlementText(tuple([due.line for due in dues]), meters)
 
 
-def _settle(line: bytes) -> tuple[Sequence[Due], dict[str, MeterAfter]]:
-    text, wagers = decode_round(line)
-    rules = rules_of(text)
-    terms = terms_of(text, rules)
+def _settle(line: bytes, games: Games | None) -> tuple[Sequence[Due], dict[str, MeterAfter]]:
+    text, wagers = decode_round(line, games)
+    rules = rules_of(text, games)
+    terms = terms_of(text, rules, games)
     holdings = holdings_of(text, terms)
     if _is_void(text, rules):
         positions = wagered_of(text, wagers)

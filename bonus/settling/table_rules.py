@@ -8,7 +8,6 @@ from bonus.cards import RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.hands.three import QUEEN_HIGH
 from bonus.law.cells import read_times
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import (
     Bonus,
     CardsOf,
@@ -22,6 +21,7 @@ from bonus.law.chapter_file import (
 )
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
 from bonus.law.game_meters import GameMeters
+from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
 from bonus.settling.hand_bonus import BonusDraws, DealerBonus
 from bonus.settling.main_wagers import BonusTerms, MainTerms, MainWagers
@@ -106,12 +106,13 @@ class TableRules:
 
 
 @cache
-def meter_rules(game: str) -> TableRules:
+def meter_rules(game: str, games: Games | None = None) -> TableRules:
     """Return the rules for the wagers of a game that feed a meter.
 
-    The meter service receives no other wagers.
+    The meter service receives no other wagers. If no games are given, they are those of the
+    chapters.
     """
-    chapter = chapters()[game]
+    chapter = (games or chapter_games())[game]
     placings = {
         name: _placing(chapter, wager, name, "")
         for wager in chapter.wager

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from bonus.law.game_meters import chapter_meters
 from controllers.table.device_events import DeviceRefusal, SamePlayer, WagerPlaced, WagerWithdrawn
 from controllers.table.state import Layout, Phase, PlacedWager, TableState
 
@@ -147,7 +146,7 @@ def check_position(layout: Layout, position: int) -> None:
 
 
 def _meter_wager(layout: Layout, name: str) -> str:
-    if name in chapter_meters().terms:
+    if name in layout.games.meters.terms:
         return name
     reason = f"there is no wager {name[:40]!r}"
     if name in layout.rules.placings:

@@ -12,9 +12,9 @@ from typing import Final, Literal, Self
 import msgspec
 from msgspec.structs import replace
 
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
+from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.settlement_lines import Line
 from bonus.settling.table_rules import TableRules, table_rules
@@ -40,6 +40,7 @@ class Layout:
         link_name: name of the link for people.
         game: name of the game, as in the contract.
         meters: the meters that the table feeds, from the floor file.
+        games: the games of the floor.
         require_all_hands: true if the cards of every hand must be entered.
     """
 
@@ -52,23 +53,25 @@ class Layout:
     link_name: str
     game: str
     meters: tuple[Meter, ...]
+    games: Games
     require_all_hands: bool = False
 
     @classmethod
     def of(cls, link: Link, table: Table, *, require_all_hands: bool = False) -> Self:
         """Return the layout of a table in the floor file."""
         meters = link.meters_of(table)
-        paytables = {**table.paytables, **paytables_of_meters(meters)}
+        paytables = {**table.paytables, **paytables_of_meters(table, meters.values())}
         return cls(
             link.id,
             table.id,
             table.positions,
-            MappingProxyType({kind: meter.terms for kind, meter in meters.items()}),
-            table_rules(chapters()[table.game], paytables),
+            MappingProxyType({kind: meter.terms_in(table.game) for kind, meter in meters.items()}),
+            table_rules(table.chapter, paytables),
             MappingProxyType(paytables),
             link.name,
             table.game,
             tuple(meters.values()),
+            table.games,
             require_all_hands,
         )
 

@@ -16,11 +16,13 @@ from functools import cached_property
 from typing import Final, Self
 
 import msgspec
+from msgspec.structs import asdict
 
 from bonus.display import money
+from bonus.law.games import Games
 from meters.books.money_terms import terms_text
 from meters.floor.facility import Facility
-from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.floor_file import Floor, Link, Meter, MeterText, Table, TableText
 
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
@@ -76,14 +78,15 @@ class LinkConfiguration:
         held = _Text(
             facility=_given(facility, _FACILITY_KEYS),
             meters={
-                meter.meter_id: _given(meter, set(meter.__struct_fields__) - {"id", "name"})
+                meter.meter_id: _given(meter, set(MeterText.__struct_fields__) - {"id", "name"})
                 for meter in link.meter
             },
             tables={
                 table.id: _given(
                     msgspec.structs.replace(table, meters=tuple(sorted(table.meters))),
-                    set(table.__struct_fields__) - {"id"},
+                    set(TableText.__struct_fields__) - {"id"},
                 )
+                | _game_file(table)
                 for table in link.table
             },
         )
@@ -108,18 +111,29 @@ class LinkConfiguration:
         )
 
 
-def approved_terms(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return each meter's terms and each table's asset number, both read from an approved text.
+def approved_terms(text: str, games: Games) -> dict[str, str]:
+    """Return the terms of each meter, read from an approved text.
+
+    `games` are the games of the floor.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
     """
     held = msgspec.json.decode(text, type=_Text)
-    meters = {
-        meter: terms_text(msgspec.convert(settings, Meter))
+    return {
+        meter: terms_text(Meter(**asdict(msgspec.convert(settings, MeterText)), games=games))
         for meter, settings in held.meters.items()
     }
-    return meters, {table: str(said.get("asset", "")) for table, said in held.tables.items()}
+
+
+def approved_assets(text: str) -> dict[str, str]:
+    """Return the asset number of each table, read from an approved text.
+
+    Raises:
+        msgspec.DecodeError: the text is not a configuration.
+    """
+    held = msgspec.json.decode(text, type=_Text)
+    return {table: str(said.get("asset", "")) for table, said in held.tables.items()}
 
 
 def approved_two_people_amount(event: bytes | str) -> int | None:
@@ -134,6 +148,12 @@ def approved_two_people_amount(event: bytes | str) -> int | None:
     except msgspec.DecodeError:
         return None
     return amount if isinstance(amount, int) else None
+
+
+def _game_file(table: Table) -> _Settings:
+    """Return the digest of the game file of a table that plays a game of the house."""
+    digest = table.games.digests.get(table.game)
+    return {"game_file": digest} if digest else {}
 
 
 def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:

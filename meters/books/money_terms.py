@@ -3,21 +3,25 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 import msgspec
 
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from meters.floor.floor_file import Link, Meter
 
 
-class TermsText(msgspec.Struct, frozen=True):
+class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The terms of a meter, such as rates. They must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
     the law. If a release has another edition of the chapter, the terms differ, and the service
     notices this.
+
+    `house_wagers` and `house_items` are the names of the wagers that feed the meter, and the items
+    that it pays. They are empty if the games of the chapters have the same names, so that a ledger
+    explains the wagers of house games without their files.
     """
 
     kind: str
@@ -31,22 +35,18 @@ class TermsText(msgspec.Struct, frozen=True):
     lucky_every: int
     limit_cents: int
     contribution_max_cents: int
+    house_wagers: tuple[str, ...] = ()
+    house_items: tuple[str, ...] = ()
 
     @property
     def wagers(self) -> tuple[str, ...]:
         """The names of the wagers that feed the meter."""
-        return _names_of(self.kind)[0]
+        return self.house_wagers or chapter_games().meters.wagers_of(self.kind)
 
     @property
     def items(self) -> tuple[str, ...]:
         """The items of settlement lines that the meter pays: its wagers, and bonuses with them."""
-        return _names_of(self.kind)[1]
-
-
-@cache
-def _names_of(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    meters = chapter_meters()
-    return meters.wagers_of(kind), meters.items_of(kind)
+        return self.house_items or chapter_games().meters.items_of(self.kind)
 
 
 _TERMS: Final = msgspec.json.Decoder(TermsText)
@@ -57,7 +57,10 @@ def terms_text(meter: Meter) -> str:
 
     The same terms always have the same text.
     """
-    terms = meter.terms
+    terms, names = meter.terms, meter.games.meters
+    known = chapter_games().meters
+    wagers, items = names.wagers_of(meter.kind), names.items_of(meter.kind)
+    of_chapters = (wagers, items) == (known.wagers_of(meter.kind), known.items_of(meter.kind))
     return msgspec.json.encode(
         TermsText(
             kind=terms.kind,
@@ -71,6 +74,8 @@ def terms_text(meter: Meter) -> str:
             lucky_every=meter.lucky_every,
             limit_cents=meter.limit or 0,
             contribution_max_cents=meter.contribution_max or 0,
+            house_wagers=() if of_chapters else wagers,
+            house_items=() if of_chapters else items,
         )
     ).decode()
 

@@ -1,13 +1,13 @@
 """The state of each table according to the ledger, such as its last event and its open round."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_not
 from typing import Final
 
 import msgspec
 
-from bonus.law.game_meters import chapter_meters
 from bonus.settling.settlement_lines import Line
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 from meters.books.correction_requests import (
@@ -20,12 +20,12 @@ from meters.books.correction_requests import (
 from meters.books.entered_cards import OF_TABLES
 from meters.books.entry_messages import placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
+from meters.books.money_terms import TermsText
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
 
-_WAGERED: Final = frozenset(chapter_meters().terms)
 _DRAWN: Final = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky_position"}
 """The bonuses that are drawn, each with the name of its field in the draw of a round."""
 
@@ -95,6 +95,7 @@ class TableEvidence:
             table sends a hello event, the oldest first.
         replies: the replies to the last events of each table, by sequence number. Redis must have
             these replies for the table.
+        wagered: the terms of the link's meters, and the wagers that feed these meters.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -103,6 +104,7 @@ class TableEvidence:
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
+    wagered: tuple[tuple[TermsText, ...], frozenset[str]] = ((), frozenset())
 
     def add_entry(
         self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks
@@ -158,7 +160,16 @@ class TableEvidence:
             self._repeat_claims(table, won)
         if opened is None:
             return []
-        return _other_lines(opened, settled.reply.lines or ())
+        return _other_lines(opened, settled.reply.lines or (), self._wagers_of(books))
+
+    def _wagers_of(self, books: ExpectedBooks) -> frozenset[str]:
+        """Return the names of all wagers that feed the link's meters."""
+        terms = tuple(books.terms.values())
+        known, wagers = self.wagered
+        if len(known) != len(terms) or any(map(is_not, known, terms)):
+            wagers = frozenset(wager for each in terms for wager in each.wagers)
+            self.wagered = terms, wagers
+        return wagers
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of claims whose state the service reports to a table again.
@@ -202,14 +213,14 @@ class TableEvidence:
         return [f"it says that {who} confirmed it, but no entry of this round says so"]
 
 
-def _other_lines(opened: OpenedRound, lines: Sequence[Line]) -> list[str]:
+def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:
     """Return the errors in a result: wagers or a draw that differ from the ledger.
 
     The entry of the wagers has the right wagers and the right draw. In the result, each wager must
     have one settlement line.
     """
     draw = reply_in(opened.reply).draw
-    had = [(one.position, one.item, one.wagered) for one in lines if one.item in _WAGERED]
+    had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]
     if sorted(had) != placed_in(opened.event).wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
     drawn = [one.item for one in lines if one.item in _DRAWN]

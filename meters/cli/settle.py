@@ -9,16 +9,23 @@ import typer
 
 from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
+from meters.floor.floor_file import read_floor
+from meters.floor.game_files import read_games
 
 
 def settle(
-    _config: Annotated[
+    config: Annotated[
         Path | None,
         typer.Option(
             "--config",
             metavar="FLOOR.toml",
-            help="Accepted as by every command, but not read: a round names its own paytables.",
+            help="The floor file. Only its directory of games is used: a round names its own"
+            " paytables.",
         ),
+    ] = None,
+    games: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The directory with the game files of the house."),
     ] = None,
 ) -> None:
     """Settle rounds: read one JSON object per line, and write one settlement per line.
@@ -36,11 +43,19 @@ def settle(
 
     `deploy/docs/reference/settlement.md` has the choices of every game. Each payout in a settlement
     names the subsection of the regulations that decides it.
+
+    A round can be of a game of the house, if `--games` names the directory with the game's file, or
+    if the floor file does.
     """
+    known = read_floor(config).games if config else None
+    if games:
+        known = read_games(games)
     if sys.stdin is None or sys.stdout is None:
         raise UserError("rounds are read from standard input, and there is none")
     try:
-        all_settled = settle_lines(cast("BufferedReader", sys.stdin.buffer), sys.stdout.buffer)
+        all_settled = settle_lines(
+            cast("BufferedReader", sys.stdin.buffer), sys.stdout.buffer, known
+        )
     except BrokenPipeError:
         raise  # the program that reads the output has closed the pipe
     except OSError as error:

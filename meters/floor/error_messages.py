@@ -22,14 +22,18 @@ MONEY: Final = frozenset(
 
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
+_CELL: Final = re.compile(r"^[\[\s]*(?:\$|\d+ ?%|[\d,]+ (?:to|for) 1)")
 _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
 _SECTIONS: Final = frozenset({("facility",), ("service",), ("signage",), ("signage", "wording")})
 _REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
 _CENTS_A_DOLLAR: Final = 100
 
 
-def toml_problem(error: Exception, text: str) -> tuple[int, str]:
-    """Return the number of the line that is not valid TOML, and a text about the error."""
+def toml_problem(error: Exception, text: str, *, of_game: bool = False) -> tuple[int, str]:
+    """Return the number of the line that is not valid TOML, and a text about the error.
+
+    `of_game` is true for a game file, in which amounts are texts such as "$1,000".
+    """
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -37,10 +41,10 @@ def toml_problem(error: Exception, text: str) -> tuple[int, str]:
     number = int(found["line"] or len(lines))
     what = found["what"]
     line = lines[min(number, len(lines)) - 1].strip()
-    return number, f"{_advice(what, line)} (TOML: {what[:1].lower()}{what[1:]})"
+    return number, f"{_advice(what, line, of_game=of_game)} (TOML: {what[:1].lower()}{what[1:]})"
 
 
-def _advice(what: str, line: str) -> str:
+def _advice(what: str, line: str, *, of_game: bool) -> str:
     """Return advice about a line that is not valid TOML."""
     key, equals, value = (part.strip() for part in line.partition("="))
     twice = any(word in what for word in ("overwrite", "declare", "namespace", "mutate"))
@@ -54,6 +58,7 @@ def _advice(what: str, line: str) -> str:
         (twice, "a section that may be repeated has double brackets, such as [[link.table]]"),
         (line.startswith("["), "a section is named in brackets: [service] or [[link.table]]"),
         (not equals, "a line is a key and its value, such as positions = 7"),
+        (of_game and _CELL.search(value), 'a cell is a text in quotes, such as "$1,000"'),
         (
             "$" in value or re.search(r"\d,\d{3}", value) or (key in MONEY and value.isalpha()),
             "money is in cents, a whole number without sign or comma: $1 is 100",

@@ -43,6 +43,8 @@ class Facility(Config, frozen=True, kw_only=True):
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
             does not request this. A correction is the void of a round after its cards were entered,
             or a hand that was entered again with other cards.
+        games: the directory with the game files of the house, relative to the floor file's
+            directory. None: tables play only the games of the chapters.
         require_all_hands: whether a table must send the cards of every hand. If false, the dealer
             can declare that a hand wins nothing.
     """
@@ -57,6 +59,7 @@ class Facility(Config, frozen=True, kw_only=True):
     day_starts: str = "06:00"
     confirm_corrections: bool = False
     require_all_hands: bool = False
+    games: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
 
 
 class ArchiveSettings(Config, frozen=True, kw_only=True):

@@ -4,18 +4,19 @@ If the file has an error, the whole file is refused. The message has the line of
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
+from msgspec.structs import asdict
 
+from bonus.display import money
 from bonus.errors import UserError, nearest
-from bonus.law.chapter import chapters
+from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from bonus.printable import unprintable_problem
 from meters.floor.branding import Branding, BrandingText, branding_problems
 from meters.floor.error_messages import Vocabulary, toml_problem
 from meters.floor.facility import (
@@ -28,6 +29,7 @@ from meters.floor.facility import (
     facility_problems,
     service_problems,
 )
+from meters.floor.game_files import read_games
 from meters.floor.paths import (
     PATHS,
     archive_from,
@@ -35,8 +37,7 @@ from meters.floor.paths import (
     check_data_place,
     service_from,
 )
-from meters.floor.source_lines import Path as Place
-from meters.floor.source_lines import SourceLines, field_path
+from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
@@ -53,8 +54,8 @@ LIMIT_CENTS_MAX: Final = 10**11
 ledger can count nine times this amount exactly."""
 
 
-class Meter(Config, frozen=True, kw_only=True):
-    """One meter (duty D3).
+class MeterText(Config, frozen=True, kw_only=True):
+    """One meter (duty D3), as the floor file has it.
 
     Attributes:
         kind: the kind of meter, as the regulations define it in the chapter of the game.
@@ -85,19 +86,43 @@ class Meter(Config, frozen=True, kw_only=True):
         """The name of the meter in topics and tables. By default it is the meter's kind."""
         return self.id or self.kind
 
+
+class Meter(MeterText, frozen=True, kw_only=True):
+    """One meter. `games` are the games of the floor."""
+
+    games: Games
+
     @property
     def title(self) -> str:
         """The text above the meter's amount, for patrons."""
-        return self.name or chapter_meters().titles[self.kind]
+        return self.name or self.games.meters.titles[self.kind]
 
     @property
     def terms(self) -> MeterTerms:
-        """The regulations' terms for a meter of this kind, wager and paytable."""
-        return meter_terms(self.kind, self.wager, self.paytable)
+        """The terms for a meter of this kind, wager and paytable, in the first game with it."""
+        return meter_terms(self.kind, self.wager, self.paytable, games=self.games)
+
+    @property
+    def wagers(self) -> tuple[str, ...]:
+        """Names of the wagers that feed a meter of this kind."""
+        return self.games.meters.wagers_of(self.kind)
+
+    @property
+    def has_draws(self) -> bool:
+        """True if the Magic Card and the Lucky Bonus can be drawn for the meter."""
+        return any(self.games.meters.terms[wager].draws for wager in self.wagers)
+
+    def terms_in(self, game: str) -> MeterTerms:
+        """Return the terms of the meter in a game, with the payouts of this game's wager.
+
+        Raises:
+            ValueError: the game does not allow a meter with these terms.
+        """
+        return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
 
-class Table(Config, frozen=True, kw_only=True):
-    """One table. `asset` is the facility's own number for the table (duty D5)."""
+class TableText(Config, frozen=True, kw_only=True):
+    """One table, as the floor file has it. `asset` is the facility's number for it (duty D5)."""
 
     id: Identifier
     asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
@@ -107,13 +132,35 @@ class Table(Config, frozen=True, kw_only=True):
     paytables: dict[str, str | int | dict[str, int]] = {}  # noqa: RUF012  (a struct copies it)
 
 
-class Link(Config, frozen=True, kw_only=True):
-    """A link: meters, and the tables whose wagers feed these meters (605a.8)."""
+class Table(TableText, frozen=True, kw_only=True):
+    """One table. `games` are the games of the floor."""
+
+    games: Games
+
+    @property
+    def chapter(self) -> Chapter:
+        """The rules of the table's game."""
+        return self.games[self.game]
+
+
+class LinkText(Config, frozen=True, kw_only=True):
+    """A link, as the floor file has it."""
 
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+    meter: tuple[MeterText, ...] = ()
+    table: tuple[TableText, ...] = ()
+
+
+class Link(LinkText, frozen=True, kw_only=True):
+    """A link: meters, and the tables whose wagers feed these meters (605a.8).
+
+    `games` are the games of the floor.
+    """
+
     meter: tuple[Meter, ...] = ()
     table: tuple[Table, ...] = ()
+    games: Games
 
     def meters_of(self, table: Table) -> Mapping[str, Meter]:
         """Return the meters that a table of this link feeds, by kind.
@@ -125,7 +172,7 @@ class Link(Config, frozen=True, kw_only=True):
 
 def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Problem]:
     """Yield the reason why the regulations do not allow the terms of a meter."""
-    kinds = chapter_meters().titles
+    kinds = meter.games.meters.titles
     if meter.kind not in kinds:
         known = ", ".join(kinds)
         reason = f"there is no kind {meter.kind}{nearest(meter.kind, kinds)}: write one of {known}"
@@ -134,7 +181,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
     try:
         wrong = limit_problem(meter)
     except ValueError as error:
-        if _offered_at(meter.kind, meter.wager):
+        if _offered_at(meter):
             yield (*spot, "paytable"), str(error)
         else:
             yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
@@ -143,15 +190,16 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
             yield (*spot, "limit"), wrong
 
 
-def paytables_of_meters(meters: Mapping[str, Meter]) -> dict[str, str]:
+def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
     """Return the chosen paytable of each wager that feeds a meter with a choice of paytables.
 
-    `meters` are the meters of a table, by kind.
+    `meters` are the meters of the table.
     """
+    chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
-        chapter_meters().wagers_of(kind)[0]: meter.paytable
-        for kind, meter in meters.items()
-        if meter.paytable
+        wager.names[0]: chosen[wager.meter]
+        for wager in table.chapter.wager
+        if wager.meter in chosen
     }
 
 
@@ -165,14 +213,21 @@ def fewest_positions(link: Link, meter: Meter) -> int:
     )
 
 
-class Floor(Config, frozen=True, kw_only=True):
-    """The whole floor of a facility."""
+class FloorText(Config, frozen=True, kw_only=True):
+    """The whole floor file."""
 
     facility: Facility
     service: Service = Service()
     signage: Branding = Branding()
     archive: ArchiveSettings = ArchiveSettings()
-    link: Annotated[tuple[Link, ...], msgspec.Meta(min_length=1)]
+    link: Annotated[tuple[LinkText, ...], msgspec.Meta(min_length=1)]
+
+
+class Floor(FloorText, frozen=True, kw_only=True):
+    """The whole floor of a facility, with the games that its tables can play."""
+
+    link: tuple[Link, ...]
+    games: Games
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
         """Return the table with this id, and its link; None if no link has the table."""
@@ -185,15 +240,15 @@ class Floor(Config, frozen=True, kw_only=True):
 
 _WORDS: Final = Vocabulary(
     keys={
-        (): Floor.__struct_fields__,
+        (): FloorText.__struct_fields__,
         ("facility",): Facility.__struct_fields__,
         ("archive",): ArchiveSettings.__struct_fields__,
         ("service",): Service.__struct_fields__,
         ("signage",): Branding.__struct_fields__,
         ("signage", "wording"): BrandingText.__struct_fields__,
-        ("link",): Link.__struct_fields__,
-        ("link", "meter"): Meter.__struct_fields__,
-        ("link", "table"): Table.__struct_fields__,
+        ("link",): LinkText.__struct_fields__,
+        ("link", "meter"): MeterText.__struct_fields__,
+        ("link", "table"): TableText.__struct_fields__,
     },
     choices={
         "rotate": ["fit", "links", "meters"],
@@ -201,10 +256,33 @@ _WORDS: Final = Vocabulary(
 )
 
 
-def parse_floor(text: str, name: str = "floor file") -> Floor:
+def _pool_reason(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
+    """Return why two games cannot feed one meter, which has other terms in each game."""
+    names = ("seed", "reseed", "primary rate", "reserve rate")
+    differing = [
+        (name, here, there)
+        for name, here, there in zip(names, terms.pool, others.pool, strict=True)
+        if here != there
+    ]
+    name, here, there = differing[0]
+    shown = money if name.endswith("seed") else _percent
+    return (
+        f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
+        f" in {game}, but {shown(there)} in {other}"
+    )
+
+
+def _percent(rate_bps: int) -> str:
+    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
+
+
+def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file, and return the floor.
 
+    If the text names a directory of game files, its path is relative to `directory`.
+
     Raises:
+        GameError: a game file of the house has an error.
         FloorError: the text has an error. The message has the line and the reason.
     """
     try:
@@ -214,13 +292,30 @@ def parse_floor(text: str, name: str = "floor file") -> Floor:
         raise FloorError(f"{name}:{line}: {reason}") from None
     source_lines = SourceLines(text)
     try:
-        floor = msgspec.convert(raw, Floor)
+        read = msgspec.convert(raw, FloorText)
     except msgspec.ValidationError as error:
         path, reason = _WORDS.problem(*field_path(str(error)))
         raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}") from None
-    for path, reason in (*_problems(floor), *_unprintable(raw, ())):
+    named = read.facility.games
+    games = chapter_games() if named is None else read_games((directory or Path()) / named)
+    floor = _floor_of(read, games)
+    for path, reason in (*_problems(floor), *unprintable_texts(raw, (), besides=PATHS)):
         raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}")
     return floor
+
+
+def _floor_of(text: FloorText, games: Games) -> Floor:
+    links = tuple(
+        Link(
+            id=link.id,
+            name=link.name,
+            meter=tuple(Meter(**asdict(meter), games=games) for meter in link.meter),
+            table=tuple(Table(**asdict(table), games=games) for table in link.table),
+            games=games,
+        )
+        for link in text.link
+    )
+    return Floor(**{**asdict(text), "link": links}, games=games)
 
 
 def read_floor(path: Path) -> Floor:
@@ -228,6 +323,7 @@ def read_floor(path: Path) -> Floor:
 
     Raises:
         FloorError: the file is missing or cannot be used.
+        GameError: a game file of the house cannot be used.
         UserError: the data directory is empty, but an earlier release kept this floor's data
             elsewhere.
     """
@@ -240,8 +336,8 @@ def read_floor(path: Path) -> Floor:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
-    floor = parse_floor(text, str(path))
     directory = path.absolute().parent
+    floor = parse_floor(text, str(path), directory)
     links = [link.id for link in floor.link]
     tables = [table.id for link in floor.link for table in link.table]
     check_data_place(floor.service.data, directory, links, tables)
@@ -251,24 +347,6 @@ def read_floor(path: Path) -> Floor:
         archive=archive_from(floor.archive, directory),
         signage=branding_from(floor.signage, directory),
     )
-
-
-def _unprintable(value: object, path: Place) -> Iterator[tuple[Place, str]]:
-    """Yield the texts of a floor file that cannot be printed.
-
-    Names appear on displays, in the ledger and in reports, so they must be printable. The path of a
-    file can have any characters: paths appear only in messages, and are escaped there.
-    """
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _unprintable(each, (*path, key))
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _unprintable(each, (*path, number))
-    elif isinstance(value, str) and (problem := unprintable_problem(value)):
-        key = next(step for step in reversed(path) if isinstance(step, str))
-        if key not in PATHS:
-            yield path, f"{key} {problem}"
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
@@ -310,7 +388,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         yield from _terms_problems(meter, spot)
-        if not offers_draws(meter):
+        if not meter.has_draws:
             for draw in ("magic_card_every", "lucky_every"):
                 if getattr(meter, draw):
                     yield (
@@ -327,17 +405,11 @@ def limit_problem(meter: Meter) -> str | None:
     return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
 
 
-def offers_draws(meter: Meter) -> bool:
-    """Return whether the Magic Card and the Lucky Bonus can be drawn for a meter."""
-    names = chapter_meters()
-    return any(names.terms[wager].draws for wager in names.wagers_of(meter.kind))
-
-
-def _offered_at(kind: str, wager_cents: int) -> bool:
-    """Check if the regulations allow a meter of this kind with this wager, under any paytable."""
-    for paytable in paytable_choices(kind) or (None,):
+def _offered_at(meter: Meter) -> bool:
+    """Check if the rules allow a meter of this kind with this wager, under any paytable."""
+    for paytable in paytable_choices(meter.kind, meter.games) or (None,):
         try:
-            meter_terms(kind, wager_cents, paytable)
+            meter_terms(meter.kind, meter.wager, paytable, games=meter.games)
         except ValueError:
             continue
         return True
@@ -346,9 +418,9 @@ def _offered_at(kind: str, wager_cents: int) -> bool:
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
     """Yield an error for each table setting that the regulations of the game do not allow."""
-    chapter = chapters().get(table.game)
+    chapter = table.games.get(table.game)
     if chapter is None:
-        reason = f"there is no game {table.game}{nearest(table.game, chapters())}"
+        reason = f"there is no game {table.game}{nearest(table.game, table.games)}"
         yield (*spot, "game"), reason
         return
     positions_max = chapter.deal.positions
@@ -380,9 +452,42 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             )
         else:
             kinds[meter.kind] = meter_id
-    for kind, meter_id in kinds.items():
-        for wager in chapter_meters().wagers_of(kind):
+    for meter_id in kinds.values():
+        for wager in by_id[meter_id].wagers:
             chosen, letter = table.paytables.get(wager), by_id[meter_id].paytable
             if chosen and chosen != letter:
                 reason = f"paytable {chosen}, but meter {meter_id} is for {letter}"
                 yield (*spot, "paytables", wager), reason
+    yield from _pool_problems(link, table, [by_id[each] for each in kinds.values()], spot)
+
+
+def _pool_problems(
+    link: Link, table: Table, meters: Iterable[Meter], spot: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    """Yield an error for each meter that the table's game does not feed, or feeds on other terms.
+
+    All games that feed a meter of one link must have the same seed, reseed and rates for it.
+    """
+    if table.game not in table.games:
+        return
+    own = {each.name for each in table.chapter.meter}
+    for meter in meters:
+        place = (*spot, "meters", table.meters.index(meter.meter_id))
+        if meter.kind not in own:
+            if table.chapter.meter:
+                known = nearest(meter.kind, own)
+                yield place, f"{table.game} has no wager that feeds {meter.kind}{known}"
+            continue
+        for other in link.table:
+            if meter.meter_id not in other.meters or other.game not in table.games:
+                continue
+            if other is table:
+                break
+            try:
+                here, there = meter.terms_in(table.game), meter.terms_in(other.game)
+            except ValueError as error:
+                yield place, str(error)
+                break
+            if here.pool != there.pool:
+                yield place, _pool_reason(table.game, here, other.game, there)
+                break

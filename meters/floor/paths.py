@@ -12,7 +12,7 @@ from meters.floor.branding import Branding
 from meters.floor.facility import ArchiveSettings, Service
 
 _SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
-PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo"})
+PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo", "games"})
 """Keys whose values are paths."""
 
 _REDIS_PATH: Final = re.compile(

@@ -2,9 +2,11 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import count
 from typing import Final
+
+from bonus.printable import unprintable_problem
 
 Path = tuple[str | int, ...]
 
@@ -163,3 +165,24 @@ def field_path(error: str) -> tuple[str, Path]:
         step[1] or int(step[2]) for step in _STEP.finditer(found["path"]) if step[1] or step[2]
     )
     return found["reason"], tuple(steps)
+
+
+def unprintable_texts(
+    value: object, path: Path, besides: Collection[str] = ()
+) -> Iterator[tuple[Path, str]]:
+    """Yield the place of each text of a TOML document that cannot be printed, and a message.
+
+    Names appear on displays, in the ledger and in reports, so they must be printable. The path of a
+    file can have any characters: paths appear only in messages, and are escaped there. `besides`
+    are the keys of such texts.
+    """
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from unprintable_texts(each, (*path, key), besides)
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from unprintable_texts(each, (*path, number), besides)
+    elif isinstance(value, str) and (problem := unprintable_problem(value)):
+        key = next(step for step in reversed(path) if isinstance(step, str))
+        if key not in besides:
+            yield path, f"{key} {problem}"

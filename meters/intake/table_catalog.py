@@ -68,8 +68,8 @@ class CatalogTable:
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
         """Make the catalog entry of a table, with the terms of the link's meters."""
         meters = link.meters_of(table)
-        terms = {kind: meter.terms for kind, meter in meters.items()}
-        rules = meter_rules(table.game)
+        terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
+        rules = meter_rules(table.game, table.games)
         offers = {
             wager: WagerTerms.of(meters[tables.meter])
             for wager, tables in rules.meters.terms.items()
@@ -97,7 +97,7 @@ class CatalogTable:
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
         then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}
-        terms = {kind: meter.terms for kind, meter in then.items()}
+        terms = {kind: meter.terms_in(self.table.game) for kind, meter in then.items()}
         return replace(self, meters={**self.meters, **then}, terms={**self.terms, **terms})
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bonus.law.game_meters import chapter_meters
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
     Draw,
@@ -138,7 +137,7 @@ def _check_position(known: CatalogTable, position: int, seen: set[int], index: i
 
 def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
     field = f"positions[{index}].wagers.{wager}"
-    tables = chapter_meters().terms.get(wager)
+    tables = known.table.games.meters.terms.get(wager)
     if tables is None:
         return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)

@@ -7,7 +7,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Snapshot
-from meters.floor.floor_file import Link, Meter, offers_draws
+from meters.floor.floor_file import Link, Meter
 from meters.floor_api.types import (
     LinkView,
     MeterAccounting,
@@ -71,14 +71,14 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
 
 def _view_meter(meter: Meter, books: Snapshot, highest_cents: int) -> MeterParameters:
     id_, terms = meter.meter_id, meter.terms
-    draws = offers_draws(meter)
+    draws = meter.has_draws
     return MeterParameters(
         meter=id_,
         name=meter.title,
         kind=meter.kind,
         wager=meter.wager,
         paytable=meter.paytable,
-        paytables=paytable_choices(meter.kind),
+        paytables=paytable_choices(meter.kind, meter.games),
         magic_card_every=meter.magic_card_every if draws else None,
         lucky_every=meter.lucky_every if draws else None,
         seed=terms.seed_cents,

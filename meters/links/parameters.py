@@ -17,7 +17,6 @@ from meters.floor.floor_file import (
     WAGER_CENTS_MAX,
     Meter,
     limit_problem,
-    offers_draws,
 )
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Parameter
@@ -90,7 +89,7 @@ def return_warning(meter: Meter, positions: int) -> str:
 
 
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
-    if not offers_draws(meter):
+    if not meter.has_draws:
         message = f"{_said(parameter)} is for a Five Card Hand Bonus only (649a.12(i)(3))"
         raise ActError("bad_value", message)
     if not 0 <= value <= _EVERY_MAX:

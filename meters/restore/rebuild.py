@@ -24,7 +24,7 @@ import msgspec
 from bonus.settling.settlement_lines import Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
-from meters.books.approved_configuration import approved_terms
+from meters.books.approved_configuration import approved_assets, approved_terms
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
 from meters.books.claim_records import Records
@@ -108,6 +108,7 @@ class Rebuild:
         self._snapshot = StoreSnapshot(self.keys, rows)
         self._tables = TableSnapshot(self.keys, self._snapshot)
         self._claims = ClaimSnapshot(self.keys, self._snapshot)
+        self._games = link.games
         self._filed: Mapping[str, str] = {}
         if approved := self._snapshot.at(self.keys.approved):
             self._apply_floor_file(approved["text"].decode())
@@ -397,8 +398,8 @@ class Rebuild:
 
     def _apply_floor_file(self, text: str) -> None:
         """Use the meters and the tables' asset numbers of an approved floor file."""
-        self._filed, assets = approved_terms(text)
-        self._assets |= assets
+        self._filed = approved_terms(text, self._games)
+        self._assets |= approved_assets(text)
 
     def _touch(self, *meters: str) -> None:
         for meter in meters:

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
-from meters.books.approved_configuration import LinkConfiguration, approved_terms
+from meters.books.approved_configuration import LinkConfiguration, approved_assets
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
@@ -280,7 +280,7 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, str]:
     """Return the asset number of each table in the approved floor file of a link."""
     try:
         approved = await book.current()
-        return approved_terms(approved.text)[1] if approved else {}
+        return approved_assets(approved.text) if approved else {}
     except (ForgedError, msgspec.DecodeError):
         return {}
 

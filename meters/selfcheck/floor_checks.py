@@ -1,12 +1,11 @@
 """Checks of only the floor file: its contents, its branding, and the wagers that tables offer."""
 
 from bonus.errors import UserError
-from bonus.law.chapter import chapters
-from bonus.law.game_meters import chapter_meters
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
-from meters.floor.floor_file import Floor, fewest_positions
+from meters.floor.floor_file import Floor, FloorError, fewest_positions
+from meters.floor.game_dates import check_dates
 from meters.floor.logo import read_logo
 from meters.selfcheck.check_result import Check
 
@@ -17,10 +16,23 @@ def facility_checks(floor: Floor) -> list[Check]:
     return [
         Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
         _check_branding(floor),
+        *_check_dates(floor),
         *_check_offers(floor),
         *_check_returns(floor),
         *_check_bounds(floor),
     ]
+
+
+def _check_dates(floor: Floor) -> list[Check]:
+    """Check that the games of the floor's tables can be played, and warn before they expire."""
+    try:
+        warnings = check_dates(floor)
+    except FloorError as error:
+        return [Check("games", holds=False, seen=str(error))]
+    if warnings:
+        return [Check("games", holds=False, seen=each, warns=True) for each in warnings]
+    house = ", ".join(floor.games.digests) or "none of the house"
+    return [Check("games", holds=True, seen=f"{len(floor.games)} known; {house}")]
 
 
 def _check_branding(floor: Floor) -> Check:
@@ -36,7 +48,7 @@ def _check_offers(floor: Floor) -> list[Check]:
     found = []
     for link in floor.link:
         for table in link.table:
-            rules = table_rules(chapters()[table.game], table.paytables)
+            rules = table_rules(table.chapter, table.paytables)
             for stake in rules.chapter.main_wagers[:1]:
                 lacking = rules.placings[stake]
                 if not lacking.choice:
@@ -80,7 +92,7 @@ def _check_bounds(floor: Floor) -> list[Check]:
             if meter.contribution_max is None:
                 continue
             positions = [each.positions for each in link.table if meter.meter_id in each.meters]
-            wagers = max(positions, default=0) * len(chapter_meters().wagers_of(meter.kind))
+            wagers = max(positions, default=0) * len(meter.wagers)
             terms = meter.terms
             micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
             cents = -(-micros // MICROS_PER_CENT)

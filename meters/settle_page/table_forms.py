@@ -10,14 +10,14 @@ from functools import lru_cache
 import msgspec
 
 from bonus.display import item_words
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
+from bonus.law.games import Games
 from bonus.settling.table_rules import Placing, TableRules, table_rules
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
 
-_Key = tuple[str, bytes, tuple[Meter, ...]]
-"""The game of a table, the table's choices as JSON, and the meters that the table feeds."""
+_Key = tuple[Games, str, bytes, tuple[Meter, ...]]
+"""The games of the floor, a table's game, its choices as JSON, and the meters that it feeds."""
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -128,7 +128,7 @@ def floor_forms(
     found = []
     for link, table in tables:
         meters = link.meters_of(table)
-        key = (table.game, _choices(table, meters), tuple(meters.values()))
+        key = (table.games, table.game, _choices(table, meters), tuple(meters.values()))
         found.append(
             TableForm(
                 table=table.id,
@@ -146,13 +146,13 @@ def floor_forms(
 
 def _choices(table: Table, meters: Mapping[str, Meter]) -> bytes:
     """Return a table's choices as JSON, including the paytables of its meters."""
-    chosen = {**table.paytables, **paytables_of_meters(meters)}
+    chosen = {**table.paytables, **paytables_of_meters(table, meters.values())}
     return msgspec.json.encode(chosen, order="deterministic")
 
 
 @lru_cache(maxsize=256)
-def _game_form(game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm:
-    chapter = chapters()[game]
+def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm:
+    chapter = games[game]
     chosen = msgspec.json.decode(choices, type=dict[str, str | int | dict[str, int]])
     rules = table_rules(chapter, chosen)
     amounts_cents = {meter.kind: meter.wager for meter in meters}

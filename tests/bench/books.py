@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from bonus.wagers import MICROS_PER_CENT
 from meters.wire.messages import Reply
 from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
@@ -54,7 +54,7 @@ class Tally:
         for line in _FULL_REPLY.decode(reply).lines or ():
             if line.percent is None:
                 continue
-            meter = chapter_meters().meter_of[line.item]
+            meter = chapter_games().meters.meter_of[line.item]
             self.taken_micros[meter] += line.paid * MICROS_PER_CENT
             if line.percent == _WHOLE_METER and meter not in reseeded:
                 reseeded.add(meter)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
@@ -83,7 +83,7 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     fields: dict[str, Any] = dict(played)
     line = msgspec.json.encode(fields)
     settled = settle_line(line)
-    items = chapter_meters().meter_of
+    items = chapter_games().meters.meter_of
     lines = tuple(line for line in settled.lines if line.item in items)
     text, _ = decode_round(line)
     terms = terms_of(text, rules_of(text))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
@@ -43,7 +43,7 @@ def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[str, MeterTerm
     """Return the terms of all four meters for one wager amount."""
     return {
         kind: meter_terms(kind, wager_cents, paytable if kind == "progressive" else None)
-        for kind in chapter_meters().titles
+        for kind in chapter_games().meters.titles
     }
 
 

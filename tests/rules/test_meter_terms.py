@@ -7,7 +7,7 @@ import pytest
 
 from bonus.law.cells import ChapterError, Payout, read_cents, read_payout, read_seed
 from bonus.law.chapter import read_chapter
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
 
 PROGRESSIVE = "progressive"
@@ -212,7 +212,7 @@ def test_only_the_five_card_hand_bonus_offers_draws_and_it_no_envy() -> None:
 
 @pytest.mark.section("649a.7(d)")
 def test_the_meters_five_wagers_feed_four_meters() -> None:
-    assert {wager: tables.meter for wager, tables in chapter_meters().terms.items()} == {
+    assert {wager: tables.meter for wager, tables in chapter_games().meters.terms.items()} == {
         "progressive": "progressive",
         "five_card_progressive": "five_card_progressive",
         "five_of_six_progressive": "five_of_six_progressive",

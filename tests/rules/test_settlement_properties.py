@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bonus.cards import DECK, Card
-from bonus.law.game_meters import chapter_meters
+from bonus.law.games import chapter_games
 from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
@@ -22,7 +22,7 @@ RULES = meter_rules("three_card_poker")
 TERMS = terms_at()
 SPADES = [card for card in DECK if card & 3 == 3]
 # Wagers that feed a meter; a settlement pays the others separately from meters.
-WAGERS = set(chapter_meters().terms)
+WAGERS = set(chapter_games().meters.terms)
 
 LUCKY: st.SearchStrategy[LuckyPosition | None] = st.sampled_from([None, "dealer", *range(1, 8)])
 

@@ -1,0 +1,126 @@
+"""Game files of the house: the TOML files in the directory that the floor file names."""
+
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Final, get_args
+
+import msgspec
+
+from bonus.errors import UserError
+from bonus.law import chapter_file
+from bonus.law.cells import ChapterError
+from bonus.law.chapter_file import Chapter
+from bonus.law.games import Games, chapter_games
+from bonus.law.paytable_checks import check_chapter
+from bonus.wagers import PaidFrom
+from meters.floor.error_messages import Vocabulary, toml_problem
+from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
+
+FILES_MAX: Final = 100
+"""Greatest number of game files in a directory."""
+BYTES_MAX: Final = 262_144
+"""Size of the largest game file, in bytes. The files of the chapters are 10 kB or smaller."""
+
+_SUFFIX: Final = ".toml"
+
+
+class GameError(UserError):
+    """Game file that cannot be used. The message has the file, the line and the reason."""
+
+
+def read_games(directory: Path) -> Games:
+    """Read and check all game files of a directory, and return them with the chapters' games.
+
+    A file is read only if it is in the directory itself: not in a directory below, and not behind a
+    link that leads elsewhere.
+
+    Raises:
+        GameError: the directory or a file cannot be used.
+    """
+    try:
+        root = directory.resolve(strict=True)
+        paths = sorted(path for path in root.iterdir() if path.name.endswith(_SUFFIX))
+    except OSError as error:
+        raise GameError(f"{directory}: the games cannot be read: {error.strerror}") from None
+    if len(paths) > FILES_MAX:
+        raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
+    found: list[tuple[Chapter, str]] = []
+    for path in paths:
+        if path.resolve().parent != root:
+            raise GameError(f"{path}: the file is a link to another directory: copy the file here")
+        text = _read(path)
+        try:
+            found.append((parse_game(text, str(path)), _digest(text)))
+            Games(found)
+        except ChapterError as error:
+            line = SourceLines(text).line_of(error.place)
+            raise GameError(f"{path}:{line}: {error}") from None
+    return Games(found) if found else chapter_games()
+
+
+def parse_game(text: str, name: str = "game file") -> Chapter:
+    """Read and check the text of a game file.
+
+    Raises:
+        GameError: the text has an error. The message has the line and the reason.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, reason = toml_problem(error, text, of_game=True)
+        raise GameError(f"{name}:{line}: {reason}") from None
+    lines = SourceLines(text)
+    try:
+        game = msgspec.convert(raw, Chapter)
+    except msgspec.ValidationError as error:
+        path, reason = _WORDS.problem(*field_path(str(error)))
+        raise GameError(f"{name}:{lines.line_of(path)}: {reason}") from None
+    for path, problem in unprintable_texts(raw, ()):
+        raise GameError(f"{name}:{lines.line_of(path)}: {problem}")
+    try:
+        check_chapter(game)
+    except ChapterError as error:
+        raise GameError(f"{name}:{lines.line_of(error.place)}: {error}") from None
+    return game
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise GameError(f"{path}: the file is larger than {BYTES_MAX} bytes")
+        data = path.read_bytes()
+    except OSError as error:
+        raise GameError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise GameError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_WORDS: Final = Vocabulary(
+    keys={
+        (): Chapter.__struct_fields__,
+        ("deal",): chapter_file.Deal.__struct_fields__,
+        ("meter",): chapter_file.MeterTitle.__struct_fields__,
+        ("main",): chapter_file.Main.__struct_fields__,
+        ("main", "bonus"): chapter_file.Bonus.__struct_fields__,
+        ("main", "bonus", "table"): chapter_file.PrintedTable.__struct_fields__,
+        ("wager",): chapter_file.WagerTables.__struct_fields__,
+        ("wager", "table"): chapter_file.PrintedTable.__struct_fields__,
+        ("wager", "table", "progression"): chapter_file.Progression.__struct_fields__,
+        ("wager", "envy"): chapter_file.Envy.__struct_fields__,
+        ("wager", "envy", "schedule"): chapter_file.EnvySchedule.__struct_fields__,
+        ("wager", "validation"): chapter_file.Validation.__struct_fields__,
+        ("wager", "draws"): chapter_file.DrawPays.__struct_fields__,
+        ("version",): chapter_file.Version.__struct_fields__,
+        ("limit",): chapter_file.Limit.__struct_fields__,
+        ("irregular",): chapter_file.Irregular.__struct_fields__,
+    },
+    choices={"cards": get_args(chapter_file.CardsOf), "paid_from": [*PaidFrom]},
+)
