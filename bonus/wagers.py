@@ -15,6 +15,7 @@ LUCKY_BONUS: Final = "lucky_bonus"
 _PROGRESSIVE: Final = "_progressive"
 _ENVY: Final = "_envy"
 _DEALER: Final = "_dealer"
+_JACKPOT: Final = "_jackpot"
 
 
 class PaidFrom(StrEnum):
@@ -41,6 +42,22 @@ def envy_item(wager: str) -> str:
 def is_envy(item: str) -> bool:
     """Return whether an item of a settlement line is an Envy Bonus. No wager has such a name."""
     return item.endswith(_ENVY)
+
+
+def jackpot_item(meter: str) -> str:
+    """Return the item of settlement lines that pay a percentage of one of several meters.
+
+    The wager itself has another line, for what it pays at odds.
+
+    >>> jackpot_item("major")
+    'major_jackpot'
+    """
+    return f"{meter}{_JACKPOT}"
+
+
+def is_jackpot(item: str) -> bool:
+    """Return whether an item is a percentage of one of several meters. No wager has such a name."""
+    return item.endswith(_JACKPOT)
 
 
 def is_on_dealer(item: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -42,17 +42,24 @@ class Payout:
             payout includes the wager, as with "for 1" (reading G2).
         percent: the percentage of the meter that is paid.
         sum_cents: a fixed sum in cents, the same for every amount of the wager (reading T5).
+        percents: the percentages that are paid of several meters, each with the meter's name.
     """
 
     times: int = 0
     stake_back: bool = False
     percent: int = 0
     sum_cents: int = 0
+    percents: tuple[tuple[str, int], ...] = ()
 
     @property
     def wins(self) -> bool:
         """True if the payout is more than nothing."""
-        return bool(self.times or self.percent or self.sum_cents)
+        return bool(self.times or self.percent or self.sum_cents or self.percents)
+
+    @property
+    def of_meters(self) -> bool:
+        """True if the payout has a percentage of a meter."""
+        return bool(self.percent or self.percents)
 
     @property
     def worth(self) -> tuple[int, int, int]:
@@ -66,7 +73,7 @@ _NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
 _DOLLARS: Final = re.compile(rf"\${_NUMBER}")
 _SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
 _ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
-_OF_METER: Final = re.compile(r"([1-9][0-9]{0,2})% of meter")
+_OF_METER: Final = re.compile(r"([1-9][0-9]{0,2})% of ([a-z][a-z0-9_]*)")
 _RATE: Final = re.compile(r"([0-9]{1,2})%")
 
 
@@ -74,20 +81,39 @@ _RATE: Final = re.compile(r"([0-9]{1,2})%")
 def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 
-    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank.
+    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. The
+    cells of a wager that feeds several meters name them: ``100% of major``. A cell can have several
+    of these payouts: ``100% of major + 10% of mega + 50 for 1``.
 
     Raises:
         ChapterError: the cell has none of these forms.
 
     >>> read_payout("1,000 for 1")
-    Payout(times=1000, stake_back=False, percent=0, sum_cents=0)
+    Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
     """
     if cell in {"", "N/A"}:
         return NOTHING
+    parts = [_read_part(part) for part in cell.split(" + ")]
+    if len(parts) == 1:
+        return parts[0]
+    fixed = [part for part in parts if not part.of_meters]
+    of_meter = [part.percent for part in parts if part.percent]
+    names = [name for part in parts for name, _ in part.percents]
+    if len(fixed) > 1 or len(of_meter) > 1 or len(set(names)) < len(names):
+        raise ChapterError(f"{cell!r} has two payouts of one kind: add them up")
+    payout = fixed[0] if fixed else NOTHING
+    percents = tuple(each for part in parts for each in part.percents)
+    return replace(payout, percent=sum(of_meter), percents=percents)
+
+
+def _read_part(cell: str) -> Payout:
     if match := _ODDS.fullmatch(cell):
         return Payout(times=_number(match[1]), stake_back=match[2] == "to")
     if (match := _OF_METER.fullmatch(cell)) and int(match[1]) <= 100:
-        return Payout(percent=int(match[1]))
+        percent = int(match[1])
+        if match[2] == "meter":
+            return Payout(percent=percent)
+        return Payout(percents=((match[2], percent),))
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
     raise ChapterError(

@@ -70,7 +70,9 @@ class PrintedTable(_Part, frozen=True):
             Empty if the law leaves no choice.
         version: true if these paytables are allowed only at a table that plays a version of the
             game under 649a.7(e).
-        progression: the seed and the rates of the meter; None if the paytables belong to no meter.
+        progression: the seed and the rates of the meter; None if the paytables belong to no meter
+            or to several meters.
+        progressions: the same of several meters, by their names.
     """
 
     rule: str
@@ -78,6 +80,7 @@ class PrintedTable(_Part, frozen=True):
     choices: tuple[str, ...] = ()
     version: bool = False
     progression: Progression | None = None
+    progressions: dict[Name, Progression] = {}
 
 
 class OneTable(_Part, frozen=True):
@@ -184,7 +187,8 @@ class WagerTables(_Part, frozen=True):
             name the subsection of the paytable instead.
         divided: the subsection under which a jackpot on the dealer's hand is divided. Empty if the
             wagers have no jackpot on the dealer's hand.
-        meter: the name of the meter that the wagers feed; empty if they feed no meter.
+        meter: the name of the meter that the wagers feed; empty if they feed no meter, or several.
+        meters: the names of the meters (tiers) if they feed several, the highest first.
         short: the shortest names of the wagers for people, for a table's panel. Empty if the wagers
             feed no meter.
         electronic: true if the wagers are placed without chips, on an electronic device.
@@ -208,6 +212,7 @@ class WagerTables(_Part, frozen=True):
     collected: str = ""
     divided: str = ""
     meter: str = ""
+    meters: tuple[Name, ...] = ()
     short: tuple[str, ...] = ()
     electronic: bool = False
     validation: Validation | None = None
@@ -216,6 +221,11 @@ class WagerTables(_Part, frozen=True):
     mini_royal: MiniRoyal | None = None
     fourth_card: FourthCard | None = None
     readings: Readings | None = None
+
+    @property
+    def fed(self) -> tuple[str, ...]:
+        """Names of the meters that the wagers feed."""
+        return self.meters or ((self.meter,) if self.meter else ())
 
 
 class NotQualified(_Part, frozen=True):

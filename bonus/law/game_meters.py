@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Self
 
 from bonus.law.chapter_file import Chapter, WagerTables
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item, jackpot_item
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +18,8 @@ class GameMeters:
             tables and displays show them.
         terms: the chapter's terms of each wager that feeds a meter, in the order of the meters.
         meter_of: the meter of each item that a settlement line can have. An item is a wager that
-            feeds the meter, or a bonus that is paid with such a wager.
+            feeds the meter, or a bonus that is paid with such a wager. What a wager that feeds
+            several meters pays at odds belongs to the first of them.
     """
 
     titles: Mapping[str, str]
@@ -34,23 +35,34 @@ class GameMeters:
         for game in games:
             for meter in game.meter:
                 titles.setdefault(meter.name, meter.title)
-                for tables in (each for each in game.wager if each.meter == meter.name):
+                for tables in (each for each in game.wager if meter.name in each.fed):
                     terms.update(dict.fromkeys(tables.names, tables))
-                    meter_of.update(dict.fromkeys(_items(tables), meter.name))
+                    meter_of.update(dict.fromkeys(_items(tables, meter.name), meter.name))
         return cls(MappingProxyType(titles), MappingProxyType(terms), MappingProxyType(meter_of))
 
     def wagers_of(self, meter: str) -> tuple[str, ...]:
         """Return the wagers that feed a meter."""
-        return tuple(name for name, tables in self.terms.items() if tables.meter == meter)
+        return tuple(name for name, tables in self.terms.items() if meter in tables.fed)
 
     def items_of(self, meter: str) -> tuple[str, ...]:
         """Return the items of settlement lines that a meter pays."""
         return tuple(item for item, paid in self.meter_of.items() if paid == meter)
 
 
-def _items(tables: WagerTables) -> Iterator[str]:
+def _items(tables: WagerTables, meter: str) -> Iterator[str]:
+    if len(tables.fed) > 1 or _pays_besides(tables):
+        yield jackpot_item(meter)
+    if meter != tables.fed[0]:
+        return
     yield from tables.names
     if tables.envy:
         yield envy_item(tables.names[0])
     if tables.draws:
         yield from (MAGIC_CARD, LUCKY_BONUS)
+
+
+def _pays_besides(tables: WagerTables) -> bool:
+    """Return whether a hand wins a percentage of the only meter and also a fixed amount."""
+    rows = (row for table in tables.table for row in table.pays.values())
+    cells = (cell for row in rows for cell in ([row] if isinstance(row, str) else row))
+    return any(" + " in cell for cell in cells)

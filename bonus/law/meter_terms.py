@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.cells import read_cents, read_rate_bps, read_seed, read_times
+from bonus.law.cells import Payout, read_cents, read_rate_bps, read_seed, read_times
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
@@ -24,16 +24,31 @@ class Row:
 
     Attributes:
         hand: the name of the hand in the paytable. Several royals can share one name.
-        percent: the percentage of the meter that the hand wins, or 0.
+        percents: the percentages that the hand wins, each with the name of the meter.
         for_1: the multiple of the wager that the hand wins, or 0.
+        sum_cents: the fixed sum that the hand wins, in cents, or 0.
         envy_cents: the Envy Bonus that the hand brings for each wager of another player, in cents;
             0 if it brings none.
     """
 
     hand: str
-    percent: int
+    percents: tuple[tuple[str, int], ...]
     for_1: int
+    sum_cents: int
     envy_cents: int
+
+    @property
+    def wins(self) -> bool:
+        """True if the hand wins something."""
+        return bool(self.percents or self.for_1 or self.sum_cents)
+
+    def percent_of(self, meter: str) -> int:
+        """Return the percentage of a meter that the hand wins, or 0."""
+        return next((percent for name, percent in self.percents if name == meter), 0)
+
+    def fixed_cents(self, wager_cents: int) -> int:
+        """Return what the hand wins besides percentages, in cents."""
+        return self.for_1 * wager_cents + self.sum_cents
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,7 @@ class MeterTerms:
         draw_rule: the subsection about the Magic Card and the Lucky Bonus; empty if there are none.
         magic_card_for_1: the multiple of the wager that the Magic Card pays, or 0.
         lucky_bonus_for_1: the multiple of the wager that the Lucky Bonus pays, or 0.
+        tiers: true if its wagers also feed other meters.
         rows: the payouts of each hand, for every hand of the ranking.
     """
 
@@ -73,6 +89,7 @@ class MeterTerms:
     draw_rule: str
     magic_card_for_1: int
     lucky_bonus_for_1: int
+    tiers: bool
     rows: Mapping[str, Row] = field(repr=False, compare=False)
 
     @property
@@ -139,7 +156,7 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
         ValueError: the chapter does not allow a meter with these terms.
     """
     tables, hands = _wager_tables(chapter, kind)
-    chosen, rates = _choose(tables, hands, choice)
+    chosen, rates = _choose(tables, kind, hands, choice)
     if wager_cents < 1:
         raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
     envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
@@ -159,9 +176,16 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
         draw_rule=draws.rule if draws else "",
         magic_card_for_1=read_times(draws.magic_card, "for") if draws else 0,
         lucky_bonus_for_1=read_times(draws.lucky_bonus, "for") if draws else 0,
+        tiers=len(tables.fed) > 1,
         rows=MappingProxyType(
             {
-                hand: Row(name, payout.percent, payout.times, envy_cents.get(name, 0))
+                hand: Row(
+                    name,
+                    _percents(tables, payout),
+                    payout.times,
+                    payout.sum_cents,
+                    envy_cents.get(name, 0),
+                )
                 for hand, (name, payout) in rows_of(chosen, hands).items()
             }
         ),
@@ -169,7 +193,7 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
 
 
 def _wager_tables(chapter: Chapter, kind: str) -> tuple[WagerTables, Sequence[str]]:
-    tables = next((tables for tables in chapter.wager if tables.meter == kind), None)
+    tables = next((tables for tables in chapter.wager if kind in tables.fed), None)
     if tables is None:
         raise ValueError(f"{chapter.game} has no {kind} meter")
     return tables, RANKINGS[tables.ranking].names
@@ -184,20 +208,24 @@ def _choices(paytables: Sequence[Paytable]) -> tuple[str, ...]:
 
 
 def _choose(
-    tables: WagerTables, hands: Sequence[str], choice: str | None
+    tables: WagerTables, meter: str, hands: Sequence[str], choice: str | None
 ) -> tuple[Paytable, Rates]:
     paytables = _paytables(tables, hands)
     for paytable in paytables:
         if paytable.choice == choice and paytable.rates:
-            return paytable, paytable.rates
+            return paytable, paytable.rates[meter if tables.meters else ""]
     rule = paytables[0].rule
     offered = _choices(paytables)
     if not offered:
-        raise ValueError(f"{tables.meter}: {rule} has only one paytable: do not choose one")
+        raise ValueError(f"{meter}: {rule} has only one paytable: do not choose one")
     letters = " or ".join(offered)
     if choice is None:
-        raise ValueError(f"{tables.meter}: a paytable must be chosen, {letters} of {rule}")
-    raise ValueError(f"{tables.meter}: {rule} has the paytables {letters}, not {choice!r}")
+        raise ValueError(f"{meter}: a paytable must be chosen, {letters} of {rule}")
+    raise ValueError(f"{meter}: {rule} has the paytables {letters}, not {choice!r}")
+
+
+def _percents(tables: WagerTables, payout: Payout) -> tuple[tuple[str, int], ...]:
+    return ((tables.meter, payout.percent),) if payout.percent else payout.percents
 
 
 def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:

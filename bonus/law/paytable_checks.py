@@ -36,6 +36,9 @@ from bonus.law.chapter_file import (
 from bonus.law.paytables import Paytable, Rates, paytables_of
 from bonus.law.reference_checks import check_consistency
 
+_Worth = tuple[int, int, int]
+"""Sort key of payouts, as in ``Payout.worth``."""
+
 
 def check_chapter(chapter: Chapter) -> None:
     """Check all parts of a chapter.
@@ -76,7 +79,7 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
         lowest = ranking.hands[-1]
         for paytable in paytables_of(main.follow_pays, ranking.hands):
             _check_paytable(of, paytable, ranking, lowest)
-            _check_pays(of, paytable, meter=False)
+            _check_pays(of, paytable, meters=())
     for number, bonus in enumerate(main.bonus):
         with placed("bonus", number):
             _check_bonus(main, bonus, names)
@@ -88,7 +91,7 @@ def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
         raise ChapterError(f"{bonus.item}: it must be on {main.stake} or {main.follow}")
     if bonus.item in names and bonus.item != bonus.on:
         raise ChapterError(f"{bonus.item}: a payout on {bonus.on} cannot take another's line")
-    paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meter=False)
+    paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meters=())
     _check_choices(bonus.item, paytables)
     if (paytables[0].choice is None) != (not bonus.choice):
         raise ChapterError(f"{bonus.item}: a choice needs a name, and a name needs a choice")
@@ -108,7 +111,9 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         if not counts <= _ranking(of, name).cards:
             raise ChapterError(f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}")
-        paytables = _check_tables(of, tables.table, name, tables.lowest, meter=bool(tables.meter))
+        paytables = _check_tables(
+            of, tables.table, name, tables.lowest, meters=_percent_names(tables)
+        )
         _check_choices(of, _with_fourth(of, tables, name, paytables))
     _check_mini_royal(of, tables.mini_royal, paytables)
     _check_meter(of, tables, paytables)
@@ -121,19 +126,34 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     Bonuses or draws.
     """
     for paytable in paytables:
-        if (paytable.rates is None) != (not tables.meter):
+        if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
             raise ChapterError(
                 f"{of} {paytable.rule}: a meter needs rates, and only a meter has them"
             )
-        if paytable.rates:
-            _check_rates(f"{of} {paytable.rule}", paytable.rates)
-    if (tables.envy or tables.draws) and not tables.meter:
+        for meter, rates in paytable.rates.items():
+            _check_rates(f"{of} {paytable.rule} {meter}".rstrip(), rates)
+        sums = [
+            read_rate_bps(each.primary) + read_rate_bps(each.reserve)
+            for each in paytable.rates.values()
+        ]
+        if sum(sums) >= 10_000:
+            raise ChapterError(f"{of} {paytable.rule}: the rates of its meters are 100% or more")
+    if tables.meter and tables.meters:
+        raise ChapterError(f"{of}: write meter for one meter, or meters for several, not both")
+    if len(tables.meters) == 1 or (tables.meters and tables.draws):
+        raise ChapterError(f"{of}: meters are several meters, of a wager without draws")
+    if (tables.envy or tables.draws) and not tables.fed:
         raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:
         _check_envy(of, _ranking(of, tables.ranking), tables.envy)
     if tables.draws:
         read_times(tables.draws.magic_card, "for")
         read_times(tables.draws.lucky_bonus, "for")
+
+
+def _percent_names(tables: WagerTables) -> tuple[str, ...]:
+    """Return the names that cells use for the meters of a wager."""
+    return tables.meters or (("meter",) if tables.meter else ())
 
 
 def _with_fourth(
@@ -148,24 +168,35 @@ def _with_fourth(
         return paytables
     if len(paytables) > 1:
         raise ChapterError(f"{of}: a wager with a fourth card has one other table")
-    return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meter=False)
+    return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meters=())
 
 
 def _check_tables(
-    of: str, tables: Sequence[PrintedTable], ranking_name: str, lowest: str, *, meter: bool
+    of: str,
+    tables: Sequence[PrintedTable],
+    ranking_name: str,
+    lowest: str,
+    *,
+    meters: Sequence[str] = (),
 ) -> list[Paytable]:
     ranking = _ranking(of, ranking_name)
     found: list[Paytable] = []
     for number, table in enumerate(tables):
         with placed("table", number):
-            found += _check_table(of, table, ranking, ranking_name, lowest, meter=meter)
+            found += _check_table(of, table, ranking, ranking_name, lowest, meters=meters)
     if not found:
         raise ChapterError(f"{of} has no paytable")
     return found
 
 
 def _check_table(
-    of: str, table: PrintedTable, ranking: Ranking, name: str, lowest: str, *, meter: bool
+    of: str,
+    table: PrintedTable,
+    ranking: Ranking,
+    name: str,
+    lowest: str,
+    *,
+    meters: Sequence[str] = (),
 ) -> Iterator[Paytable]:
     rows = list(table.pays)
     hands = ranking.names
@@ -182,7 +213,7 @@ def _check_table(
     for paytable in paytables_of(table, ranking.hands):
         with placed("pays"):
             _check_paytable(of, paytable, ranking, lowest)
-            _check_pays(of, paytable, meter=meter)
+            _check_pays(of, paytable, meters=meters)
         yield paytable
 
 
@@ -194,28 +225,41 @@ def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
 
 def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
-    worth = {}
+    worth: dict[str, _Worth | None] = {}
     for hand, cell in paytable.cells.items():
         with placed(hand):
-            worth[hand] = read_payout(cell).worth
+            payout = read_payout(cell)
+            worth[hand] = None if payout.percents else payout.worth
     _check_rows(where, ranking, lowest, worth)
 
 
-def _check_pays(of: str, paytable: Paytable, *, meter: bool) -> None:
+def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> None:
     """Check the kinds of payout in a paytable.
 
-    All odds of a paytable are "to 1", or all are "for 1". A paytable of a meter pays percentages,
-    and its odds are "for 1". Any other paytable pays no percentage.
+    All odds of a paytable are "to 1", or all are "for 1". A paytable of a meter pays a percentage
+    of it, and its odds are "for 1". Any other paytable pays no percentage. ``meters`` are the names
+    that the cells use for the meters of the wager.
     """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
     if len(kinds) > 1:
         raise ChapterError(f"{where}: both 'to 1' and 'for 1'")
-    if any(payout.percent for payout in payouts) != meter:
-        raise ChapterError(f"{where}: a meter pays percentages, and only a meter does")
-    if meter and (True in kinds or any(payout.sum_cents for payout in payouts)):
+    named = {name for payout in payouts for name in _names(payout)}
+    for name in sorted(named - set(meters)):
+        known = f"the wager feeds {', '.join(meters)}" if meters else "the wager feeds no meter"
+        raise ChapterError(f"{where}: a percentage of {name}, but {known}")
+    for name in meters:
+        if name not in named:
+            raise ChapterError(f"{where}: no hand wins a percentage of {name}")
+    if meters and True in kinds:
         raise ChapterError(f"{where}: a meter's wager pays 'for 1'")
+
+
+def _names(payout: Payout) -> Iterator[str]:
+    if payout.percent:
+        yield "meter"
+    yield from (name for name, _ in payout.percents)
 
 
 def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence[Paytable]) -> None:
@@ -241,14 +285,18 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:
         where = f"{of} {envy.rule} {schedule.wager}"
-        worth = {hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()}
+        worth: dict[str, _Worth | None] = {
+            hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()
+        }
         _check_rows(where, ranking, envy.lowest, worth)
 
 
 def _check_rows(
-    where: str, ranking: Ranking, lowest: str, worth: Mapping[str, tuple[int, int, int]]
+    where: str, ranking: Ranking, lowest: str, worth: Mapping[str, _Worth | None]
 ) -> None:
     """Check the hands of a paytable, and that no hand pays less than a lower hand.
+
+    Percentages of several meters cannot be compared, so a hand that wins them has no worth.
 
     The paytable must have every hand from one of the highest (``Ranking.tops``) down to ``lowest``.
     """
@@ -265,7 +313,7 @@ def _check_rows(
         reason = f"{missing} missing" if missing else "hands are not in the order of rank"
         raise ChapterError(f"{where}: {reason}")
     for (better, more), (lower, less) in pairwise(worth.items()):
-        if more < less:
+        if more is not None and less is not None and more < less:
             raise ChapterError(f"{where}: {better} pays less than {lower}")
 
 
@@ -316,6 +364,7 @@ def _wager_rules(tables: WagerTables) -> Iterator[str]:
         yield table.rule
         if table.progression:
             yield table.progression.rule
+        yield from (each.rule for each in table.progressions.values())
     if tables.envy:
         yield tables.envy.rule
     if tables.draws:

@@ -1,12 +1,12 @@
 """Paytables. Each one is read from a column of a printed table in a chapter."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from bonus.law.cells import NOTHING, ChapterError, Payout, read_payout
-from bonus.law.chapter_file import Cells, OneTable, PrintedTable
+from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
 
 _OR_LOWER: Final = "_or_lower"
 
@@ -32,14 +32,15 @@ class Paytable:
         cells: the printed payout of each hand that the paytable names, the highest hand first.
         version: true if the paytable is allowed only at a table that plays a version of the game
             under 649a.7(e).
-        rates: the seed and the rates of the meter; None if the paytable belongs to no meter.
+        rates: the seed and the rates of each meter; empty if the paytable belongs to no meter. The
+            name of the meter is empty if there is only one.
     """
 
     rule: str
     choice: str | None
     cells: Mapping[str, str]
     version: bool = False
-    rates: Rates | None = None
+    rates: Mapping[str, Rates] = field(default_factory=dict)
 
 
 def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
@@ -105,19 +106,22 @@ def _column(table: PrintedTable, index: int, hands: Sequence[str]) -> Paytable:
     column = {
         hand: _cell(cells, index, len(table.choices), of) for hand, cells in table.pays.items()
     }
-    rates = None
-    if table.progression:
-        seed, reseed, primary, reserve = (
-            cells if isinstance(cells, str) else _cell(cells, index, len(_choices(table)), of)
-            for cells in (
-                table.progression.seed,
-                table.progression.reseed,
-                table.progression.primary,
-                table.progression.reserve,
-            )
-        )
-        rates = Rates(table.progression.rule, seed, reseed, primary, reserve)
+    progressions = {"": table.progression} if table.progression else table.progressions
+    rates = {name: _rates(each, table, index, of) for name, each in progressions.items()}
     return Paytable(table.rule, choice, _cells(of, column, hands), table.version, rates)
+
+
+def _rates(progression: Progression, table: PrintedTable, index: int, of: str) -> Rates:
+    seed, reseed, primary, reserve = (
+        cells if isinstance(cells, str) else _cell(cells, index, len(_choices(table)), of)
+        for cells in (
+            progression.seed,
+            progression.reseed,
+            progression.primary,
+            progression.reserve,
+        )
+    )
+    return Rates(progression.rule, seed, reseed, primary, reserve)
 
 
 def _cell(cells: Cells, index: int, choices: int, of: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bonus.cards import DECK, RANKS
+from bonus.errors import nearest
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.cells import ChapterError, placed, read_cents, read_times
 from bonus.law.chapter_file import (
@@ -20,7 +21,7 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
-from bonus.wagers import PaidFrom, is_envy, is_on_dealer
+from bonus.wagers import PaidFrom, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
 """Names of choices that any chapter can have, in addition to the choices that its file names."""
@@ -39,7 +40,7 @@ def check_consistency(chapter: Chapter) -> None:
     _once(names, "has two entries")
     _once(_choices(chapter), "is the name of two choices")
     _once([version.name for version in chapter.version], "is the name of two versions")
-    _once([tables.meter for tables in chapter.wager if tables.meter], "is fed by two entries")
+    _once([meter for tables in chapter.wager for meter in tables.fed], "is fed by two entries")
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
     if chapter.main:
         _check_main(chapter.main)
@@ -47,12 +48,12 @@ def check_consistency(chapter: Chapter) -> None:
         with placed("wager", number):
             _check_wager(chapter, tables)
             _check_meter(chapter, tables)
-    fed = {tables.meter for tables in chapter.wager}
+    fed = {meter for tables in chapter.wager for meter in tables.fed}
     for number, meter in enumerate(chapter.meter):
         if meter.name not in fed:
             raise ChapterError(f"{meter.name}: no wager feeds this meter", ("meter", number))
     _check_versions(chapter, names)
-    feeding = {name for tables in chapter.wager if tables.meter for name in tables.names}
+    feeding = {name for tables in chapter.wager if tables.fed for name in tables.names}
     for name in chapter.irregular.settled:
         if name not in optional or name in feeding:
             raise ChapterError(f"{name!r} is not an optional wager of the layout of {chapter.game}")
@@ -112,11 +113,14 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 
 def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
     of = tables.names[0]
-    if tables.meter and tables.meter not in {meter.name for meter in chapter.meter}:
-        raise ChapterError(f"{of}: there is no [[meter]] with the name {tables.meter!r}")
-    if bool(tables.meter) != bool(tables.validation) or tables.electronic > bool(tables.meter):
+    known = [meter.name for meter in chapter.meter]
+    for meter in tables.fed:
+        if meter not in known:
+            message = f"{of}: there is no [[meter]] with the name {meter!r}{nearest(meter, known)}"
+            raise ChapterError(message)
+    if bool(tables.fed) != bool(tables.validation) or tables.electronic > bool(tables.fed):
         raise ChapterError(f"{of}: a meter needs a validation, and only a meter has one")
-    if len(tables.short) != (len(tables.names) if tables.meter else 0):
+    if len(tables.short) != (len(tables.names) if tables.fed else 0):
         raise ChapterError(f"{of}: each wager that feeds a meter needs one short name")
     if tables.validation and tables.validation.least:
         read_times(tables.validation.least, "for")
@@ -124,7 +128,7 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
     if tables.draws and not tables.divided:
         raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
-    if tables.meter and not tables.draws and len(tables.names) > 1:
+    if tables.fed and not tables.draws and len(tables.names) > 1:
         raise ChapterError(f"{of}: a meter without draws has one wager")
     _check_names(tables)
 
@@ -134,7 +138,9 @@ def _check_names(tables: WagerTables) -> None:
     for name, cards in zip(tables.names, tables.cards, strict=True):
         if is_envy(name):
             raise ChapterError(f"{name}: only an Envy Bonus has a name that ends with _envy")
-        if tables.meter and is_on_dealer(name) != (cards == "dealer_and_community"):
+        if is_jackpot(name):
+            raise ChapterError(f"{name}: only a jackpot has a name that ends with _jackpot")
+        if tables.fed and is_on_dealer(name) != (cards == "dealer_and_community"):
             raise ChapterError(
                 f"{name}: a wager on the dealer's hand has a name that ends with _dealer"
             )

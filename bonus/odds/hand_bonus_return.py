@@ -41,7 +41,8 @@ def hand_bonus_return(
     back = Fraction(0)
     for hand, count in _FIVE_CARD_COUNTS.items():
         row = terms.rows[hand]
-        won = Fraction(terms.seed_cents * row.percent, 100 * terms.wager_cents) + row.for_1
+        percent = row.percent_of(terms.kind)
+        won = Fraction(terms.seed_cents * percent, 100 * terms.wager_cents) + row.for_1
         back += Fraction(count, _DEALS) * won
     if magic_card_every:
         back += Fraction(5 * terms.magic_card_for_1, 52 * magic_card_every)

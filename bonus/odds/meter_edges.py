@@ -86,9 +86,10 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         ValueError: the paytable has no seed.
     """
     paytable = paytable_of(offer, tables.table, offer.paytable)
-    if paytable.rates is None:
+    rates = paytable.rates.get("")
+    if rates is None:
         raise ValueError(f"{paytable.rule} has no seed")
-    seed = read_seed(paytable.rates.seed)
+    seed = read_seed(rates.seed)
     column = tables.names.index(offer.wager)
     groups = offer.chapter.deal.judged(tables.cards[column])
     deals = counted.get(all_hands(offer.ranking, groups)).deals

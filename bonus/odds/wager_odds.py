@@ -12,6 +12,6 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager that is offered with one paytable."""
     if offer.tables is None:
         return main_entry(offer, counted)
-    if offer.tables.meter:
+    if offer.tables.fed:
         return meter_entry(offer, offer.tables, counted)
     return optional_entry(offer, offer.tables, counted)

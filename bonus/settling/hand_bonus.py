@@ -59,14 +59,15 @@ class DealerBonus:
             return
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)]
-        if not row.percent:
+        percent = row.percent_of(self.meter)
+        if not percent:
             settle_row(turns, self.wager, row, terms)
         elif box.player in turns.had_share:
             turns.collect(self.wager, self.divided, row.hand)
         else:
             if turns.divided_take is None:
                 players = {bettor.player for bettor in turns.bettors(self.wager)}
-                turns.takes.append(PercentWon(terms.kind, row.percent, len(players)))
+                turns.takes.append(PercentWon(terms.kind, percent, len(players)))
                 turns.divided_take = len(turns.takes) - 1
             turns.had_share.add(box.player)
             settle_row(turns, self.wager, row, terms, take=turns.divided_take)

@@ -27,8 +27,7 @@ def contributions(
     wagered_cents: dict[str, int] = {}
     for box in positions:
         for wager, amount_cents in box.wagers.items():
-            meter = rules.placings[wager].meter
-            if meter:
+            for meter in rules.placings[wager].meters:
                 wagered_cents[meter] = wagered_cents.get(meter, 0) + amount_cents
     return {
         kind: MeterHolding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)

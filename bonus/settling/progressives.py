@@ -11,7 +11,7 @@ from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
-from bonus.wagers import PaidFrom
+from bonus.wagers import PaidFrom, jackpot_item
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,13 +94,27 @@ def settle_row(
 
     If the row pays a percentage of the meter, the percentage was recorded earlier, and ``take`` is
     its index in the recorded percentages. The payout is then one share of it. If ``take`` is None,
-    the percentage is recorded now.
+    the percentages of the row are recorded now.
+
+    If the wager feeds several meters, or if the row pays a percentage and a fixed amount, each
+    percentage has its own line after that of the wager.
     """
-    if row.percent and take is None:
-        turns.takes.append(PercentWon(terms.kind, row.percent))
-        take = len(turns.takes) - 1
     box = turns.box
-    turns.dues.append(Due(_row_line(wager, row, terms, box.position, box.wagers[wager]), take))
+    wagered_cents = box.wagers[wager]
+    if take is None and row.percents and not _has_one_line(row, terms):
+        turns.dues.append(Due(_row_line(wager, row, terms, box.position, wagered_cents)))
+        for meter, percent in row.percents:
+            turns.takes.append(PercentWon(meter, percent))
+            line = _percent_line(
+                jackpot_item(meter), row, terms, box.position, wagered_cents, percent
+            )
+            turns.dues.append(Due(line, len(turns.takes) - 1))
+        return
+    if take is None and row.percents:
+        ((meter, percent),) = row.percents
+        turns.takes.append(PercentWon(meter, percent))
+        take = len(turns.takes) - 1
+    turns.dues.append(Due(_row_line(wager, row, terms, box.position, wagered_cents), take))
 
 
 def plain_line(
@@ -108,28 +122,56 @@ def plain_line(
 ) -> Line | None:
     """Return the line of a hand that wins no jackpot and brings no Envy Bonus, or None."""
     row = terms.rows[hand]
-    if row.percent or row.envy_cents:
+    if row.percents or row.envy_cents:
         return None
     return _row_line(wager, row, terms, position, wagered_cents)
+
+
+def _has_one_line(row: Row, terms: MeterTerms) -> bool:
+    """Return whether a percentage is paid on the line of the wager itself."""
+    return not (terms.tiers or row.for_1 or row.sum_cents)
 
 
 def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
     """Return the line of a wager that feeds a meter.
 
-    If the row of its hand pays nothing, the wager is collected. If the row pays a percentage of the
-    meter, the payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    If the row of its hand pays nothing, the wager is collected.
     """
-    if not row.for_1 and not row.percent:
+    if not row.wins:
         return decided(collected(wager, terms.rule, row.hand), position, wagered_cents)
+    if row.percents and _has_one_line(row, terms):
+        ((_, percent),) = row.percents
+        return _percent_line(wager, row, terms, position, wagered_cents, percent)
+    paid_cents = row.fixed_cents(wagered_cents)
     return Line(
         position=position,
         item=wager,
         outcome=Outcome.PAID,
         hand=row.hand,
         wagered=wagered_cents,
-        paid=row.for_1 * wagered_cents,
+        paid=paid_cents,
         returned=0,
-        paid_from=PaidFrom.HAND_PAY if row.percent else terms.paid_from,
-        percent=row.percent or None,
+        paid_from=terms.paid_from if paid_cents else None,
+        rule=terms.rule,
+    )
+
+
+def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
+    item: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int, percent: int
+) -> Line:
+    """Return the line of a percentage of a meter, without its amount.
+
+    The payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    """
+    return Line(
+        position=position,
+        item=item,
+        outcome=Outcome.PAID,
+        hand=row.hand,
+        wagered=wagered_cents,
+        paid=0,
+        returned=0,
+        paid_from=PaidFrom.HAND_PAY,
+        percent=percent,
         rule=terms.rule,
     )

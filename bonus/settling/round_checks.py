@@ -118,13 +118,13 @@ def _wager_errors(
                 f"{wager} is not offered: the table has chosen no {placing.choice} of "
                 f"{placing.choice_rule}"
             )
-        elif placing.meter and prices_cents[placing.meter] is None:
+        elif lacking := [meter for meter in placing.meters if prices_cents[meter] is None]:
             code = "unknown_meter"
-            message = f"{wager}: there is no {placing.meter} meter here ({placing.rule})"
-        elif placing.meter and cents != prices_cents[placing.meter]:
-            price = f"the meter is for {prices_cents[placing.meter]} ({placing.rule})"
+            message = f"{wager}: there is no {lacking[0]} meter here ({placing.rule})"
+        elif wrong := [meter for meter in placing.meters if prices_cents[meter] != cents]:
+            price = f"the meter is for {prices_cents[wrong[0]]} ({placing.rule})"
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
-        elif not placing.meter and not 1 <= cents <= WAGER_CENTS_MAX:
+        elif not placing.meters and not 1 <= cents <= WAGER_CENTS_MAX:
             code = "bad_amount"
             message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
         elif rules.whole and placing.needs and wagers.keys().isdisjoint(placing.needs):

@@ -349,7 +349,7 @@ def _foreign_fields(games: Games, game: str) -> frozenset[str]:
         "dealer": bool(chapter.deal.dealer),
         "community": bool(OF_COMMUNITY & cards),
         "draw": any(wager.draws for wager in chapter.wager),
-        "meters": any(wager.meter for wager in chapter.wager),
+        "meters": any(wager.fed for wager in chapter.wager),
         "pair_bonus_community_card": fourth,
         "fourth_card": fourth,
         "all_six_card": "hand_and_all_six" in cards,

@@ -46,7 +46,7 @@ class Placing:
         rule: the subsection about placing the wager.
         needs: other wagers, of which the player must have placed one. Empty if none is needed.
         cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
-        meter: the name of the meter that the wager feeds; empty if it feeds no meter.
+        meters: the names of the meters that the wager feeds; empty if it feeds no meter.
         draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
         validated_for_1: the lowest multiple of the wager that a floorperson must validate, if the
             wager feeds a meter; 0 if they validate every win.
@@ -59,7 +59,7 @@ class Placing:
     rule: str
     needs: tuple[str, ...] = ()
     cards: CardsOf | None = None
-    meter: str = ""
+    meters: tuple[str, ...] = ()
     draws: bool = False
     validated_for_1: int = 0
     fourth_card: bool = False
@@ -116,10 +116,10 @@ def meter_rules(game: str, games: Games | None = None) -> TableRules:
     placings = {
         name: _placing(chapter, wager, name, "")
         for wager in chapter.wager
-        if wager.meter
+        if wager.fed
         for name in wager.names
     }
-    steps = tuple(step for wager in chapter.wager if wager.meter for step in _meter_steps(wager))
+    steps = tuple(step for wager in chapter.wager if wager.fed for step in _meter_steps(wager))
     survivors = _survivors(chapter)
     meters = GameMeters.of([chapter])
     return TableRules(chapter, meters, placings, steps, (), survivors, None, None, {}, whole=False)
@@ -163,7 +163,7 @@ def _placing(chapter: Chapter, wager: WagerTables, name: str, choice: str) -> Pl
         rule=wager.placing,
         needs=wager.needs,
         cards=cards,
-        meter=wager.meter,
+        meters=wager.fed,
         draws=wager.draws is not None,
         validated_for_1=read_times(least, "for") if least else 0,
         fourth_card=wager.fourth_card is not None,
@@ -178,7 +178,7 @@ def _survivors(chapter: Chapter) -> frozenset[str]:
 
 def _meter_steps(wager: WagerTables) -> list[SettlingStep]:
     judge = RANKINGS[wager.ranking].of
-    name, meter = wager.names[0], wager.meter
+    name, meter = wager.names[0], wager.fed[0]
     judged = judged_cards(judge, wager.cards[0])
     step = ProgressiveWager(name, meter, envy_item(name), judged, wager.forfeited)
     if not wager.draws:
@@ -298,7 +298,7 @@ class _Builder:
 
         The list is empty if the table has chosen no paytable for the wagers.
         """
-        if wager.meter:
+        if wager.fed:
             return _meter_steps(wager)
         made = [self._optional(wager, at) for at in range(len(wager.names))]
         return [step for step in made if step]

@@ -284,7 +284,7 @@ class DealerBot:
         feeding = sorted(
             position
             for position, wagers in laid.items()
-            if any(self._layout.rules.placings[wager].meter for wager in wagers)
+            if any(self._layout.rules.placings[wager].meters for wager in wagers)
         )
         if feeding and self._stack_every and self._rng.randrange(self._stack_every) == 0:
             winner = self._rng.choice(feeding)

@@ -48,7 +48,7 @@ def _at_one_box(rules: TableRules, rng: random.Random) -> dict[str, int]:
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if name not in {main.stake, main.follow} and not placing.choice and not placing.meter
+        if name not in {main.stake, main.follow} and not placing.choice and not placing.meters
     }
     alone = [name for name, placing in offered.items() if not placing.needs]
     if alone and rng.random() < _WITHOUT_ANTE:

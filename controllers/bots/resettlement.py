@@ -17,7 +17,7 @@ from bonus.settling.meter_holdings import take_off
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
 from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon
-from bonus.wagers import MICROS_PER_CENT, is_on_dealer
+from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -143,7 +143,8 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
     """
     divided = [line for line in lines if line.percent and is_on_dealer(line.item)]
     for line in lines:
-        if not line.percent or line.item not in terms.wagers:
+        own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
+        if not line.percent or line.item not in own:
             continue
         if line in divided:
             if line is divided[0]:

@@ -46,11 +46,14 @@ class BookedAgent(Agent):
     ) -> None:
         super().__init__(link, table, broker, outbox_path)
         self._books = books
-        self._rates_bps = {
+        rates_bps = {
             kind: meter.terms.primary_bps + meter.terms.reserve_bps
             for kind, meter in link.meters_of(table).items()
         }
-        self._meter_of = self.layout.rules.meters.meter_of
+        self._rates_bps = {
+            wager: sum(rates_bps.get(kind, 0) for kind in tables.fed)
+            for wager, tables in self.layout.rules.meters.terms.items()
+        }
         self._counted: tuple[PlacedWager, ...] = ()
 
     def on_answer(self, answer: DeviceAnswer) -> None:
@@ -73,7 +76,7 @@ class BookedAgent(Agent):
 
     def _count(self, sign: int) -> None:
         for placed in self._counted:
-            rate_bps = self._rates_bps[self._meter_of[placed.wager]]
+            rate_bps = self._rates_bps[placed.wager]
             self._books.wagers += sign
             self._books.wagered_cents += sign * placed.amount_cents
             self._books.contributions_micros += sign * placed.amount_cents * rate_bps

@@ -140,7 +140,11 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
     if state == "nothing":
         # The chips of this wager were collected at lock-out (649a.8(b)). An electronic wager has no
         # chips.
-        act = "Returned" if line.outcome is Outcome.RETURNED else "Lost, nothing to collect"
+        act = {
+            Outcome.PAID: "Won, see its jackpots",
+            Outcome.RETURNED: "Returned",
+            Outcome.COLLECTED: "Lost, nothing to collect",
+        }[line.outcome]
     return LineView(
         line=number,
         position=line.position,

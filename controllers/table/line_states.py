@@ -134,7 +134,8 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:
     """Return the state of a line from the decision on its claim (see `claim_under`)."""
-    if line.outcome is not Outcome.PAID:
+    if line.outcome is not Outcome.PAID or not (line.paid or line.percent):
+        # A wager that wins only jackpots is paid on the lines of its jackpots.
         return "nothing"
     claim = claim_under(settled, line)
     decided = settled.decision_on(claim.claim) if claim else "validated"

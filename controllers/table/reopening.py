@@ -134,7 +134,7 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
         return None
     rows = (row for row in terms.rows.values() if row.hand == jackpot.hand)
     is_draw = jackpot.item in {MAGIC_CARD, LUCKY_BONUS}
-    percent = 0 if is_draw else next((row.percent for row in rows), 0)
+    percent = 0 if is_draw else next((row.percent_of(terms.kind) for row in rows), 0)
     return Line(
         position=jackpot.position,
         item=jackpot.item,

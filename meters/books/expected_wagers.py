@@ -89,34 +89,38 @@ class ExpectedWagers:
         return draft
 
 
-def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, str]:
-    """Return for each wager the meter to which it contributed. `moved` has their transfers.
+def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[str]]:
+    """Return for each wager the meters to which it contributed. `moved` has their transfers.
 
     In the present floor file, the table can be missing, or a parameter can be different.
     """
-    targets, fed = {one.target for one in moved}, dict[str, str]()
+    targets, fed = {one.target for one in moved}, dict[str, list[str]]()
     for meter, terms in books.terms.items():
         if meter_account(meter) in targets or overflow_account(meter) in targets:
-            fed |= dict.fromkeys(terms.wagers, meter)
+            for wager in terms.wagers:
+                fed.setdefault(wager, []).append(meter)
     return fed
 
 
 def _calculated(
-    books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes, fed: Mapping[str, str]
+    books: ExpectedBooks,
+    table: str,
+    placed: PlacedWagers,
+    text: bytes,
+    fed: Mapping[str, Sequence[str]],
 ) -> tuple[Draft, KnownTransfers]:
     draft, meters, round_added = Draft(books), list[tuple[str, TermsText, int]](), list[Added]()
     cents, count, tallies = Counter[str](), Counter[str](), list[tuple[str, int]]()
     if table in books.rounds:
         draft.faults.append(_second_round(table))
     for (wager, wagered_cents), times in placed.counts:
-        meter = fed.get(wager)
-        if meter is None:
+        if wager not in fed:
             draft.faults.append(f"a wager {wager} fed no meter")
-            continue
-        if wagered_cents != books.terms[meter].wager_cents:
-            draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
-        cents[meter] += times * wagered_cents
-        count[meter] += times
+        for meter in fed.get(wager, ()):
+            if wagered_cents != books.terms[meter].wager_cents:
+                draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
+            cents[meter] += times * wagered_cents
+            count[meter] += times
     for meter, wagered_cents in cents.items():
         terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
         to_meter, to_reserve = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps

@@ -230,13 +230,13 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
         yield Offer(chapter, main.stake, choice, None, main.ranking, mini_royal=times)
     meters = link.meters_of(table)
     for tables in chapter.wager:
-        meter = meters.get(tables.meter) if tables.meter else None
+        meter = meters.get(tables.fed[0]) if tables.fed else None
         name = tables.names[0]
         choices = choices_of(tables)
         choice = meter.paytable if meter else None
-        if not tables.meter and choices != (None,):
+        if not tables.fed and choices != (None,):
             choice = str(chosen[name]) if name in chosen else None
-        if choice not in choices or (tables.meter and meter is None):
+        if choice not in choices or (tables.fed and meter is None):
             continue
         offer = Offer(chapter, name, choice, tables, tables.ranking)
         if meter:
@@ -354,7 +354,7 @@ class _Bars:
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
     from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
 
-    if not any(offer.tables and offer.tables.meter for offer in offers):
+    if not any(offer.tables and offer.tables.fed for offer in offers):
         reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
         raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
     try:

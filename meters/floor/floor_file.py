@@ -197,9 +197,10 @@ def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]
     """
     chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
-        wager.names[0]: chosen[wager.meter]
+        wager.names[0]: chosen[kind]
         for wager in table.chapter.wager
-        if wager.meter in chosen
+        for kind in wager.fed[:1]
+        if kind in chosen
     }
 
 
@@ -458,7 +459,29 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
             if chosen and chosen != letter:
                 reason = f"paytable {chosen}, but meter {meter_id} is for {letter}"
                 yield (*spot, "paytables", wager), reason
+    yield from _tier_problems(table, {kind: by_id[each] for kind, each in kinds.items()}, spot)
     yield from _pool_problems(link, table, [by_id[each] for each in kinds.values()], spot)
+
+
+def _tier_problems(
+    table: Table, meters: Mapping[str, Meter], spot: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    """Yield an error for each wager of a table that feeds several meters, if one does not fit."""
+    if table.game not in table.games:
+        return
+    for wager in table.chapter.wager:
+        fed = [meters[kind] for kind in wager.fed if kind in meters]
+        if not fed:
+            continue
+        lacking = [kind for kind in wager.fed if kind not in meters]
+        if lacking:
+            every = ", ".join(wager.fed)
+            reason = f"{wager.names[0]} feeds {every}: the table needs {lacking[0]} too"
+            yield (*spot, "meters"), reason
+        for other in fed[1:]:
+            if (other.wager, other.paytable) != (fed[0].wager, fed[0].paytable):
+                reason = f"{wager.names[0]} feeds {fed[0].meter_id} and {other.meter_id}: both need"
+                yield (*spot, "meters"), f"{reason} the same wager and paytable"
 
 
 def _pool_problems(

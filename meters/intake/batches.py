@@ -330,7 +330,7 @@ class LinkIntake:
             check_round_id(event.round) if added else check_texts(event, None)
         draw = self._draw(known, event)
         if added is None:
-            added = AddedByWagers(judge_wagers(known, event))
+            added = AddedByWagers(judge_wagers(known, event), event.positions)
             self._repeated.note(known, payload, event, added)
         opened = OpenRound(event.seq, event, draw, added.meters)
         reply, work = wagers_work(event, draw, added.text, despite_hold=self._replays)

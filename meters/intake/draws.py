@@ -13,12 +13,12 @@ def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     The floor file sets the average number of rounds per draw. Return None if the table offers no
     draws, or if nobody made a wager with draws (readings T19 and T20).
     """
-    placings = known.rules.placings
-    drawn = {wager for wager in known.offers if placings[wager].draws}
-    meters = (known.meters[placings[wager].meter] for wager in drawn)
+    meters = known.meters.values()
     meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)
     if meter is None:
         return None
+    placings = known.rules.placings
+    drawn = {wager for wager in known.offers if placings[wager].draws}
     if not any(drawn & position.wagers.keys() for position in event.positions):
         return None
     return DrawMade(

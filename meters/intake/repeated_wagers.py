@@ -30,12 +30,15 @@ class AddedByWagers:
         wagered_cents: the sum of the wagers in cents.
     """
 
-    def __init__(self, contributions: Sequence[Contribution]) -> None:
+    def __init__(
+        self, contributions: Sequence[Contribution], positions: Sequence[WageredPosition]
+    ) -> None:
         self.contributions = contributions
         self.text = contributions_text(contributions)
         self.meters = tuple([one.meter for one in contributions])
-        self.wagers = sum([one.wagers for one in contributions])
-        self.wagered_cents = sum([one.wagered_cents for one in contributions])
+        # Not the sums of the contributions: a wager can contribute to several meters.
+        self.wagers = sum([len(one.wagers) for one in positions])
+        self.wagered_cents = sum([sum(one.wagers.values()) for one in positions])
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ class WagerTerms:
 class CatalogTable:
     """A table of the floor, with the data for the validation of the table's events.
 
-    `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager. `rules`
+    `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager: its terms
+    for each meter that it feeds. `rules`
     are the rules for the wagers of the table's game that feed a meter.
     """
 
@@ -58,7 +59,7 @@ class CatalogTable:
     table: Table
     meters: Mapping[str, Meter]
     terms: Mapping[str, MeterTerms]
-    offers: Mapping[str, WagerTerms]
+    offers: Mapping[str, tuple[WagerTerms, ...]]
     rules: TableRules
     validate_from_cents: int
     confirm_corrections: bool = False
@@ -71,9 +72,9 @@ class CatalogTable:
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
         offers = {
-            wager: WagerTerms.of(meters[tables.meter])
+            wager: tuple(WagerTerms.of(meters[kind]) for kind in tables.fed)
             for wager, tables in rules.meters.terms.items()
-            if tables.meter in meters
+            if all(kind in meters for kind in tables.fed)
         }
         facility = floor.facility
         return cls(

@@ -67,24 +67,24 @@ def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]
         _check_position(known, position.position, seen, index)
         for wager, cents in position.wagers.items():
             offer = offers.get(wager)
-            if offer is None or cents != offer.wager_cents:
+            if offer is None or cents != offer[0].wager_cents:
                 raise _wager_refusal(known, wager, cents, index)
             counts[wager] = counts.get(wager, 0) + 1
     by_meter: dict[str, Contribution] = {}
     for wager, count in counts.items():
-        offer = offers[wager]
-        cents = count * offer.wager_cents
-        before = by_meter.get(offer.meter)
-        added = Contribution(
-            offer.meter,
-            count,
-            cents,
-            cents * offer.primary_bps,
-            cents * offer.reserve_bps,
-            offer.limit_micros,
-        )
-        by_meter[offer.meter] = whole = _sum(before, added) if before else added
-        _check_reasonable(offer, whole)
+        for fed in offers[wager]:
+            cents = count * fed.wager_cents
+            before = by_meter.get(fed.meter)
+            added = Contribution(
+                fed.meter,
+                count,
+                cents,
+                cents * fed.primary_bps,
+                cents * fed.reserve_bps,
+                fed.limit_micros,
+            )
+            by_meter[fed.meter] = whole = _sum(before, added) if before else added
+            _check_reasonable(fed, whole)
     return tuple(by_meter.values())
 
 
@@ -142,13 +142,14 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
         return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)
     if offer is None:
+        lacking = next(kind for kind in tables.fed if kind not in known.meters)
         return EventRefusal(
             "unknown_meter",
-            f"table {known.table.id} feeds no {tables.meter} meter: {wager} refused",
+            f"table {known.table.id} feeds no {lacking} meter: {wager} refused",
             field,
         )
     return EventRefusal(
-        "wrong_amount", f"{wager} is offered at {offer.wager_cents} cents, not {cents}", field
+        "wrong_amount", f"{wager} is offered at {offer[0].wager_cents} cents, not {cents}", field
     )
 
 

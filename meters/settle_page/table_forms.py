@@ -31,7 +31,7 @@ class WagerField(_Form, frozen=True, kw_only=True):
         wager: the name of the wager in the data of a round.
         words: the name of the wager for people.
         amount: the only amount of the wager, in cents; None if the player chooses the amount.
-        meter: the kind of meter that the wager feeds; None if the wager feeds no meter.
+        meters: the kinds of meter that the wager feeds.
         community: true if the wager depends on the community cards.
         fourth_card: true if the wager depends on a fourth card.
         all_six: true if the wager depends on the All-Six Bonus card.
@@ -43,7 +43,7 @@ class WagerField(_Form, frozen=True, kw_only=True):
     wager: str
     words: str
     amount: int | None = None
-    meter: str | None = None
+    meters: tuple[str, ...] = ()
     community: bool = False
     fourth_card: bool = False
     all_six: bool = False
@@ -160,7 +160,7 @@ def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if not placing.choice and (not placing.meter or placing.meter in amounts_cents)
+        if not placing.choice and (amounts_cents.keys() >= set(placing.meters))
     }
     draws = {name for wager in chapter.wager if wager.draws for name in wager.names}
     items = [
@@ -201,8 +201,8 @@ def _field(
     return WagerField(
         wager=name,
         words=item_words(name),
-        amount=amounts_cents.get(placing.meter) if placing.meter else None,
-        meter=placing.meter or None,
+        amount=amounts_cents[placing.meters[0]] if placing.meters else None,
+        meters=placing.meters,
         community=placing.cards in OF_COMMUNITY,
         fourth_card=placing.fourth_card,
         all_six=placing.cards == "hand_and_all_six",

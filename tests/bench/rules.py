@@ -172,7 +172,7 @@ def _rounds(chapter: Chapter, count: int, rng: random.Random) -> Iterator[Mappin
 def _wagers(chapter: Chapter, rng: random.Random) -> dict[str, int]:
     main = chapter.main_game
     wagers = {
-        name: _METER_CENTS["wager"] if placing.meter else rng.choice(_SIDE_CENTS)
+        name: _METER_CENTS["wager"] if placing.meters else rng.choice(_SIDE_CENTS)
         for name, placing in table_rules(chapter, {}).placings.items()
     }
     ante_cents = rng.choice(_ANTE_CENTS)

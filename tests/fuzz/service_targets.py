@@ -76,7 +76,7 @@ def opened_round() -> OpenRound:
 _KNOWN: Final = known_table()
 _OPEN: Final = opened_round()
 _REPEATED: Final = RepeatedWagers()
-_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, AddedByWagers(()))
+_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, AddedByWagers((), ()))
 
 
 def check_event(payload: bytes) -> bool:

@@ -68,7 +68,7 @@ class Floor(HeldFloor):
 
     def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
         amounts = {
-            wager: offer.wager_cents for wager, offer in self.pit.known[table].offers.items()
+            wager: offer[0].wager_cents for wager, offer in self.pit.known[table].offers.items()
         }
         return wagers_event(data.draw, self.books.tables[table], amounts, flawed=flawed)
 

@@ -34,7 +34,7 @@ def repeated() -> RepeatedWagers:
     event = decoded(FIRST)
     read = RepeatedWagers()
     assert read.read(KNOWN, FIRST) is None
-    read.note(KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event)))
+    read.note(KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event), event.positions))
     return read
 
 
@@ -80,7 +80,10 @@ def test_other_events_are_left_to_the_decoder(repeated: RepeatedWagers, payload:
 
 
 def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: RepeatedWagers) -> None:
-    dearer = {name: replace(offer, wager_cents=500) for name, offer in KNOWN.offers.items()}
+    dearer = {
+        name: tuple(replace(fed, wager_cents=500) for fed in offer)
+        for name, offer in KNOWN.offers.items()
+    }
     known = replace(KNOWN, offers=dearer)
     event = repeated.read(known, FIRST)
     assert event is not None

@@ -189,7 +189,7 @@ def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
         ('["100 to 1", "90 to 1"]', '["10% of meter", "90 to 1"]', "pays less than"),
         ('["500 to 1", "400 to 1"]', '["", "400 to 1"]', "begin with the highest hand"),
         ('["500 to 1", "400 to 1"]', '["99 to 1", "400 to 1"]', "royal_flush pays less than"),
-        ('["500 to 1", "400 to 1"]', '["5% of meter", "400 to 1"]', "pays percentages"),
+        ('["500 to 1", "400 to 1"]', '["5% of meter", "400 to 1"]', "a percentage of meter, but"),
         ("full_house =", "fullhouse =", "'fullhouse' is not a hand of five_card"),
         ('lowest = "flush"', 'lowest = "straight"', "straight missing"),
         ('lowest = "flush"', 'lowest = "pairs"', "is not a hand of its ranking"),

@@ -93,12 +93,12 @@ def test_hands_pay_what_the_text_says(
 ) -> None:
     terms = meter_terms(kind, 500, paytable)
     shown = {
-        hand: f"{row.percent}%" if row.percent else row.for_1
+        hand: f"{row.percent_of(kind)}%" if row.percent_of(kind) else row.for_1
         for hand, row in terms.rows.items()
-        if row.percent or row.for_1
+        if row.percent_of(kind) or row.for_1
     }
     assert shown == pays
-    assert not any(row.percent and row.for_1 for row in terms.rows.values())
+    assert not any(row.percent_of(kind) and row.for_1 for row in terms.rows.values())
 
 
 @pytest.mark.section("649a.12(e)(5)")
@@ -162,7 +162,7 @@ def test_a_wager_wins_from_its_lowest_hand_upward(
     kind: str, paytable: str | None, lowest: str
 ) -> None:
     rows = list(meter_terms(kind, 100, paytable).rows.items())
-    wins = [bool(row.for_1 or row.percent) for _, row in rows]
+    wins = [bool(row.for_1 or row.percent_of(kind)) for _, row in rows]
     count = [hand for hand, _ in rows].index(lowest) + 1
     assert wins == [True] * count + [False] * (len(rows) - count)
 

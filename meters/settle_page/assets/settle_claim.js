@@ -30,7 +30,7 @@ const positionsOf = (claim) => {
 /* Return the round of a claim; fields that the claim does not have are empty. */
 export const roundOfClaim = (claim, table, game) => {
   const round = emptyRound(table);
-  const kind = game.wagers.find((each) => each.wager === claim.item)?.meter;
+  const kind = game.wagers.find((each) => each.wager === claim.item)?.meters?.[0];
   const before = balanceBefore(claim);
   return {
     ...round,

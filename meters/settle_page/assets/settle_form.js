@@ -185,8 +185,8 @@ const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
 
 /* The balances of the meters on which the round has a wager. */
 const Meters = ({ round, game, errors, change }) => {
-  const kinds = [...new Set(game.wagers.filter((each) => each.meter
-    && anyPlaced(round, game, ({ wager }) => wager === each.wager)).map((each) => each.meter))];
+  const kinds = [...new Set(game.wagers.filter((each) => each.meters
+    && anyPlaced(round, game, ({ wager }) => wager === each.wager)).flatMap((each) => each.meters))];
   if (!kinds.length) return null;
   return html`
     <section class="balances" aria-labelledby="balances-title">

@@ -146,8 +146,8 @@ class Collector {
 
   meters() {
     const kinds = new Map(this.game.wagers.filter((each) =>
-      each.meter && anyPlaced(this.round, this.game, ({ wager }) => wager === each.wager))
-      .map((each) => [each.meter, each.amount]));
+      each.meters && anyPlaced(this.round, this.game, ({ wager }) => wager === each.wager))
+      .flatMap((each) => each.meters.map((meter) => [meter, each.amount])));
     return Object.fromEntries([...kinds].map(([kind, wager]) => {
       const amount = this.cents(`meters.${kind}`, this.round.balances[kind] ?? "");
       return [kind, { wager, amount }];

@@ -30,7 +30,7 @@ def pays_of(meter: Meter) -> Iterator[Pay]:
     The Magic Card and the Lucky Bonus, which are drawn by chance, come last.
     """
     for row in _paying(meter):
-        wins = f"{row.percent}% of the meter" if row.percent else _dollars(meter, row.for_1)
+        wins = " + ".join(_wins(meter, row))
         yield Pay(hand_words(row.hand), wins, short_money(row.envy_cents) if row.envy_cents else "")
     terms = meter.terms
     if meter.magic_card_every:
@@ -45,23 +45,34 @@ def winners_of(meter: Meter) -> str:
     A display can break the line between words, but not before a percentage.
     """
     won = [
-        f"{hand_words(row.hand)}\N{NO-BREAK SPACE}{row.percent}%"
+        f"{hand_words(row.hand)}\N{NO-BREAK SPACE}{row.percent_of(meter.kind)}%"
         for row in _paying(meter)
-        if row.percent
+        if row.percent_of(meter.kind)
     ]
     return "Wins: " + "; ".join(won)
 
 
 def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one paytable row for each winning hand.
+    """Yield one paytable row for each hand that wins something from the meter.
 
-    If a hand has several rows, only its first row is yielded.
+    If a hand has several rows, only its first row is yielded. A wager can feed several meters. What
+    it pays at odds is shown with the first of them only.
     """
     seen: set[str] = set()
-    for row in meter.terms.rows.values():
-        if (row.percent or row.for_1) and row.hand not in seen:
+    terms = meter.terms
+    first = meter.games.meters.terms[terms.wagers[0]].fed[0] == meter.kind
+    for row in terms.rows.values():
+        fixed = first and (row.for_1 or row.sum_cents)
+        if (row.percent_of(meter.kind) or fixed) and row.hand not in seen:
             seen.add(row.hand)
             yield row
+
+
+def _wins(meter: Meter, row: Row) -> Iterator[str]:
+    if percent := row.percent_of(meter.kind):
+        yield f"{percent}% of the meter"
+    if fixed_cents := row.fixed_cents(meter.wager):
+        yield short_money(fixed_cents)
 
 
 def _dollars(meter: Meter, for_1: int) -> str:
