@@ -31,8 +31,8 @@ def _check_dates(floor: Floor) -> list[Check]:
         return [Check("games", holds=False, seen=str(error))]
     if warnings:
         return [Check("games", holds=False, seen=each, warns=True) for each in warnings]
-    house = ", ".join(floor.games.digests) or "none of the house"
-    return [Check("games", holds=True, seen=f"{len(floor.games)} known; {house}")]
+    house = ", ".join(floor.games.digests)
+    return [Check("games", holds=True, seen=f"of the house: {house}")] if house else []
 
 
 def _check_branding(floor: Floor) -> Check:

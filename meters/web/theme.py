@@ -38,7 +38,9 @@ def themed(assets: Assets, floor: Floor) -> Assets:
         **{name: _painted(assets.bodies[name], look) for name in _DRAWN},
         "look.css": _sheet(look),
     }
-    shown = msgspec.json.encode((floor.facility, look, floor.link))
+    shown = msgspec.json.encode(
+        (floor.facility, look, floor.link), enc_hook=lambda games: dict(games.digests)
+    )
     digest = hashlib.sha256(
         b"\0".join((assets.version.encode(), shown, *bodies.values(), logo.body if logo else b""))
     )

@@ -1,0 +1,171 @@
+"""A second settlement of house games, from the text of their files alone.
+
+It shares no code with the product: it reads the file as TOML, names hands with `tests.naive`, and
+pays cell by cell, in the order of the file.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.naive.ranking import best_five_card_named
+
+HOUSE = Path(__file__).with_name("house")
+
+Law = Mapping[str, Any]
+Line = dict[str, Any]
+
+
+def law_of(game: str) -> Law:
+    """Return the text of a game file as a mapping."""
+    return tomllib.loads((HOUSE / f"{game}.toml").read_text())
+
+
+def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
+    """Return the hand of a wager. A royal flush of spades counts separately only if it is paid."""
+    cards = [*position["cards"]]
+    of = wager["cards"][0]
+    if "community" in of:
+        cards += played["community"]
+    if "dealer" in of:
+        cards += played["dealer"]
+    hand = best_five_card_named(tuple(cards))
+    hand = {"nothing": "high_card", "two_pairs": "two_pair"}.get(hand, hand)
+    first = next(iter(wager["table"][0]["pays"]))
+    return "royal_flush" if hand == "royal_flush_spades" and first == "royal_flush" else hand
+
+
+def cell_of(wager: Law, hand: str, choices: Mapping[str, str]) -> str:
+    """Return the printed cell of a hand; empty if the table has none."""
+    table = wager["table"][0]
+    cell = table["pays"].get(hand, "")
+    if isinstance(cell, str):
+        return cell
+    column: str = cell[table["choices"].index(choices[wager["names"][0]])]
+    return column
+
+
+class NaiveRound:
+    """A round that is settled step by step."""
+
+    def __init__(self, played: Mapping[str, Any]) -> None:
+        self.played = played
+        self.law = law_of(played["game"])
+        self.meters = {name: dict(meter) for name, meter in played.get("meters", {}).items()}
+        self.lines: list[Line] = []
+        for position in sorted(played["positions"], key=lambda one: -one["position"]):
+            for wager in self.law["wager"]:
+                self._settle(position, wager)
+
+    def _settle(self, position: Law, wager: Law) -> None:
+        name = wager["names"][0]
+        folded = position.get("folded", False)
+        rule = wager["table"][0]["rule"]
+        shown = "cards" in position
+        hand = hand_of(self.law, wager, position, self.played) if shown else None
+        if name in position["wagers"]:
+            if folded and "forfeited" in wager:
+                self._line(position, name, "collected", None, rule=wager["forfeited"])
+            else:
+                assert hand is not None
+                self._pay(position, wager, hand, rule)
+        if hand is None or (folded and "forfeited" in wager):
+            return
+        envy = wager.get("envy")
+        schedules: Sequence[Law] = envy["schedule"] if envy else ()
+        for schedule in schedules:
+            cents = _dollars(schedule["wager"])
+            for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
+                if other["wagers"].get(name) != cents or other is position:
+                    continue
+                if hand in schedule["pays"]:
+                    self.lines.append({
+                        "position": other["position"], "item": f"{_stem(name)}_envy",
+                        "outcome": "paid", "hand": hand, "wagered": cents,
+                        "paid": _dollars(schedule["pays"][hand]), "returned": 0,
+                        "paid_from": wager["paid_from"], "rule": wager["envy"]["rule"],
+                        "envy_of": position["position"],
+                    })  # fmt: skip
+
+    def _pay(self, position: Law, wager: Law, hand: str, rule: str) -> None:
+        name = wager["names"][0]
+        wagered = position["wagers"][name]
+        cell = cell_of(wager, hand, self.played.get("paytables", {}))
+        percents: list[tuple[str, int]] = []
+        paid, back = 0, 0
+        for part in cell.split(" + ") if cell else ():
+            if found := re.fullmatch(r"(\d+)% of (\w+)", part):
+                meter = wager["meter"] if found[2] == "meter" else found[2]
+                percents.append((meter, int(found[1])))
+            elif found := re.fullmatch(r"([\d,]+) (to|for) 1", part):
+                paid += int(found[1].replace(",", "")) * wagered
+                back = wagered if found[2] == "to" else 0
+            else:
+                paid += _dollars(part)
+        if not cell:
+            lost = rule if "meter" in wager or "meters" in wager else wager.get("collected", rule)
+            self._line(position, name, "collected", hand, rule=lost)
+            return
+        alone = "meter" in wager and percents and not paid
+        if not alone:
+            self._line(
+                position, name, "paid", hand, rule=rule, paid=paid, back=back,
+                source=wager["paid_from"] if paid else None,
+            )  # fmt: skip
+        for meter, percent in percents:
+            self._line(
+                position, name if alone else f"{meter}_jackpot", "paid", hand, rule=rule,
+                paid=self._take(meter, percent, wager, wagered), source="hand_pay",
+                percent=percent, wagered=wagered,
+            )  # fmt: skip
+
+    def _take(self, meter: str, percent: int, wager: Law, wagered: int) -> int:
+        held = self.meters[meter]
+        cents: int = held["amount"] * percent // 100
+        held["amount"] -= cents
+        if percent == 100:
+            table = wager["table"][0]
+            terms = table.get("progression") or table["progressions"][meter]
+            reseed = terms["reseed"]
+            reseed = reseed if isinstance(reseed, str) else reseed[0]
+            times = _dollars(reseed.removesuffix(" for 1")) // 100
+            held["amount"] += times * wagered + held.get("reserve", 0)
+            if "reserve" in held:
+                held["reserve"] = 0
+        return cents
+
+    def _line(
+        self, position: Law, item: str, outcome: str, hand: str | None, *, rule: str,
+        paid: int = 0, back: int = 0, source: str | None = None, percent: int | None = None,
+        wagered: int | None = None,
+    ) -> None:  # fmt: skip
+        line: Line = {"position": position["position"], "item": item, "outcome": outcome}
+        if hand is not None:
+            line["hand"] = hand
+        line["wagered"] = position["wagers"][item] if wagered is None else wagered
+        line |= {"paid": paid, "returned": back}
+        if source:
+            line["paid_from"] = source
+        if percent:
+            line["percent"] = percent
+        self.lines.append(line | {"rule": rule})
+
+
+def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any]]:
+    """Return the lines of a round, and its meters after it."""
+    naive = NaiveRound(played)
+    meters = {
+        name: {key: held[key] for key in ("amount", "reserve") if key in held}
+        for name, held in naive.meters.items()
+    }
+    return naive.lines, meters
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix("_progressive")
+
+
+def _dollars(text: str) -> int:
+    return int(text.removeprefix("$").replace(",", "")) * 100
