@@ -136,7 +136,8 @@ class LinkAudit:
             RedisError: Redis failed.
         """
         replay, goes_on = await self._replay_to_continue()
-        snapshot = await self._store.snapshot(indexes=True)
+        part = self._claims.part_of(replay) if goes_on and again else None
+        snapshot = await self._store.snapshot(indexes=True, part=part)
         if seen and replay.entries:
             replay.hold_against(seen)
         replay, problems = await self._replay_to(

@@ -3,7 +3,10 @@
 An act is a ledger entry about a decision of a person, or one that the service itself writes.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -13,29 +16,50 @@ import structlog
 from meters.books.claim_evidence import (
     CLAIM_ACTS,
     DECIDED,
+    Evidence,
     LedgerDecision,
     claim_differences,
     decided_claim,
     fields_of,
 )
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
-from meters.books.link_state import Snapshot
+from meters.books.link_state import IndexCounts, IndexPart, Snapshot
 from meters.books.slip_numbers import claim_of, fold_slip
-from meters.books.store import LinkStore
+from meters.books.store import ANY_WIN, METER_AWARD, LinkStore
 
 log = structlog.get_logger()
 
 _AT_ONCE: Final = 100
 """Count of claims that one call reads. Such a call delays Redis by less than a millisecond."""
+WHOLE_UP_TO: Final = 1_000
+"""Count of claims up to which each audit compares all claims and indexes."""
+CLAIMS_AGAIN: Final = 500
+"""Count of old claims and payout slips that an audit of a part compares again."""
+_LAST: Final = "\U0010ffff"
+"""A text that is after the name of every claim."""
+
 _Later = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
 """A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The last entry of an audit without a difference, and the numbers of members of the indexes.
+
+    `archived_to` is the last archived entry at that time.
+    """
+
+    entries: int
+    archived_to: int
+    counts: IndexCounts
 
 
 class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
-    An audit compares all undecided claims. It compares all finally decided claims, or only some of
-    them. In the second case, the next audit continues with the next claims.
+    An audit compares all claims and indexes. If there are many claims, a repeated audit compares
+    only a part: what is new, and some older claims, with the members of the indexes that belong to
+    the same ledger entries. The next audit continues with the next older claims.
 
     Attributes:
         doubles: texts about payout slips that paid two claims, at least one of them of this link.
@@ -44,9 +68,31 @@ class ClaimAudit:
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._turn = 0
+        self._compared: _Compared | None = None
+        self._old = 0
+        self._slips_compared = 0
         self._slips_turn = 0
         self.doubles: tuple[str, ...] = ()
+
+    def part_of(self, replay: Replay) -> IndexPart | None:
+        """Return the part that the next audit compares; None if it compares everything.
+
+        The audit compares everything if no audit did so before, or if there are few claims.
+        """
+        evidence, compared = replay.evidence, self._compared
+        if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
+            return None
+        _forget_missing(evidence)
+        claims = evidence.in_order
+        if self._old >= len(claims) or claims[self._old][0] > compared.entries:
+            self._old = 0
+        begin, self._old = self._old, min(self._old + CLAIMS_AGAIN, len(claims))
+        old_after = claims[begin - 1][0] if begin else compared.archived_to
+        old_to = compared.entries
+        if self._old < len(claims):
+            old_to = min(claims[self._old - 1][0], old_to)
+        meters = tuple(replay.books.terms)
+        return IndexPart(compared.entries, min(old_after, old_to), old_to, meters)
 
     async def problems(
         self,
@@ -61,8 +107,8 @@ class ClaimAudit:
         Args:
             replay: the replay of the ledger up to the last entry of `snapshot`.
             snapshot: the data of the link in Redis at one moment, with the indexes.
-            at_most: the greatest count of finally decided claims to check in this audit. The same
-                limit applies to payout slips. None to check all.
+            at_most: the greatest count of old payout slips to check in this audit. None to check
+                all.
             reserves: True to reserve the numbers of payout slips that paid a claim, but that are
                 not reserved for any claim.
 
@@ -70,40 +116,37 @@ class ClaimAudit:
             RedisError: Redis failed.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
+        _forget_archived_acts(replay, archived_to)
+        part = snapshot.part
         found = [
             *_other_waiting(replay, snapshot),
             *_other_wins(replay, snapshot, archived_to),
             *_other_acts(replay, snapshot, archived_to),
-            *_other_slips(replay, snapshot),
+            *_other_counts(replay, snapshot, self._compared),
+            *(await self._other_slips_of_part(replay) if part else _other_slips(replay, snapshot)),
             *await self._other_reservations(replay, snapshot, at_most, reserves=reserves),
         ]
-        due = iter(self._due(replay, at_most))
+        due = iter(_due(replay, part))
         while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
             found += await self._compare(replay, some, archived_to)
+        self._compared = None if found else _Compared(replay.entries, archived_to, snapshot.counts)
+        self._slips_compared = len(replay.evidence.slips_in_order)
         return found[:PROBLEMS_MAX]
 
-    def _due(self, replay: Replay, at_most: int | None) -> Iterable[str]:
-        """Return the claims to check now: all undecided ones and at most `at_most` decided ones."""
-        claims, ended = replay.books.waiting, replay.evidence.ended
-        past = [claim for claim in replay.evidence.claims if claim in ended]
-        if at_most is None or len(past) <= at_most:
-            return [*claims, *past]
-        begin = self._turn % len(past)
-        self._turn = begin + at_most
-        return [*claims, *(past + past)[begin : begin + at_most]]
+    async def _other_slips_of_part(self, replay: Replay) -> list[str]:
+        """Return the differences between the ledger and new payout slips in Redis, as texts."""
+        evidence = replay.evidence
+        new = evidence.slips_in_order[self._slips_compared :]
+        held = await self._store.slips_at(new)
+        differences = (_slip_differs(slip, held.get(slip), evidence.slips[slip]) for slip in new)
+        return sorted({*differences} - {""})
 
     async def _other_reservations(
         self, replay: Replay, snapshot: Snapshot, at_most: int | None, *, reserves: bool
     ) -> list[str]:
         """Return the differences between reserved slip numbers and the link's ledger, as texts."""
         register, found = self._store.slip_register, list[str]()
-        paid = [*_paid(replay, snapshot).items()]
-        if at_most is not None and len(paid) > at_most:
-            begin = self._slips_turn % len(paid)
-            self._slips_turn = begin + at_most
-            looked_at = (paid + paid)[begin : begin + at_most]
-        else:
-            looked_at = paid
+        looked_at = [*self._looked_at(replay, snapshot, at_most)]
         held = await register.held([slip for slip, _ in looked_at])
         for slip, claim in looked_at:
             other = held.get(fold_slip(slip))
@@ -123,6 +166,24 @@ class ClaimAudit:
         if at_most is None and replay.begins_after == 0:
             found += await self._unknown_reservations(replay)
         return sorted(found)
+
+    def _looked_at(
+        self, replay: Replay, snapshot: Snapshot, at_most: int | None
+    ) -> Iterable[tuple[str, str]]:
+        """Return the payout slips whose reservations are compared now, each with its claim."""
+        evidence = replay.evidence
+        if snapshot.part is None:
+            paid = [*_paid(replay, snapshot).items()]
+            if at_most is None or len(paid) <= at_most:
+                return paid
+            begin = self._slips_turn % len(paid)
+            self._slips_turn = begin + at_most
+            return (paid + paid)[begin : begin + at_most]
+        slips = evidence.slips_in_order
+        begin = self._slips_turn if self._slips_turn < len(slips) else 0
+        self._slips_turn = begin + CLAIMS_AGAIN
+        some = (*slips[begin : self._slips_turn], *slips[self._slips_compared :])
+        return {slip: evidence.slips[slip] for slip in some}.items()
 
     async def _unknown_reservations(self, replay: Replay) -> list[str]:
         """Report slip numbers that are reserved for a claim that this link does not have."""
@@ -172,44 +233,99 @@ class ClaimAudit:
         return found
 
 
+def _forget_missing(evidence: Evidence) -> None:
+    """Remove the first claims of `in_order` that are archived, and so were removed before."""
+    claims, held = evidence.in_order, evidence.claims
+    gone = next((at for at, (_, claim) in enumerate(claims) if claim in held), len(claims))
+    del claims[:gone]
+
+
+def _forget_archived_acts(replay: Replay, archived_to: int) -> None:
+    """Remove archived acts, which are allowed to be missing in the index of acts.
+
+    Acts that were replayed from an archive file are removed too.
+    """
+    evidence = replay.evidence
+    del evidence.acts[: bisect_right(evidence.acts, max(archived_to, evidence.acts_after))]
+
+
+def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
+    """Return the claims whose fields the replay knows, in the order of their ledger entries.
+
+    If `part` is given, return only the claims in this part.
+    """
+    evidence = replay.evidence
+    if part is None:
+        return evidence.claims
+    claims = evidence.in_order
+    spans = (
+        (part.old_after, min(part.old_to, part.new_after)),
+        (part.new_after, replay.entries),
+    )
+    found = (
+        claims[bisect_right(claims, (after, _LAST)) : bisect_right(claims, (to, _LAST))]
+        for after, to in spans
+    )
+    return [claim for span in found for _, claim in span if claim in evidence.claims]
+
+
+def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
+    """Return the claims to compare: the undecided claims, and the finally decided ones.
+
+    If `part` is given, return only the decided claims in this part. If many claims are undecided,
+    return only those in this part, too.
+    """
+    books, ended = replay.books, replay.evidence.ended
+    known = _claims_in(replay, part)
+    if part is None or len(books.claims) + len(books.envy) <= WHOLE_UP_TO:
+        waiting = books.waiting
+        return [*waiting, *(claim for claim in known if claim in ended and claim not in waiting)]
+    return known
+
+
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
     """Return the differences between the undecided claims in Redis and in the ledger, as texts.
 
     The list of these claims is compared, and each meter's count of pending percentage wins.
     """
-    claims, waiting = replay.books.waiting, snapshot.waiting
-    found = [f"claim {one} waits, and is not in Redis's list" for one in claims - waiting.keys()]
-    found += [
-        f"claim {one} is in Redis's list of those that wait, the ledger says it does not"
-        for one in waiting.keys() - claims
-    ]
-    for claim in claims & waiting.keys():
-        due = replay.evidence.claims.get(claim, {}).get("entry")
-        if due is not None and int(due) != waiting[claim]:
-            found.append(f"claim {claim}: its order in the list is {waiting[claim]}, not {due}")
-    for meter in replay.books.terms:
-        due_count = sum(
-            held.percent and held.state == "pending" and held.meter == meter
-            for held in replay.books.claims.values()
+    books, waiting, claims = replay.books, snapshot.waiting, replay.evidence.claims
+    due: Iterable[str] = books.waiting
+    if snapshot.part:
+        due = (
+            claim
+            for claim in _claims_in(replay, snapshot.part)
+            if claim in books.claims or claim in books.envy
         )
+    found = [f"claim {one} waits, and is not in Redis's list" for one in due if one not in waiting]
+    for claim, order in waiting.items():
+        if claim not in books.claims and claim not in books.envy:
+            found.append(
+                f"claim {claim} is in Redis's list of those that wait, the ledger says it does not"
+            )
+            continue
+        entry = claims.get(claim, {}).get("entry")
+        if entry is not None and int(entry) != order:
+            found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
+    pending = Counter(
+        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
+    )
+    for meter in books.terms:
         count = int(snapshot.meters.get(f"pending:{meter}", "0"))
-        if count != due_count:
-            found.append(f"meter {meter} has {count} pending claims, the ledger says {due_count}")
+        if count != pending[meter]:
+            message = f"{count} pending claims, the ledger says {pending[meter]}"
+            found.append(f"meter {meter} has {message}")
     return sorted(found)
 
 
 def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
     """Return the differences between the index of past wins and the ledger, as texts."""
+    evidence = replay.evidence
     due: dict[str, str] = {}
     optional: set[str] = set()
-    for claim, fields in replay.evidence.claims.items():
-        record = msgspec.json.decode(fields["record"], type=_Indexed)
-        place = f"{int(fields['entry']):016d}:{claim}"
-        members = [f"{record.meter}:{place}"]
-        if record.percent is not None:
-            members.append(f"{record.meter}!{place}")
+    for claim in _claims_in(replay, snapshot.part):
+        members = _members_of(claim, evidence.claims[claim])
         due |= dict.fromkeys(members, claim)
-        if replay.evidence.ended.get(claim, archived_to + 1) <= archived_to:
+        if evidence.ended.get(claim, archived_to + 1) <= archived_to:
             optional.update(members)
     found = [
         f"claim {due[member]} is not in the index of wins"
@@ -219,23 +335,31 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
         f"the index of wins has {member[:100]!r}, which the ledger does not have"
         for member in snapshot.wins - due.keys()
         if _order_of(member) > replay.begins_after
-        and member.rpartition(":")[2] not in replay.evidence.begun_before
+        and member.rpartition(":")[2] not in evidence.begun_before
     ]
     if snapshot.misplaced:
         found.append(f"{snapshot.misplaced} wins are out of their order in the index")
     return sorted(found)
 
 
+def _members_of(claim: str, fields: Mapping[str, str]) -> list[str]:
+    """Return the members that a claim must have in the index of wins."""
+    record = msgspec.json.decode(fields["record"], type=_Indexed)
+    place = f"{int(fields['entry']):016d}:{claim}"
+    members = [f"{record.meter}{ANY_WIN}{place}"]
+    if record.percent is not None:
+        members.append(f"{record.meter}{METER_AWARD}{place}")
+    return members
+
+
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
     """Return the differences between the index of acts and the ledger, as texts.
 
-    The acts page reads this index. An archived act is allowed to be missing in this index, so
-    archived acts are not checked. Acts that were replayed from an archive file are also not
-    checked.
+    The acts page reads this index. An archived act is allowed to be missing in this index.
     """
-    acts, archived_to = replay.evidence.acts, max(archived_to, replay.evidence.acts_after)
-    acts[:] = [act for act in acts if act > archived_to]
-    due, held = {str(act) for act in acts}, snapshot.acts
+    acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
+    due = {str(act) for act in (_acts_in(replay, part) if part else acts)}
+    archived_to = max(archived_to, replay.evidence.acts_after)
     found = [f"entry {act} is not in the index of acts" for act in due - held.keys()]
     found += [
         f"the index of acts has {act[:100]!r}, which is no act of the ledger"
@@ -248,6 +372,41 @@ def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
         if held[act] != int(act)
     ]
     return sorted(found)
+
+
+def _acts_in(replay: Replay, part: IndexPart) -> Sequence[int]:
+    acts = replay.evidence.acts
+    old = acts[bisect_right(acts, part.old_after) : bisect_right(acts, part.old_to)]
+    return [*old, *acts[bisect_right(acts, max(part.new_after, part.old_to)) :]]
+
+
+def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | None") -> list[str]:
+    """Return texts about indexes with more members than the ledger says.
+
+    So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
+    acts, so their indexes can have fewer members. A missing member is noticed with its part.
+    """
+    part = snapshot.part
+    if part is None or compared is None:
+        return []
+    books, evidence, counts = replay.books, replay.evidence, snapshot.counts
+    found = []
+    waiting = len(books.claims) + sum(claim not in books.claims for claim in books.envy)
+    if counts.waiting != waiting:
+        found.append(f"{counts.waiting} claims wait in Redis's list, the ledger says {waiting}")
+    begin = bisect_right(evidence.in_order, (part.new_after, _LAST))
+    new = [claim for _, claim in evidence.in_order[begin:] if claim in evidence.claims]
+    wins = compared.counts.wins + sum(
+        len(_members_of(claim, evidence.claims[claim])) for claim in new
+    )
+    # The meter of these wins is not known, so they can have one member or two.
+    wins += 2 * len(evidence.begun_before)
+    if counts.wins > wins:
+        found.append(f"the index of wins has {counts.wins} members, the ledger says {wins}")
+    acts = compared.counts.acts + len(evidence.acts) - bisect_right(evidence.acts, part.new_after)
+    if counts.acts > acts:
+        found.append(f"the index of acts has {counts.acts} members, the ledger says {acts}")
+    return found
 
 
 class _Indexed(msgspec.Struct, frozen=True):
@@ -301,12 +460,18 @@ def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
     """Return the differences between payout slips in Redis and in the ledger, as texts."""
     evidence, found = replay.evidence, []
     for slip, claim in evidence.slips.items():
-        held = snapshot.slips.get(slip)
-        if held != claim:
-            stored = f"pays claim {held}" if held else "is free"
-            found.append(f"slip {slip!r} {stored} in Redis, the ledger says it {_did(claim)}")
+        if differs := _slip_differs(slip, snapshot.slips.get(slip), claim):
+            found.append(differs)
     for slip, claim in snapshot.slips.items():
         known = claim in evidence.opened or replay.begins_after == 0
         if slip not in evidence.slips and known:
             found.append(f"slip {slip!r} pays claim {claim} in Redis, and not in the ledger")
     return sorted(found)
+
+
+def _slip_differs(slip: str, held: str | None, claim: str) -> str:
+    """Return the difference between a payout slip in Redis and in the ledger; empty if none."""
+    if held == claim:
+        return ""
+    stored = f"pays claim {held}" if held else "is free"
+    return f"slip {slip!r} {stored} in Redis, the ledger says it {_did(claim)}"

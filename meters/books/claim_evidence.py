@@ -121,6 +121,10 @@ class Evidence:
             slip's number for it. The keys are slip numbers in the form in which pitlink compares
             them.
         opened: all claims that the replayed entries opened.
+        in_order: the claims that were added to `claims`, each with the number of the ledger entry
+            that opened it, in the order of these numbers.
+        slips_in_order: the numbers of the payout slips that were added to `slips`, the last one
+            last.
         begun_before: the claims of some replayed results: the wagers of their rounds are before the
             first replayed entry.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
@@ -140,6 +144,13 @@ class Evidence:
     acts: list[int] = field(default_factory=list)
     acts_after: int = 0
     begun: dict[str, _Round] = field(default_factory=dict)
+    in_order: list[tuple[int, str]] = field(default_factory=list)
+    slips_in_order: list[str] = field(default_factory=list)
+
+    def resume(self, waiting: Mapping[str, dict[str, str]]) -> None:
+        """Continue with claims that an earlier replay knew, given with their fields."""
+        self.claims.update(waiting)
+        self.in_order = sorted((int(fields["entry"]), claim) for claim, fields in waiting.items())
 
     def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         """Add the data of a replayed ledger entry. `books` are the balances after this entry.
@@ -171,6 +182,7 @@ class Evidence:
             case b"restore":
                 kept = _RESTORED.decode(fields["event"]).kept
                 self.slips |= {slip: kept_for(claim, number) for slip, claim in kept.items()}
+                self.slips_in_order += kept
 
     def add_approval(self, event: bytes | str) -> None:
         """Add the asset numbers of the tables in an approved floor file.
@@ -213,6 +225,8 @@ class Evidence:
         """
         self.acts.clear()
         self.acts_after = to
+        self.slips_in_order.clear()
+        self.in_order = [each for each in self.in_order if each[1] in but]
         for claim in self.ended.keys() - but:
             self.claims.pop(claim, None)
             del self.ended[claim]
@@ -250,6 +264,7 @@ class Evidence:
         for line in waiting:
             record = records.record(line)
             self.opened.add(record.claim)
+            self.in_order.append((number, record.claim))
             self.claims[record.claim] = {
                 "record": msgspec.json.encode(record).decode(),
                 **begun,
@@ -259,6 +274,7 @@ class Evidence:
             if claim not in books.claims:
                 record = records.envy_record(held.holder, held.lines_of(lines))
                 self.opened.add(claim)
+                self.in_order.append((number, claim))
                 self.claims[claim] = {
                     "record": msgspec.json.encode(record).decode(),
                     **begun,
@@ -273,7 +289,8 @@ class Evidence:
         claim = decided.claim
         if decided.slip:
             self.slips[fold_in_link(decided.slip)] = claim
-        if claim in books.waiting:
+            self.slips_in_order.append(fold_in_link(decided.slip))
+        if claim in books.claims or claim in books.envy:
             self.ended.pop(claim, None)
         elif decided.act not in {"correct_slip", *_REQUESTS}:
             self.ended[claim] = number

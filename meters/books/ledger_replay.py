@@ -158,7 +158,7 @@ class Replay:
         replay.books.requests.update(state.requests)
         replay.books.rejected.update(state.rejected)
         replay.tables = state.tables
-        replay.evidence.claims.update(state.waiting)
+        replay.evidence.resume(state.waiting)
         replay.evidence.begun.update(state.begun)
         return replay
 
@@ -172,9 +172,9 @@ class Replay:
             rejected=dict(self._books.rejected),
             tables=self.tables,
             waiting={
-                claim: fields
-                for claim, fields in self.evidence.claims.items()
-                if claim in self._books.waiting
+                claim: self.evidence.claims[claim]
+                for claim in self._books.waiting
+                if claim in self.evidence.claims
             },
             begun=dict(self.evidence.begun),
             closings={day: one for day, one in self._closings.items() if day not in archived},

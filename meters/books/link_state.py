@@ -1,7 +1,7 @@
 """Data classes for the data of a link in Redis: the state of tables, meters and the link."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 Act = Literal["validate", "reject", "pay"]
 """A floorperson's decision on a claim."""
@@ -104,6 +104,40 @@ class LinkState:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexPart:
+    """The part of a link's indexes that an audit compares: new entries, and some older entries.
+
+    The indexes of a large floor have millions of members. An audit each minute must not read all.
+
+    Attributes:
+        new_after: the number of a ledger entry. The part has everything after this entry.
+        old_after: the part also has what is after this entry, up to and including `old_to`.
+        old_to: see `old_after`.
+        meters: the meters whose wins are read.
+    """
+
+    new_after: int
+    old_after: int
+    old_to: int
+    meters: tuple[str, ...]
+
+    def has(self, entry: int) -> bool:
+        """Return whether a ledger entry is in this part."""
+        return entry > self.new_after or self.old_after < entry <= self.old_to
+
+
+class IndexCounts(NamedTuple):
+    """Numbers of members of three indexes: undecided claims, wins and acts."""
+
+    waiting: int = 0
+    wins: int = 0
+    acts: int = 0
+
+
+_NO_MEMBERS: Final = IndexCounts()
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A link's account balances in micros, its accounting meters and its indexes, at one moment.
 
@@ -113,6 +147,10 @@ class Snapshot:
     claim of each payout slip. `misplaced` is the count of wins that are at a wrong place in the
     index of wins. `proposals` has the undecided proposals, each with the number of its ledger
     entry. `approved` has the fields of the last approved configuration.
+
+    If only a part of the indexes was read, `part` is this part. Then `waiting`, `wins` and `acts`
+    have only the members in this part, and `slips` is empty. `counts` are the numbers of all
+    members.
     """
 
     accounts: dict[str, int]
@@ -125,6 +163,8 @@ class Snapshot:
     misplaced: int = 0
     proposals: dict[str, int] = field(default_factory=dict)
     approved: dict[str, str] = field(default_factory=dict)
+    part: IndexPart | None = None
+    counts: IndexCounts = _NO_MEMBERS
 
     @property
     def last_entry(self) -> int:

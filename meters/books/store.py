@@ -1,9 +1,11 @@
 """Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from dataclasses import replace
+from typing import Any, Final, cast
 
 import msgspec
+from redis.asyncio.client import Pipeline
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
@@ -17,6 +19,8 @@ from meters.books.link_state import (
     Closure,
     DecisionResult,
     EnvyAct,
+    IndexCounts,
+    IndexPart,
     LedgerHead,
     LinkState,
     MeterState,
@@ -45,6 +49,10 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
+ANY_WIN: Final = ":"
+"""Mark between meter and place in the members of the index of wins, for every win."""
+METER_AWARD: Final = "!"
+"""The same, for wins of a percentage of the meter. They have a member with each mark."""
 FIXED_KEYS: Final = 7
 """Count of the Redis keys that every Lua script of a link receives first."""
 
@@ -424,38 +432,73 @@ class LinkStore:
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
-    async def snapshot(self, *, indexes: bool = False) -> Snapshot:
-        """Return all accounts and counts at one moment, with the indexes if `indexes` is true."""
+    async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
+        """Return all accounts and counts at one moment, with the indexes if `indexes` is true.
+
+        If `part` is given, only this part of the indexes is read.
+        """
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(self.keys.accounts)
             pipe.hgetall(self.keys.tallies)
             pipe.hgetall(self.keys.meters)
             if indexes:
-                pipe.zrange(self.keys.waiting, 0, -1, withscores=True)
-                pipe.zrange(self.keys.wins, 0, -1)
-                pipe.hgetall(self.keys.slips)
-                pipe.zrange(self.keys.acts, 0, -1, withscores=True)
                 pipe.zrange(self.keys.proposals, 0, -1, withscores=True)
                 pipe.hgetall(self.keys.approved)
                 # ZCOUNT is not used, because the Redis ACL of an earlier release does not allow it.
                 pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
                 pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
+            if part:
+                self._read_part(pipe, part)
+            elif indexes:
+                self._read_indexes(pipe)
             accounts, tallies, meters, *rest = await pipe.execute()
-        waiting, wins, slips, acts, proposals, approved, *misplaced = rest or (
-            [], [], {}, [], [], {},
-        )  # fmt: skip
-        return Snapshot(
+        snapshot = Snapshot(
             accounts={name.decode(): int(value) for name, value in accounts.items()},
             tallies={name.decode(): int(value) for name, value in tallies.items()},
             meters=_decoded(meters),
-            waiting={claim.decode(): int(entry) for claim, entry in waiting},
-            wins=frozenset(member.decode() for member in wins),
-            slips=_decoded(slips),
-            acts={act.decode(): int(order) for act, order in acts},
-            misplaced=sum(map(len, misplaced)),
+        )
+        if not indexes:
+            return snapshot
+        proposals, approved, above, below, *rows = rest
+        snapshot = replace(
+            snapshot,
             proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
             approved=_decoded(approved),
+            misplaced=len(above) + len(below),
         )
+        return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
+
+    def _read_indexes(self, pipe: Pipeline) -> None:
+        pipe.zrange(self.keys.waiting, 0, -1, withscores=True)
+        pipe.zrange(self.keys.wins, 0, -1)
+        pipe.hgetall(self.keys.slips)
+        pipe.zrange(self.keys.acts, 0, -1, withscores=True)
+
+    def _read_part(self, pipe: Pipeline, part: IndexPart) -> None:
+        spans = ((part.new_after, None), (part.old_after, part.old_to))
+        for key in (self.keys.waiting, self.keys.wins, self.keys.acts):
+            pipe.zcard(key)
+        for key in (self.keys.waiting, self.keys.acts):
+            for after, to in spans:
+                most = "+inf" if to is None else to
+                pipe.zrevrangebyscore(key, most, f"({after}", withscores=True)
+        for meter in part.meters:
+            for mark in (ANY_WIN, METER_AWARD):
+                for after, to in spans:
+                    # The members of one meter and mark are in the order of their entries.
+                    end = f"{meter}{chr(ord(mark) + 1)}"
+                    if to is not None:
+                        end = f"{meter}{mark}{to + 1:016d}"
+                    begin = f"[{meter}{mark}{after + 1:016d}"
+                    pipe.zrevrangebylex(self.keys.wins, f"({end}", begin)
+
+    async def slips_at(self, slips: Sequence[str]) -> dict[str, str]:
+        """Return the claim of each of some payout slips that Redis has."""
+        if not slips:
+            return {}
+        held = cast("list[bytes | None]", await self.redis.hmget(self.keys.slips, list(slips)))
+        found = zip(slips, held, strict=True)
+        return {slip: claim.decode() for slip, claim in found if claim is not None}
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
         """Return the last ledger entry's number and some Redis hashes, at one moment."""
@@ -598,3 +641,27 @@ def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:
     """Make a `LedgerHead`, and compare it with `last`, the last entry of the stream."""
     had = [(row[0].decode(), unpack_entry(row)[-1][1].get(CHAIN, b"").decode()) for row in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))
+
+
+def _with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
+    waiting, wins, slips, acts = rows
+    return replace(
+        snapshot,
+        waiting={claim.decode(): int(entry) for claim, entry in waiting},
+        wins=frozenset(member.decode() for member in wins),
+        slips=_decoded(slips),
+        acts={act.decode(): int(order) for act, order in acts},
+        counts=IndexCounts(len(waiting), len(wins), len(acts)),
+    )
+
+
+def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
+    counts, (waiting, waiting_old, acts, acts_old), wins = rows[:3], rows[3:7], rows[7:]
+    return replace(
+        snapshot,
+        waiting={claim.decode(): int(entry) for claim, entry in (*waiting, *waiting_old)},
+        wins=frozenset(member.decode() for members in wins for member in members),
+        acts={act.decode(): int(order) for act, order in (*acts, *acts_old)},
+        part=part,
+        counts=IndexCounts(*counts),
+    )

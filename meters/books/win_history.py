@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from meters.books.store import LinkStore
+from meters.books.store import ANY_WIN, METER_AWARD, LinkStore
 
 _ORDER_DIGITS: Final = 16
-_ANY: Final = ":"
-_METER_AWARD: Final = "!"
 
 
 class WinIndex:
@@ -28,7 +26,7 @@ class WinIndex:
         Raises:
             RedisError: Redis failed.
         """
-        prefix = f"{meter}{_METER_AWARD if meter_awards else _ANY}"
+        prefix = f"{meter}{METER_AWARD if meter_awards else ANY_WIN}"
         # Members with the same score are sorted by their bytes, and "~" is after every digit.
         most = f"{prefix}~" if before is None else f"{prefix}{before:0{_ORDER_DIGITS}d}"
         rows = cast(

@@ -1,0 +1,180 @@
+"""Repeated audits of a link with many claims: each compares what is new, and some older claims."""
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+import pytest
+
+from meters.books import claim_audit
+from meters.books.audit import Finding, LinkAudit
+from meters.books.slip_numbers import fold_in_link
+from tests.model.pit import PROGRESSIVE, Pit
+
+ROUNDS = 9
+AUDITS = 6
+"""Audits in which each of `ROUNDS` claims is compared again, two or more in each audit."""
+
+
+class Repeated:
+    """A link's audit, in which each run continues the run before."""
+
+    def __init__(self, pit: Pit) -> None:
+        self.pit = pit
+        self._audit = LinkAudit(pit.store)
+
+    async def run(self) -> Finding:
+        """Run the audit once more."""
+        return await self._audit.run(again=1)
+
+    async def found_within(self, audits: int) -> tuple[str, ...]:
+        """Return the problems of the first of some audits that finds one."""
+        for _ in range(audits):
+            finding = await self.run()
+            if finding.problems:
+                return finding.problems
+        return ()
+
+
+@pytest.fixture
+async def repeated(pit: Pit, monkeypatch: pytest.MonkeyPatch) -> Repeated:
+    """Return the audit of a link with claims in every state, which has run twice."""
+    monkeypatch.setattr(claim_audit, "WHOLE_UP_TO", 1)
+    monkeypatch.setattr(claim_audit, "CLAIMS_AGAIN", 2)
+    repeated = Repeated(pit)
+    for number in range(ROUNDS):
+        await play(pit, f"R{number}")
+    for claim in claims(pit)[: ROUNDS // 2]:
+        await pit.decide(claim, "validate", by="amy")
+    assert (await repeated.run()).balanced
+    assert (await repeated.run()).balanced
+    return repeated
+
+
+async def play(pit: Pit, round_id: str, hand: str = "Qh Jh Th") -> None:
+    """Play a round. A straight flush is a win that waits and holds no table."""
+    await pit.round({3: PROGRESSIVE}, {3: hand}, round_id=round_id)
+
+
+def claims(pit: Pit) -> list[str]:
+    """Return the claims in the order of their rounds."""
+    return [jackpot.claim for jackpot in pit.published if jackpot.event == "hit"]
+
+
+async def member(pit: Pit, claim: str) -> bytes:
+    """Return the member of the index of wins for a claim."""
+    members = cast("list[bytes]", await pit.redis.zrange(pit.store.keys.wins, 0, -1))
+    return next(each for each in members if each.endswith(claim.encode()))
+
+
+@pytest.mark.duty("D19")
+async def test_audits_without_a_change_stay_balanced(repeated: Repeated) -> None:
+    for number in range(2 * AUDITS):
+        await play(repeated.pit, f"N{number}")
+        if number % 2:
+            claim = claims(repeated.pit)[ROUNDS // 2 + number]
+            await repeated.pit.decide(claim, "validate", by="amy")
+        assert (await repeated.run()).balanced
+    assert (await repeated.pit.audit()).balanced
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("number", range(ROUNDS))
+async def test_an_old_win_that_left_the_index_is_found_in_its_turn(
+    repeated: Repeated, number: int
+) -> None:
+    pit = repeated.pit
+    claim = claims(pit)[number]
+    await pit.redis.zrem(pit.store.keys.wins, await member(pit, claim))
+    problems = await repeated.found_within(AUDITS)
+    assert problems == (f"claim {claim} is not in the index of wins",)
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("number", range(ROUNDS))
+async def test_an_old_claim_that_was_altered_is_found_in_its_turn(
+    repeated: Repeated, number: int
+) -> None:
+    pit = repeated.pit
+    claim = claims(pit)[number]
+    await pit.redis.hset(pit.store.keys.claim(claim), "amount", "1")
+    (problem,) = await repeated.found_within(AUDITS)
+    assert problem.startswith(f"claim {claim}: amount is ")
+
+
+Tampering = Callable[[Pit], Awaitable[object]]
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize(
+    ("tamper", "reason"),
+    [
+        (
+            lambda pit: pit.redis.zadd(pit.store.keys.wins, {"progressive:0000000000000002:x": 0}),
+            "the index of wins has ",
+        ),
+        (
+            lambda pit: pit.redis.zadd(pit.store.keys.acts, {"x": 2}),
+            "the index of acts has ",
+        ),
+        (
+            lambda pit: pit.redis.zadd(pit.store.keys.waiting, {"pit.T-1-2-9": 3}),
+            "claims wait in Redis's list, the ledger says ",
+        ),
+        (
+            lambda pit: pit.redis.zrem(pit.store.keys.waiting, claims(pit)[ROUNDS // 2]),
+            "claims wait in Redis's list, the ledger says ",
+        ),
+    ],
+    ids=["win added", "act added", "claim added", "claim removed"],
+)
+async def test_a_changed_number_of_members_is_found_by_the_next_audit(
+    repeated: Repeated, tamper: Tampering, reason: str
+) -> None:
+    await tamper(repeated.pit)
+    problems = (await repeated.run()).problems
+    assert any(reason in problem for problem in problems), problems
+
+
+@pytest.mark.duty("D17")
+async def test_an_act_that_left_the_index_is_found_in_its_turn(repeated: Repeated) -> None:
+    pit = repeated.pit
+    acts = cast("list[bytes]", await pit.redis.zrange(pit.store.keys.acts, 0, -1))
+    await pit.redis.zrem(pit.store.keys.acts, acts[-2])
+    problems = await repeated.found_within(AUDITS)
+    assert problems == (f"entry {acts[-2].decode()} is not in the index of acts",)
+
+
+@pytest.mark.duty("D17")
+async def test_a_new_win_is_compared_by_the_next_audit(repeated: Repeated) -> None:
+    pit = repeated.pit
+    await play(pit, "NEW")
+    claim = claims(pit)[-1]
+    await pit.redis.zrem(pit.store.keys.wins, await member(pit, claim))
+    assert (await repeated.run()).problems == (f"claim {claim} is not in the index of wins",)
+
+
+@pytest.mark.duty("D17")
+async def test_a_slip_of_a_new_payment_is_compared_by_the_next_audit(repeated: Repeated) -> None:
+    pit = repeated.pit
+    await play(pit, "HAND PAY", "As Ks Qs")
+    claim = claims(pit)[-1]
+    await pit.decide(claim, "validate", by="amy")
+    await pit.claims.decide(claim, "pay", "ben", slip="A-77")
+    slip = fold_in_link("A-77")
+    assert await pit.redis.hdel(pit.store.keys.slips, slip) == 1
+    (problem,) = (await repeated.run()).problems
+    assert problem == f"slip {slip!r} is free in Redis, the ledger says it paid claim {claim}"
+
+
+@pytest.mark.duty("D19")
+async def test_an_audit_of_a_part_reads_no_whole_index(
+    repeated: Repeated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cost must not grow with the age of the floor."""
+
+    def whole(*_: object) -> None:
+        raise AssertionError("a whole index was read")
+
+    monkeypatch.setattr(type(repeated.pit.store), "_read_indexes", whole)
+    for _ in range(AUDITS):
+        assert (await repeated.run()).balanced
