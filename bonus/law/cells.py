@@ -14,12 +14,14 @@ Path = tuple[str | int, ...]
 class ChapterError(ValueError):
     """Error in a chapter's file: the file cannot be read, or it contradicts itself.
 
-    ``place`` is the place of the error in the file; empty if it is not known.
+    ``place`` is the place of the error in the file. If it is empty, ``text`` is a wrong text that
+    the file has; empty if the place is not known at all.
     """
 
-    def __init__(self, message: str, place: Path = ()) -> None:
+    def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
         super().__init__(message)
         self.place = place
+        self.text = text
 
 
 @contextmanager

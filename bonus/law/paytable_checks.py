@@ -58,7 +58,8 @@ def check_chapter(chapter: Chapter) -> None:
         raise ChapterError("the game expires before it is effective", ("expires",))
     for of, rule in _rules(chapter):
         if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
-            raise ChapterError(f"{of}: {rule!r} names no subsection of {chapter.chapter}")
+            message = f"{of}: {rule!r} names no subsection of {chapter.chapter}"
+            raise ChapterError(message, text=rule)
 
 
 def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:

@@ -547,7 +547,7 @@ def _take_off(
         over = draft.holds(overflow)
         if terms.reserve_bps:
             draft.fill(reserve, meter, draft.holds(reserve), cycle)
-        else:
+        if terms.reseed_cents:
             draft.fill(HOUSE, meter, terms.reseed_cents * MICROS_PER_CENT, cycle)
         draft.move(overflow, account, min(over, draft.room(meter)), cycle)
     return share

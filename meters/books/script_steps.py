@@ -34,14 +34,15 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
 
-    A reseed fills the meter at most up to the payout limit `limit_micros`, 0 for no limit.
+    A reseed fills the meter with its reserve if `from_reserve` is true, and with `reseed_micros`.
+    It fills the meter at most up to the payout limit `limit_micros`, 0 for no limit.
     """
 
     meter: str
     percent: int
     shares: int
     reseed_micros: int
-    reseed_from_reserve: bool
+    from_reserve: bool
     limit_micros: int = 0
 
 

@@ -143,6 +143,10 @@ def _choice(spot: _Spot) -> str:
     return f'{spot.key}: a choice is a text in quotes, such as "A", or a whole number'
 
 
+def _cell(spot: _Spot) -> str:
+    return f'{spot.key} is a text in quotes, such as "10%", or a list of such texts'
+
+
 def _listed(spot: _Spot) -> str:
     if spot.section in _REPEATED:
         return f"{spot.key} has double brackets: {_title(spot.section)}"
@@ -176,6 +180,7 @@ def _chosen(spot: _Spot) -> str:
 
 
 _WORDS: Final[tuple[tuple[re.Pattern[str], Callable[[_Spot], str]], ...]] = (
+    (re.compile(r"Expected `str \| array`, got `.*`"), _cell),
     (re.compile(r"Expected `int \| str \| object`, got `.*`"), _choice),
     (re.compile(r"Expected `int(?: \| null)?`, got `.*`"), _number),
     (re.compile(r"Expected `str(?: \| null)?`, got `.*`"), _quoted),

@@ -88,9 +88,15 @@ class MeterText(Config, frozen=True, kw_only=True):
 
 
 class Meter(MeterText, frozen=True, kw_only=True):
-    """One meter. `games` are the games of the floor."""
+    """One meter.
+
+    Attributes:
+        games: the games of the floor.
+        fed_in: the games in which tables of the link feed the meter.
+    """
 
     games: Games
+    fed_in: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -99,8 +105,11 @@ class Meter(MeterText, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> MeterTerms:
-        """The terms for a meter of this kind, wager and paytable, in the first game with it."""
-        return meter_terms(self.kind, self.wager, self.paytable, games=self.games)
+        """The terms for a meter of this kind, wager and paytable.
+
+        The payouts are those of the first game that feeds the meter.
+        """
+        return self.terms_in(next(iter(self.fed_in), ""))
 
     @property
     def wagers(self) -> tuple[str, ...]:
@@ -114,6 +123,8 @@ class Meter(MeterText, frozen=True, kw_only=True):
 
     def terms_in(self, game: str) -> MeterTerms:
         """Return the terms of the meter in a game, with the payouts of this game's wager.
+
+        If `game` is empty, it is the first game with such a meter.
 
         Raises:
             ValueError: the game does not allow a meter with these terms.
@@ -310,13 +321,22 @@ def _floor_of(text: FloorText, games: Games) -> Floor:
         Link(
             id=link.id,
             name=link.name,
-            meter=tuple(Meter(**asdict(meter), games=games) for meter in link.meter),
+            meter=tuple(
+                Meter(**asdict(meter), games=games, fed_in=_fed_in(link, meter, games))
+                for meter in link.meter
+            ),
             table=tuple(Table(**asdict(table), games=games) for table in link.table),
             games=games,
         )
         for link in text.link
     )
     return Floor(**{**asdict(text), "link": links}, games=games)
+
+
+def _fed_in(link: LinkText, meter: MeterText, games: Games) -> tuple[str, ...]:
+    known = [game.game for game in games.with_meter(meter.kind)]
+    played = [table.game for table in link.table if meter.meter_id in table.meters]
+    return tuple(dict.fromkeys(game for game in played if game in known))
 
 
 def read_floor(path: Path) -> Floor:
@@ -410,7 +430,7 @@ def _offered_at(meter: Meter) -> bool:
     """Check if the rules allow a meter of this kind with this wager, under any paytable."""
     for paytable in paytable_choices(meter.kind, meter.games) or (None,):
         try:
-            meter_terms(meter.kind, meter.wager, paytable, games=meter.games)
+            msgspec.structs.replace(meter, paytable=paytable).terms  # noqa: B018  (it raises)
         except ValueError:
             continue
         return True

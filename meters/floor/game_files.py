@@ -54,8 +54,7 @@ def read_games(directory: Path) -> Games:
             found.append((parse_game(text, str(path)), _digest(text)))
             Games(found)
         except ChapterError as error:
-            line = SourceLines(text).line_of(error.place)
-            raise GameError(f"{path}:{line}: {error}") from None
+            raise GameError(f"{path}:{_line_of(error, text)}: {error}") from None
     return Games(found) if found else chapter_games()
 
 
@@ -81,8 +80,15 @@ def parse_game(text: str, name: str = "game file") -> Chapter:
     try:
         check_chapter(game)
     except ChapterError as error:
-        raise GameError(f"{name}:{lines.line_of(error.place)}: {error}") from None
+        raise GameError(f"{name}:{_line_of(error, text)}: {error}") from None
     return game
+
+
+def _line_of(error: ChapterError, text: str) -> int:
+    """Return the line of an error in the text of a game file."""
+    if not error.place and error.text:
+        return text[: text.find(error.text)].count("\n") + 1
+    return SourceLines(text).line_of(error.place)
 
 
 def _read(path: Path) -> str:

@@ -47,6 +47,25 @@ def cell_of(wager: Law, hand: str, choices: Mapping[str, str]) -> str:
     return column
 
 
+def terms_of(wager: Law, meter: str) -> Law:
+    """Return the printed terms of a meter that a wager feeds: seed, reseed and rates."""
+    table = wager["table"][0]
+    terms: Law = table.get("progression") or table["progressions"][meter]
+    return {key: each if isinstance(each, str) else each[0] for key, each in terms.items()}
+
+
+def reseed_cents(wager: Law, meter: str, wagered: int) -> int:
+    """Return the reseed of a meter in cents."""
+    return _dollars(terms_of(wager, meter)["reseed"].removesuffix(" for 1")) // 100 * wagered
+
+
+def fed_by(wager: Law) -> Sequence[str]:
+    """Return the meters that a wager feeds."""
+    one = wager.get("meter")
+    several: Sequence[str] = [one] if one else wager.get("meters", [])
+    return several
+
+
 class NaiveRound:
     """A round that is settled step by step."""
 
@@ -117,21 +136,17 @@ class NaiveRound:
         for meter, percent in percents:
             self._line(
                 position, name if alone else f"{meter}_jackpot", "paid", hand, rule=rule,
-                paid=self._take(meter, percent, wager, wagered), source="hand_pay",
+                paid=self.take(meter, percent, wager, wagered), source="hand_pay",
                 percent=percent, wagered=wagered,
             )  # fmt: skip
 
-    def _take(self, meter: str, percent: int, wager: Law, wagered: int) -> int:
+    def take(self, meter: str, percent: int, wager: Law, wagered: int) -> int:
+        """Take a percentage off a meter, and return it in cents. Reseed a meter that was won."""
         held = self.meters[meter]
         cents: int = held["amount"] * percent // 100
         held["amount"] -= cents
         if percent == 100:
-            table = wager["table"][0]
-            terms = table.get("progression") or table["progressions"][meter]
-            reseed = terms["reseed"]
-            reseed = reseed if isinstance(reseed, str) else reseed[0]
-            times = _dollars(reseed.removesuffix(" for 1")) // 100
-            held["amount"] += times * wagered + held.get("reserve", 0)
+            held["amount"] += reseed_cents(wager, meter, wagered) + held.get("reserve", 0)
             if "reserve" in held:
                 held["reserve"] = 0
         return cents

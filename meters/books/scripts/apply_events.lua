@@ -291,8 +291,8 @@ local function apply_void(event, place)
 end
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
--- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), from its reserve if
--- it has one (reading T21). The meter's overflow is added to the new meter, because patrons wagered
+-- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), with its reserve if it
+-- has one (reading T21), and with its reseed amount. The meter's overflow is added to the new meter, because patrons wagered
 -- this money. Returns the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
@@ -307,9 +307,10 @@ local function take_off(transfers, take, payees)
     set_meter('cycle:' .. meter, cycle)
     local reserve, overflow, limit = RESERVE_ACCOUNT[meter], OVERFLOW_ACCOUNT[meter], take[TAKE_LIMIT_MICROS]
     local over = balance(overflow)
-    if take[TAKE_RESEED_FROM_RESERVE] then
+    if take[TAKE_FROM_RESERVE] then
       fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
-    else
+    end
+    if take[TAKE_RESEED_MICROS] > 0 then
       fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit)
     end
     transfer(transfers, overflow, account, room_under(limit, meter, over), cycle)

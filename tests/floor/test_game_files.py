@@ -1,0 +1,274 @@
+"""Game files of the house: what is read, and the line and reason of each error."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bonus.errors import UserError
+from bonus.law.games import Games
+from bonus.settling.settle import settle_line
+from meters.floor import game_files
+from meters.floor.floor_file import FloorError, parse_floor
+from meters.floor.game_dates import check_dates
+from meters.floor.game_files import GameError, parse_game, read_games
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
+from tests.games.naive import HOUSE
+
+STUD = (HOUSE / "keystone_stud.toml").read_text()
+PAGE = Path(__file__).parents[2] / "deploy" / "docs" / "reference" / "game-files.md"
+MEGA, MAJOR, MINOR = TIERS = ("keystone_mega", "keystone_major", "keystone_minor")
+
+
+def floor_of(*sections: str) -> str:
+    """Return a floor file with the house games of the tests."""
+    return floor_text(*sections, games=str(HOUSE))
+
+
+def line_of(text: str, part: str) -> int:
+    """Return the number of the line with a part of a text."""
+    return text[: text.index(part)].count("\n") + 1
+
+
+def test_the_example_of_the_document_is_a_game() -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    game = parse_game(example)
+    round_text = (
+        b'{"game": "lucky_five", "positions": [{"position": 1, "cards": ["As", "Ks"],'
+        b' "wagers": {"lucky_bonus_bet": 100}}], "community": ["Qs", "Js", "Ts"],'
+        b' "meters": {"five_grand": {"wager": 100, "amount": 1000000},'
+        b' "five_mini": {"wager": 100, "amount": 10000}}}'
+    )
+    settled = settle_line(round_text, Games([(game, "0")]))
+    assert [(line.item, line.paid) for line in settled.lines] == [
+        ("lucky_bonus_bet", 50_000), ("five_grand_jackpot", 1_000_000),
+    ]  # fmt: skip
+
+
+def test_the_page_names_all_hands_and_cards() -> None:
+    page = PAGE.read_text()
+    for name in ("five_card", "three_card", "four_card"):
+        for hand in parse_hands(name):
+            assert f"`{hand}`" in page
+    for cards in game_files._WORDS.choices["cards"]:
+        assert f"`{cards}`" in page
+
+
+def parse_hands(ranking: str) -> tuple[str, ...]:
+    """Return the names of the hands of a ranking."""
+    from bonus.hands.rankings import RANKINGS  # noqa: PLC0415
+
+    return RANKINGS[ranking].names
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "at", "reason"),
+    [
+        ('lowest = "three', 'lowes = "three', 'lowes = "three', "there is no key lowes here: is"),
+        ("hand = 2\n", 'hand = "2"\n', 'hand = "2"', "hand is a whole number, without quotes"),
+        ('"15 for 1"', '"15 for one"', '"15 for one"', "'15 for one' is not a payout"),
+        ('"15 for 1"', '"15 to 1"', "[wager.table.pays]", "both 'to 1' and 'for 1'"),
+        ('flush = "15 for 1"\n', "", "[wager.table.pays]", "flush missing"),
+        ("straight_flush =", "straight_flus =", "straight_flus =", "is not a hand of five_card"),
+        ('"10% of keystone_minor"', '"10% of keystone_mino"', "[wager.table.pays]",
+         "a percentage of keystone_mino, but the wager feeds keystone_mega, keystone_major"),
+        ('"10% of keystone_minor"', '"101% of keystone_minor"', "full_house = ", "not a payout"),
+        ('"10% of keystone_minor"', '"5 for 1 + 6 for 1"', "full_house = ", "two payouts of one"),
+        ('"100% of keystone_mega + $1,000"', '"$1,000"', "royal_flush_spades = ", ""),
+        ('primary = "8%"', 'primary = "95%"', "[[wager]]", "rates of its meters are 100% or more"),
+        ('primary = "8%"', "primary = 8", "[[wager.table]]", "primary is a text in quotes"),
+        ('rule = "KS.4(c)"', 'rule = "XX.4(c)"', "XX.4(c)", "names no subsection of KS"),
+        ("community = 3\n", "community = 0\n", "[[wager]]", "hands are not formed of hand_and"),
+        ("positions = 7", "positions = 30", "[deal]", "one deck is not enough for 30 hands"),
+        ('short = ["Key"]\n', "", "[[wager]]", "needs one short name"),
+        ('cards = ["hand_and_community"]', 'cards = ["hand_and_comunity"]', "cards = ",
+         "there is no cards hand_and_comunity: is hand_and_community meant?"),
+        ('seed = "$500 for 1"', "seed = $500 for 1", "seed = $500", "a cell is a text in quotes"),
+        ('game = "keystone_stud"', 'game = "four_card_prime"', "game = ", "exists already, in"),
+        ('title = "Keystone Stud"', 'title = "Key\\u202estone"', "title = ", "title "),
+    ],
+)  # fmt: skip
+def test_each_error_names_the_line_and_what_to_write(
+    tmp_path: Path, was: str, becomes: str, at: str, reason: str
+) -> None:
+    assert was in STUD
+    text = STUD.replace(was, becomes, 1)
+    path = tmp_path / "stud.toml"
+    path.write_text(text)
+    if not reason:
+        read_games(tmp_path)
+        return
+    with pytest.raises(GameError) as refused:
+        read_games(tmp_path)
+    assert str(refused.value).startswith(f"{path}:{line_of(text, at)}: "), refused.value
+    assert reason in str(refused.value)
+
+
+def test_a_directory_is_read_without_what_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    assert read_games(games) == read_games(games)
+    (games / "note.txt").write_text("not a game")
+    (games / "below").mkdir()
+    (games / "stud.toml").write_text(STUD)
+    assert [*read_games(games).digests] == ["keystone_stud"]
+    (tmp_path / "out.toml").write_text(STUD)
+    (games / "out.toml").symlink_to(tmp_path / "out.toml")
+    with pytest.raises(GameError, match="is a link to another directory"):
+        read_games(games)
+    (games / "out.toml").unlink()
+    (games / "latin.toml").write_bytes("# a\n# \xe9".encode("latin-1"))
+    with pytest.raises(GameError, match=r"latin\.toml:2: the file is not UTF-8"):
+        read_games(games)
+    (games / "latin.toml").unlink()
+    monkeypatch.setattr(game_files, "BYTES_MAX", 1_000)
+    with pytest.raises(GameError, match="is larger than 1000 bytes"):
+        read_games(games)
+    with pytest.raises(GameError, match="the games cannot be read"):
+        read_games(tmp_path / "missing")
+
+
+def test_a_changed_file_makes_other_games(tmp_path: Path) -> None:
+    (tmp_path / "stud.toml").write_text(STUD)
+    first = read_games(tmp_path)
+    (tmp_path / "stud.toml").write_text(STUD.replace('"15 for 1"', '"14 for 1"'))
+    second = read_games(tmp_path)
+    assert first != second
+    assert hash(first) != hash(second)
+
+
+@pytest.mark.parametrize(
+    ("today", "problem", "warned"),
+    [
+        ("2026-11-30T12:00:00", "cannot be played before 2026-12-01", False),
+        ("2026-12-01T12:00:00", "", False),
+        ("2027-10-31T12:00:00", "", True),
+        ("2027-11-30T12:00:00", "", True),
+        # Midnight in New York is later than in Greenwich.
+        ("2027-12-01T04:59:00", "", True),
+        ("2027-12-01T05:01:00", "cannot be played after 2027-11-30", False),
+    ],
+)
+def test_a_game_is_played_on_the_days_of_its_file(
+    tmp_path: Path,
+    today: str,
+    problem: str,
+    warned: bool,  # noqa: FBT001
+) -> None:
+    dates = "effective = 2026-12-01\nexpires = 2027-11-30\n"
+    (tmp_path / "stud.toml").write_text(STUD.replace("\n[[meter]]", f"{dates}\n[[meter]]", 1))
+    table = table_text("T-1", game="keystone_stud")
+    floor = parse_floor(floor_text(link_text("one", table), games=str(tmp_path)))
+    now = datetime.fromisoformat(today).replace(tzinfo=UTC)
+    if problem:
+        with pytest.raises(FloorError, match=problem):
+            check_dates(floor, now)
+    else:
+        assert bool(check_dates(floor, now)) == warned
+
+
+def test_a_game_that_expires_before_it_is_effective_is_refused() -> None:
+    text = STUD.replace(
+        "\n[[meter]]", "effective = 2027-01-01\nexpires = 2026-01-01\n\n[[meter]]", 1
+    )
+    with pytest.raises(GameError, match=r":8: the game expires before it is effective"):
+        parse_game(text)
+
+
+def test_tables_of_three_games_feed_the_meters_of_one_link() -> None:
+    floor = parse_floor(
+        floor_of(
+            link_text(
+                "mixed",
+                *map(meter_text, TIERS),
+                table_text("T-1", *TIERS, game="keystone_stud"),
+                table_text("T-2", *TIERS, game="lucky_seven", positions=6),
+                table_text("T-3", *TIERS, game="river_duel"),
+            )
+        )
+    )
+    link = floor.link[0]
+    assert [meter.title for meter in link.meter] == [
+        "Keystone Mega", "Keystone Major", "Keystone Minor",
+    ]  # fmt: skip
+    rows = {
+        table.game: link.meter[0].terms_in(table.game).rows["straight_flush"].percents
+        for table in link.table
+    }
+    assert rows == {
+        "keystone_stud": ((MAJOR, 100),),
+        "lucky_seven": ((MAJOR, 50),),
+        "river_duel": ((MAJOR, 100),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            [*map(meter_text, TIERS), table_text("T-1", *TIERS[:2], game="keystone_stud")],
+            "keystone_major, keystone_minor: the table needs keystone_minor too",
+        ),
+        (
+            [
+                meter_text(MEGA), meter_text(MAJOR), meter_text(MINOR, 500),
+                table_text("T-1", *TIERS, game="lucky_seven", positions=6),
+            ],
+            "both need the same wager and paytable",
+        ),
+        (
+            [meter_text("progressive"), table_text("T-1", "progressive", game="keystone_stud")],
+            "keystone_stud has no wager that feeds progressive",
+        ),
+        (
+            [meter_text("keystone_mage"), table_text("T-1")],
+            "there is no kind keystone_mage: is keystone_mega meant?",
+        ),
+        ([table_text("T-1", game="keystone_stat")], "is keystone_stud meant?"),
+    ],
+)  # fmt: skip
+def test_a_table_that_does_not_fit_its_meters_is_refused(text: list[str], reason: str) -> None:
+    with pytest.raises(FloorError, match=re.escape(reason)):
+        parse_floor(floor_of(link_text("one", *text)))
+
+
+def test_games_with_other_terms_cannot_feed_one_meter(tmp_path: Path) -> None:
+    (tmp_path / "stud.toml").write_text(STUD)
+    duel = (HOUSE / "river_duel.toml").read_text()
+    (tmp_path / "duel.toml").write_text(duel.replace('primary = "8%"', 'primary = "9%"'))
+    text = floor_text(
+        link_text(
+            "one",
+            *map(meter_text, TIERS),
+            table_text("T-1", *TIERS, game="keystone_stud"),
+            table_text("T-2", *TIERS, game="river_duel"),
+        ),
+        games=str(tmp_path),
+    )
+    with pytest.raises(FloorError) as refused:
+        parse_floor(text)
+    assert str(refused.value).endswith(
+        "river_duel and keystone_stud cannot feed the same keystone_major meter: its primary rate"
+        " is 9.00% in river_duel, but 8.00% in keystone_stud"
+    )
+
+
+def test_one_wager_feeds_the_same_meter_in_every_game(tmp_path: Path) -> None:
+    (tmp_path / "stud.toml").write_text(STUD)
+    duel = (HOUSE / "river_duel.toml").read_text().replace("keystone_m", "duel_m")
+    (tmp_path / "duel.toml").write_text(duel)
+    with pytest.raises(GameError, match=r"keystone_bonus belongs to the meter .*, but in"):
+        read_games(tmp_path)
+
+
+def test_a_path_of_games_begins_at_the_floor_file(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "stud.toml").write_text(STUD)
+    text = section_text("[facility]", name="House", timezone="UTC", games="games")
+    text += link_text("one", table_text("T-1", game="keystone_stud"))
+    assert "keystone_stud" in parse_floor(text, "floor.toml", tmp_path).games
+    with pytest.raises(UserError, match="the games cannot be read"):
+        parse_floor(text, "floor.toml", tmp_path / "elsewhere")
