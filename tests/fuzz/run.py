@@ -21,7 +21,7 @@ from typing import Final
 
 import structlog
 
-from tests.fuzz import service_targets, store_targets, table_targets, text_targets
+from tests.fuzz import game_targets, service_targets, store_targets, table_targets, text_targets
 from tests.fuzz.target import Check, Target
 
 TARGETS: Final = {
@@ -30,6 +30,7 @@ TARGETS: Final = {
         *service_targets.TARGETS,
         *table_targets.TARGETS,
         *text_targets.TARGETS,
+        *game_targets.TARGETS,
         *store_targets.TARGETS,
     )
 }
