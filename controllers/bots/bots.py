@@ -53,6 +53,8 @@ _LIKED_FIRST: Final = 0.6
 """Probability that a player makes the first wager on the layout that feeds a meter."""
 _LIKED_NEXT: Final = 0.8
 """Factor from the probability of one such wager to that of the next wager."""
+_STACKED_CARDS: Final = 3
+"""Number of cards of a hand in the stacked decks."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -213,7 +215,7 @@ class DealerBot:
             return frozenset()
         folded = set()
         for position, wagers in laid.items():
-            times = follow_times(rules.chapter.game, dealt.hands[position])
+            times = follow_times(main, dealt.hands[position])
             if main.stake not in wagers and offers_main(rules):
                 continue
             if times == 0:
@@ -235,7 +237,8 @@ class DealerBot:
                 yield HandRead(position=position, cards=_names(cards))
             if folds:
                 yield HandFolded(position=position)
-        yield DealerRead(cards=_names(dealt.dealer))
+        if dealt.dealer:
+            yield DealerRead(cards=_names(dealt.dealer))
         if dealt.community is not None:
             yield CommunityRead(cards=_names(dealt.community))
 
@@ -247,9 +250,12 @@ class DealerBot:
         locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
-        """Return the round for `pitlink settle`, or None if there is no game against the dealer."""
+        """Return the round for `pitlink settle`.
+
+        Return None if the table does not offer the wagers of its game against the dealer.
+        """
         rules = self._layout.rules
-        if not offers_main(rules):
+        if rules.chapter.main and not offers_main(rules):
             return None
         positions: list[dict[str, object]] = []
         for position, cards in dealt.hands.items():
@@ -264,8 +270,9 @@ class DealerBot:
             "game": rules.chapter.game,
             "paytables": dict(self._layout.paytables),
             "positions": positions,
-            "dealer": _names(dealt.dealer),
         }
+        if dealt.dealer:
+            round_fields["dealer"] = _names(dealt.dealer)
         if dealt.community is not None:
             round_fields["community"] = _names(dealt.community)
         if dealt.all_six is not None:
@@ -278,6 +285,7 @@ class DealerBot:
             self._layout.terms,
             tuple(lines),
             rules.meters.meter_of.keys(),
+            self._layout.games,
         )
 
     def _deck(self, laid: Laid) -> list[Card]:
@@ -286,7 +294,9 @@ class DealerBot:
             for position, wagers in laid.items()
             if any(self._layout.rules.placings[wager].meters for wager in wagers)
         )
-        if feeding and self._stack_every and self._rng.randrange(self._stack_every) == 0:
+        stacked = self._layout.hand_cards == _STACKED_CARDS == self._layout.dealer_cards
+        often = self._stack_every if stacked else 0
+        if feeding and often and self._rng.randrange(often) == 0:
             winner = self._rng.choice(feeding)
             return stack(self._rng, self._rng.choice(JACKPOTS), sorted(laid), winner)
         return shuffle(self._rng)

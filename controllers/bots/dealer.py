@@ -106,7 +106,8 @@ def deal(
     for _ in range(hand_cards):
         for hand in hands.values():
             hand.append(next(cards))
-        dealer.append(next(cards))
+        if len(dealer) < dealer_cards:
+            dealer.append(next(cards))
     while len(dealer) < dealer_cards:
         dealer.append(next(cards))
     shared = tuple(next(cards) for _ in range(community)) if community else None

@@ -11,6 +11,7 @@ from typing import Final
 
 from bonus.cards import Card, parse_card
 from bonus.hands import best_four, three_card_strength
+from bonus.law.chapter_file import Main
 from bonus.settling.table_rules import TableRules
 
 _STAKES_CENTS: Final = (500, 1_000, 1_000, 1_500, 2_500, 5_000, 10_000)
@@ -38,23 +39,23 @@ def lay_wagers(
     The amounts are in cents. Progressive wagers are not included. There are no wagers if the floor
     file lacks the table's paytables.
     """
-    return {
-        position: _at_one_box(rules, rng) if offers_main(rules) else {} for position in positions
-    }
+    lays = rules.chapter.main is None or offers_main(rules)
+    return {position: _at_one_box(rules, rng) if lays else {} for position in positions}
 
 
 def _at_one_box(rules: TableRules, rng: random.Random) -> dict[str, int]:
-    main = rules.chapter.main_game
+    main = rules.chapter.main_wagers
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if name not in {main.stake, main.follow} and not placing.choice and not placing.meters
+        if name not in main and not placing.choice and not placing.meters
     }
     alone = [name for name, placing in offered.items() if not placing.needs]
-    if alone and rng.random() < _WITHOUT_ANTE:
-        wagers = {rng.choice(alone): rng.choice(_SIDE_CENTS)}
-    else:
-        wagers = {main.stake: rng.choice(_STAKES_CENTS)}
+    wagers: dict[str, int] = {}
+    if main and not (alone and rng.random() < _WITHOUT_ANTE):
+        wagers[main[0]] = rng.choice(_STAKES_CENTS)
+    elif alone:
+        wagers[rng.choice(alone)] = rng.choice(_SIDE_CENTS)
     for name, placing in offered.items():
         placed = not placing.needs or any(need in wagers for need in placing.needs)
         if placed and name not in wagers and rng.random() < _LIKING:
@@ -84,11 +85,11 @@ def plays(cards: Sequence[Card]) -> bool:
     return three_card_strength(cards) >= _QUEEN_SIX_FOUR
 
 
-def follow_times(game: str, cards: Sequence[Card]) -> int:
+def follow_times(main: Main, cards: Sequence[Card]) -> int:
     """Return the player's wager after the deal, as a multiple of the stake; 0 means a fold."""
-    if game != "four_card_prime":
-        return int(plays(cards))
+    if main.ranking == "three_card":
+        return main.times[0] if plays(cards) else 0
     strength = best_four(cards)[1]
     if strength >= _PAIR_OF_TENS:
-        return 3
-    return int(strength >= _PAIR_OF_THREES)
+        return main.times[-1]
+    return main.times[0] if strength >= _PAIR_OF_THREES else 0

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.meter_holdings import take_off
 from bonus.settling.rounds import RoundError
@@ -32,6 +33,7 @@ class RoundRecord:
         terms: terms of the table's meters, by kind of meter.
         lines: the service's settlement lines of progressive wagers.
         items: the items that such lines can have in the game of the table.
+        games: the games of the floor; None for those of the chapters.
     """
 
     table: str
@@ -39,6 +41,7 @@ class RoundRecord:
     terms: Mapping[str, MeterTerms]
     lines: tuple[Line, ...]
     items: Collection[str]
+    games: Games | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
         fields["meters"] = meters
     line = _ENCODER.encode(fields)
     try:
-        settled = settle_line(line)
+        settled = settle_line(line, record.games)
     except RoundError as error:
         refused = {"code": error.code, "message": error.message, "field": error.field}
         return SettledRecord(line, _ENCODER.encode({"error": refused}), same=False)

@@ -266,7 +266,7 @@ def _unread(layout: Layout, state: TableState) -> Iterator[str]:
     cards are turned up at the turn of the first player whose wager needs them, after that player's
     hand (649a.11(c)(7) and (8), reading T13).
     """
-    if state.dealer is None:
+    if state.awaits_dealer(layout):
         yield "dealer"
     community = state.needs_community(layout) and state.community is None
     for position in sorted({placed.position for placed in state.wagers}, reverse=True):

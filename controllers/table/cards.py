@@ -56,6 +56,8 @@ def enter(
         case HandFolded():
             return _fold(layout, state, event)
         case DealerRead():
+            if layout.dealer_cards == 0:
+                raise DeviceRefusal("wrong_cards", f"{layout.game} has no dealer's hand")
             if state.dealer is not None:
                 raise DeviceRefusal("hand_twice", "the dealer's hand was entered already")
             return replace(state, dealer=_cards(state, event.cards, layout.dealer_cards))

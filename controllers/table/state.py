@@ -374,6 +374,10 @@ class TableState(_Record, frozen=True):
         """Return whether community cards are dealt (649a.8(d))."""
         return any(layout.needs_community(placed.wager) for placed in self.wagers)
 
+    def awaits_dealer(self, layout: Layout) -> bool:
+        """Return whether the dealer's hand must still be entered. Some games have none."""
+        return self.dealer is None and layout.dealer_cards > 0
+
     def turns_community(self, layout: Layout, position: int) -> bool:
         """Return whether the turn of a position needs the community cards.
 

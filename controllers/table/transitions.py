@@ -274,10 +274,11 @@ def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -
     missing = sorted({placed.position for placed in state.wagers} - dealt)
     if missing:
         raise DeviceRefusal("hand_missing", f"position {missing[0]} has a wager but no hand yet")
-    if state.dealer is None:
+    if state.awaits_dealer(layout):
         raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
     if state.needs_community(layout) and state.community is None:
-        raise DeviceRefusal("community_missing", "a wager needs the community cards (649a.8(d))")
+        rule = layout.rules.chapter.deal.rule
+        raise DeviceRefusal("community_missing", f"a wager needs the community cards ({rule})")
     if state.round is None:
         over = end(state)
         answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=(), held=over.held or UNSET)
@@ -288,7 +289,7 @@ def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -
         at=stamp.at,
         round=state.round,
         positions=_dealt_positions(state, sorted(dealt)),
-        dealer=list(state.dealer),
+        dealer=list(state.dealer or ()),
         community=list(state.community or ()) if state.needs_community(layout) else None,
         entered_before=before or UNSET,
         confirm=confirm and bool(before),

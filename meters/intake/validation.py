@@ -244,7 +244,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
         )
     return Round(
         positions=tuple(positions),
-        dealer=read_cards(event.dealer, deal.dealer, "dealer"),
+        dealer=read_cards(event.dealer, deal.dealer, "dealer") or None,
         community=read_cards(event.community, deal.community, "community")
         if event.community
         else None,

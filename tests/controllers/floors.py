@@ -42,8 +42,8 @@ class HandTable:
     has another reply.
     """
 
-    def __init__(self, table_id: str = "T-1") -> None:
-        self.layout = Layout.of(*link_and_table(table_id))
+    def __init__(self, table_id: str = "T-1", layout: Layout | None = None) -> None:
+        self.layout = layout or Layout.of(*link_and_table(table_id))
         self.state = TableState()
         self.seq = 0
         self.sent: list[MoneyEvent] = []

@@ -116,7 +116,7 @@ const pile = ({ view, target }, what, name, size) => html`<div class="pile" role
 const dealing = (state) => html`
   <div class="piles">
     <div class="dealt">
-      ${pile(state, "dealer", "Dealer", state.view.dealer_cards)}
+      ${state.view.dealer_cards > 0 && pile(state, "dealer", "Dealer", state.view.dealer_cards)}
       ${state.view.needs_community && pile(state, "community", "Community", state.view.community_cards)}
       <${DrawMade} draw=${state.view.draw} />
       ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
