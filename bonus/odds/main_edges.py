@@ -50,9 +50,9 @@ def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
         house_edge=exact(best.house_edge),
         house_edge_decimal=decimal(best.house_edge),
         hands=tuple(_hand_lines(chapter, paytables, against)),
-        rule=paytables[chosen].rule,
+        rule=paytables[chosen].rule if chosen else main.odds_rule,
         mini_royal=mini_royal_cell(offer),
-        note=main_note(offer, paytables[chosen]),
+        note=main_note(offer, paytables.get(chosen)),
         tables=offer.at,
         pays_what=_pays_what(chapter),
         strategy=strategy_in_words(main.ranking, main, against, best.times),
@@ -148,10 +148,10 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
     """Return the key in ``paytables`` of the bonus whose paytable the casino chooses.
 
-    If the law leaves no choice, return the first key in ``paytables``.
+    If the law leaves no choice, return the first key in ``paytables``; empty if there is none.
     """
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
-    return next(iter([*choices, *paytables]))
+    return next(iter([*choices, *paytables]), "")
 
 
 def _hand_lines(
@@ -167,7 +167,10 @@ def _hand_lines(
     if main.follow_pays:
         printed[main.follow] = paytables_of(main.follow_pays, hands)[0]
     names = [rows_of(paytable, hands) for paytable in printed.values()]
-    shown = {hand: min((rows[hand][0] for rows in names), key=hands.index) for hand in hands}
+    shown = {
+        hand: min((rows[hand][0] for rows in names), key=hands.index, default=hand)
+        for hand in hands
+    }
     deals: Counter[str] = Counter()
     for hand, number in zip(against.hand, against.hands, strict=True):
         deals[shown[hand]] += number
@@ -178,6 +181,6 @@ def _hand_lines(
             hand=hand,
             combinations=deals[hand],
             of=deals.total(),
-            pays=cells[chosen],
+            pays=cells.get(chosen, main.odds),
             beside={name: cell for name, cell in cells.items() if cell and name != chosen},
         )

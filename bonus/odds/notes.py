@@ -9,10 +9,10 @@ def mini_royal_cell(offer: Offer) -> str:
     return f"{offer.mini_royal:,} to 1" if offer.mini_royal else ""
 
 
-def main_note(offer: Offer, paytable: Paytable) -> str:
+def main_note(offer: Offer, paytable: Paytable | None) -> str:
     """Return the notes about the house edge of a main game."""
     notes = []
-    if paytable.version:
+    if paytable and paytable.version:
         versions = offer.chapter.version
         rule = versions[0].rule.rpartition("(")[0]
         notes.append(f"This paytable needs a version of {rule}.")

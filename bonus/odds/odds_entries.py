@@ -143,6 +143,28 @@ class SharedWager(_Part, frozen=True):
     break_even_meter: dict[str, int]
 
 
+class TierOdds(_Part, frozen=True):
+    """Odds of one of the meters that a wager feeds.
+
+    Attributes:
+        meter: the name of the meter.
+        seed_meter: the first balance of the meter in cents, by the wager in cents.
+        meter_return: the reduction of the house edge when the meter rises by the amount of one
+            wager.
+        hit_chance: the probability that a wager wins a percentage of the meter.
+        whole_chance: the probability that a wager wins the whole meter.
+        break_even_meter: the lowest balance without a house edge, in cents, by the wager in cents.
+            The other meters are at their seeds.
+    """
+
+    meter: str
+    seed_meter: dict[str, int]
+    meter_return: str
+    hit_chance: str
+    whole_chance: str
+    break_even_meter: dict[str, int]
+
+
 class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
@@ -183,6 +205,7 @@ class OddsEntry(_Part, frozen=True):
         lucky: the odds of the Lucky Bonus.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
+        tiers: the odds of each meter, if the wager feeds several meters.
     """
 
     game: str
@@ -216,6 +239,7 @@ class OddsEntry(_Part, frozen=True):
     lucky: Drawn | None = None
     positions: int = 0
     when_shared: tuple[SharedWager, ...] = ()
+    tiers: tuple[TierOdds, ...] = ()
 
 
 def exact(number: Fraction) -> str:

@@ -18,14 +18,15 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from bonus.errors import UserError
 from bonus.law.cells import read_times
-from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
+from bonus.law.games import Games, chapter_games
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice, offers_of
 from bonus.odds.query import OddsQuery, asked_for
 from bonus.odds.wager_odds import entry_of
 from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.game_files import read_games
 from meters.odds.count_cache import CountCache
 from meters.odds.tables import show
 from meters.terminal.console import PlainConsole
@@ -47,6 +48,12 @@ FloorOption = Annotated[
         "--config",
         metavar="FLOOR.toml",
         help="Only what the tables of this floor file offer, with its wagers and draws.",
+    ),
+]
+GamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="The directory with the game files of the house, for their odds too."
     ),
 ]
 JsonOption = Annotated[
@@ -124,6 +131,7 @@ NoCacheOption = Annotated[
 def odds(
     *,
     config: FloorOption = None,
+    games: GamesOption = None,
     as_json: JsonOption = False,
     game: GameOption = None,
     wager: WagerOption = None,
@@ -144,8 +152,8 @@ def odds(
     edge with the meter at its seed, and the edge as a function of the meter. It also prints the
     amount of the meter at which the house has no edge left, with and without Envy Bonuses.
 
-    Without options it prints all three games. Counts are kept in the user's cache directory, so the
-    next run needs only a second or two.
+    Without options it prints the games of the three chapters. Counts are kept in the user's cache
+    directory, so the next run needs only a second or two.
 
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
@@ -154,6 +162,7 @@ def odds(
     paytables that these tables have chosen.
     """
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
+    known = read_games(games) if games else chapter_games()
     if config is None:
         draws = DrawOdds(
             magic_card_every=magic_card_every or 0,
@@ -162,36 +171,45 @@ def odds(
         )
         offers = [
             offer
-            for chapter in chapters().values()
+            for chapter in known.values()
             for offer in offers_of(chapter, _mini_royal(chapter, royals), draws)
         ]
     else:
-        offers = _config_offers(config, (magic_card_every, lucky_every, positions), royals)
+        known, offers = _config_offers(
+            config, games, (magic_card_every, lucky_every, positions), royals
+        )
     wanted = asked_for(offers, OddsQuery(game or (), wager or (), paytable or ()))
     if plot:
         _check_plot(plot, wanted)
     entries = _entries(wanted, keep=not no_cache)
     if plot:
-        _plot(entries, plot)
-    _print(entries, as_json=as_json)
+        _plot(entries, plot, known)
+    _print(entries, known, as_json=as_json)
 
 
 def _config_offers(
-    config: Path, draws: Sequence[int | None], royals: Mapping[str, int | None]
-) -> list[Offer]:
-    """Return the offers of a floor file. An offer is a wager with a paytable.
+    config: Path,
+    games: Path | None,
+    draws: Sequence[int | None],
+    royals: Mapping[str, int | None],
+) -> tuple[Games, list[Offer]]:
+    """Return the games and the offers of a floor file. An offer is a wager with a paytable.
 
     Raises:
-        UserError: an option sets the draws or the mini-royal, which the floor file already sets; or
-            no table offers a wager.
+        UserError: an option sets what the floor file already says: the games, the draws or the
+            mini-royal. Or no table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
         raise UserError(f"{reason} one or the other", exit_status=_WRONG_USAGE)
-    offers = floor_offers(read_floor(config))
+    if games:
+        reason = "the floor file names its games: leave out --games or --config"
+        raise UserError(reason, exit_status=_WRONG_USAGE)
+    floor = read_floor(config)
+    offers = floor_offers(floor)
     if not offers:
         raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
-    return offers
+    return floor.games, offers
 
 
 def floor_offers(floor: Floor) -> list[Offer]:
@@ -209,8 +227,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
                         break
                 else:
                     found.append(replace(offer, at=(table.id,)))
-    games = list(chapters())
-    return sorted(found, key=lambda offer: _place(offer, games))
+    return sorted(found, key=lambda offer: _place(offer, list(floor.games)))
 
 
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
@@ -218,7 +235,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
     If a wager has several paytables and the table has chosen none, the table does not offer it.
     """
-    chapter = chapters()[table.game]
+    chapter = table.chapter
     chosen = table.paytables
     royal = chosen.get(MINI_ROYAL)
     royals = royal if isinstance(royal, dict) else {}
@@ -363,19 +380,19 @@ def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
         raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
 
 
-def _plot(entries: Sequence["OddsEntry"], path: Path) -> None:
+def _plot(entries: Sequence["OddsEntry"], path: Path, games: Games) -> None:
     from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib is slow to import)
 
     try:
-        plot_edges(entries, path)
+        plot_edges(entries, path, games)
     except OSError as error:
         raise UserError(f"--plot {path}: cannot be written: {error.strerror}") from None
     print_error(f"pitlink odds: the plot is in {path}")
 
 
-def _print(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
+def _print(entries: Sequence["OddsEntry"], games: Games, *, as_json: bool) -> None:
     try:
-        _write(entries, as_json=as_json)
+        _write(entries, games, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # the program that reads the output has closed the pipe
@@ -383,9 +400,9 @@ def _print(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
 
 
-def _write(entries: Sequence["OddsEntry"], *, as_json: bool) -> None:
+def _write(entries: Sequence["OddsEntry"], games: Games, *, as_json: bool) -> None:
     if as_json:
         lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
         print_json(b"[\n" + lines + b"\n]")
         return
-    show(entries, PlainConsole(width=_PLAIN_WIDTH))
+    show(entries, PlainConsole(width=_PLAIN_WIDTH), games)

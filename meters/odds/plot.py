@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bonus.display import short_money
-from bonus.law.chapter import chapters
+from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import OddsEntry
 from meters.odds.tables import title_of
 
@@ -40,13 +40,14 @@ def check_plot(path: Path) -> None:
         raise ValueError(f"there is no directory {path.parent}")
 
 
-def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
+def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games | None = None) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
     Args:
         entries: the odds of wagers. At least one wager has a meter; wagers without one are ignored.
         path: the file, which is written completely or not at all. ``check_plot`` must have accepted
             it.
+        games: the games of the wagers; None for those of the chapters.
 
     Raises:
         OSError: the file cannot be written.
@@ -59,6 +60,7 @@ def plot_edges(entries: Sequence[OddsEntry], path: Path) -> None:
     panels = figure.subplots(down, across, squeeze=False).flatten()
     for panel, entry in zip(panels, metered, strict=False):
         _draw(panel, entry)
+        panel.set_title(_title(entry, games or chapter_games()), fontsize=10)
     for panel in panels[len(metered) :]:
         panel.set_visible(False)
     figure.suptitle("House edge against the meter")
@@ -99,7 +101,6 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         shared = entry.when_shared[-1]
         edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", dashed=True)
-    panel.set_title(_title(entry), fontsize=10)
     panel.set_xlabel(f"Meter of a {short_money(wager_cents)} wager, in dollars")
     panel.set_ylabel("House edge, in % of the wager")
     panel.xaxis.set_major_formatter("{x:,.0f}")
@@ -145,6 +146,6 @@ def _alone(entry: OddsEntry) -> str:
     return "without Envy Bonuses" if entry.envy_return else "house edge"
 
 
-def _title(entry: OddsEntry) -> str:
-    title = f"{chapters()[entry.game].title}: {title_of(entry.wager, entry.reading)}"
+def _title(entry: OddsEntry, games: Games) -> str:
+    title = f"{games[entry.game].title}: {title_of(entry.wager, entry.reading)}"
     return f"{title}, paytable {entry.paytable}" if entry.paytable else title

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.display import money, short_money
-from bonus.law.chapter import chapters
+from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import Drawn, Folding, HandLine, OddsEntry
 
 _GAP: Final = 3
@@ -44,14 +44,18 @@ _BY_WORD: Final = {
 _RARE: Final = Fraction(1, 10_000)
 
 
-def show(entries: Iterable[OddsEntry], console: Console) -> None:
+def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = None) -> None:
     """Print the odds of wagers, grouped by game and by heading.
+
+    If no games are given, they are those of the chapters.
 
     Games and headings are in the order in which they first occur.
     """
+    known = games or chapter_games()
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
-        chapter = chapters()[game]
-        console.print(Rule(Text(f"{chapter.title} (58 Pa. Code {chapter.chapter})", "bold")))
+        chapter = known[game]
+        code = "house rules" if game in known.digests else "58 Pa. Code"
+        console.print(Rule(Text(f"{chapter.title} ({code} {chapter.chapter})", "bold")))
         under: dict[tuple[str, tuple[str, ...]], list[OddsEntry]] = {}
         for entry in of_game:
             under.setdefault(_heading(entry), []).append(entry)
@@ -218,6 +222,8 @@ _OUTCOMES: Final = {
 
 
 def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
+    if entry.tiers:
+        yield _tiers(entry)
     if not entry.meter_return:
         return
     yield Text()
@@ -252,6 +258,28 @@ def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
                 *(money(cents) for cents in share.break_even_meter.values()),
             )
         yield table
+
+
+def _tiers(entry: OddsEntry) -> Table:
+    """Return a table with a row for each meter that a wager feeds."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Meter")
+    table.add_column("Seed", justify="right")
+    table.add_column("Won, in part or whole", justify="right")
+    table.add_column("Won whole", justify="right")
+    table.add_column("Points for 1,000 wagers on it", justify="right")
+    for cents in entry.tiers[0].break_even_meter:
+        table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
+    for tier in entry.tiers:
+        table.add_row(
+            _plain(tier.meter),
+            ", ".join(short_money(cents) for cents in tier.seed_meter.values()),
+            _chance(Fraction(tier.hit_chance)),
+            _chance(Fraction(tier.whole_chance)),
+            str(_rounded(Fraction(tier.meter_return) * 100_000, 4)),
+            *(money(cents) for cents in tier.break_even_meter.values()),
+        )
+    return table
 
 
 def _break_even(entry: OddsEntry) -> Table:

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 
 import msgspec
 import pytest
@@ -11,6 +12,10 @@ import pytest
 from bonus.display import short_money
 from bonus.law.chapter_file import WagerTables
 from bonus.law.meter_terms import Row, meter_terms
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
 from bonus.settling.settle import settle_line
 from tests.games.naive import cell_of, law_of, settled
 from tests.games.rounds import GAMES, random_round
@@ -97,13 +102,13 @@ def test_a_wager_on_three_meters_pays_each_jackpot_on_its_own_line() -> None:
 
 
 def test_the_game_against_the_dealer_of_a_house_game_is_settled() -> None:
-    """By hand: a call of twice the blind; the dealer's three cards count for the bonus too."""
+    """By hand: the dealer's pair beats both hands; their three cards count for the bonus too."""
     played = {
         "game": "river_duel",
         "positions": [
             {
                 "position": 4, "cards": ["9h", "9d", "2c"],
-                "wagers": {"blind": 500, "call": 1000, "keystone_bonus": 100},
+                "wagers": {"blind": 500, "call": 500, "keystone_bonus": 100},
             },
             {
                 "position": 2, "cards": ["3c", "5d", "7h"],
@@ -130,3 +135,59 @@ def test_the_game_against_the_dealer_of_a_house_game_is_settled() -> None:
         (2, "call", "collected", 0, 0),
     ]
     assert found.meters["keystone_minor"].amount == 5_000
+
+
+FIVE_CARDS = {
+    "royal_flush_spades": 1, "royal_flush": 3, "straight_flush": 36, "four_of_a_kind": 624,
+    "full_house": 3_744, "flush": 5_108, "straight": 10_200, "three_of_a_kind": 54_912,
+}  # fmt: skip
+"""The number of deals of each hand, out of 2,598,960 deals of five cards."""
+SEVEN_CARDS = {
+    "royal_flush": 4_324, "straight_flush": 37_260, "four_of_a_kind": 224_848,
+    "full_house": 3_473_184,
+}  # fmt: skip
+"""The same for the best five of seven cards, out of 133,784,560 deals."""
+
+
+@pytest.mark.parametrize(
+    ("game", "counts", "of"),
+    [("keystone_stud", FIVE_CARDS, 2_598_960), ("lucky_seven", SEVEN_CARDS, 133_784_560)],
+)
+def test_the_odds_of_three_tiers_follow_from_the_known_numbers_of_deals(
+    game: str, counts: Mapping[str, int], of: int
+) -> None:
+    entry = entry_of_wager(game, "keystone_bonus")
+    wager = next(each for each in law_of(game)["wager"] if each["names"] == ["keystone_bonus"])
+    seeds = {"keystone_mega": 20_000, "keystone_major": 500, "keystone_minor": 50}
+    back, won, hits = Fraction(0), Counter[str](), Counter[str]()
+    for hand, number in counts.items():
+        for part in cell_of(wager, hand, {}).split(" + "):
+            if "% of " in part:
+                percent, meter = part.split("% of ")
+                won[meter] += int(percent) * number
+                hits[meter] += number
+                back += Fraction(int(percent) * number * seeds[meter], 100 * of)
+            elif part.startswith("$"):
+                back += Fraction(int(part[1:].replace(",", "")) * number, of)
+            else:
+                back += Fraction(int(part.removesuffix(" for 1")) * number, of)
+    assert Fraction(entry.house_edge) == 1 - back
+    for tier in entry.tiers:
+        assert Fraction(tier.meter_return) == Fraction(won[tier.meter], 100 * of)
+        assert Fraction(tier.hit_chance) == Fraction(hits[tier.meter], of)
+        even = Fraction(tier.break_even_meter["100"], 100)
+        more = (even - seeds[tier.meter]) * Fraction(tier.meter_return)
+        assert 0 <= more - (1 - back) < Fraction(1, 1_000)
+
+
+def test_the_odds_of_the_game_against_the_dealer_are_those_of_the_same_rules() -> None:
+    """River Duel's blind is an Ante of Three Card Poker without an Ante Bonus."""
+    entry = entry_of_wager("river_duel", "blind")
+    assert entry.strategy[0].startswith("Call with queen-six-four or better")
+    assert 0.08 < Fraction(entry.house_edge) < 0.09
+
+
+def entry_of_wager(game: str, wager: str) -> OddsEntry:
+    """Return the odds of a wager of a house game."""
+    offers = offers_of(GAMES[game], {}, DrawOdds())
+    return entry_of(next(offer for offer in offers if offer.wager == wager), Enumerator())
