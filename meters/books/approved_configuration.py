@@ -22,7 +22,7 @@ from bonus.display import money
 from bonus.law.games import Games
 from meters.books.money_terms import terms_text
 from meters.floor.facility import Facility
-from meters.floor.floor_file import Floor, Link, Meter, MeterText, Table, TableText
+from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
 
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
@@ -78,13 +78,13 @@ class LinkConfiguration:
         held = _Text(
             facility=_given(facility, _FACILITY_KEYS),
             meters={
-                meter.meter_id: _given(meter, set(MeterText.__struct_fields__) - {"id", "name"})
+                meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - {"id", "name"})
                 for meter in link.meter
             },
             tables={
                 table.id: _given(
                     msgspec.structs.replace(table, meters=tuple(sorted(table.meters))),
-                    set(TableText.__struct_fields__) - {"id"},
+                    set(TableSettings.__struct_fields__) - {"id"},
                 )
                 | _game_file(table)
                 for table in link.table
@@ -121,7 +121,7 @@ def approved_terms(text: str, games: Games) -> dict[str, str]:
     """
     held = msgspec.json.decode(text, type=_Text)
     return {
-        meter: terms_text(Meter(**asdict(msgspec.convert(settings, MeterText)), games=games))
+        meter: terms_text(Meter(**asdict(msgspec.convert(settings, MeterSettings)), games=games))
         for meter, settings in held.meters.items()
     }
 

@@ -54,7 +54,7 @@ LIMIT_CENTS_MAX: Final = 10**11
 ledger can count nine times this amount exactly."""
 
 
-class MeterText(Config, frozen=True, kw_only=True):
+class MeterSettings(Config, frozen=True, kw_only=True):
     """One meter (duty D3), as the floor file has it.
 
     Attributes:
@@ -87,7 +87,7 @@ class MeterText(Config, frozen=True, kw_only=True):
         return self.id or self.kind
 
 
-class Meter(MeterText, frozen=True, kw_only=True):
+class Meter(MeterSettings, frozen=True, kw_only=True):
     """One meter.
 
     Attributes:
@@ -132,7 +132,7 @@ class Meter(MeterText, frozen=True, kw_only=True):
         return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
 
-class TableText(Config, frozen=True, kw_only=True):
+class TableSettings(Config, frozen=True, kw_only=True):
     """One table, as the floor file has it. `asset` is the facility's number for it (duty D5)."""
 
     id: Identifier
@@ -143,7 +143,7 @@ class TableText(Config, frozen=True, kw_only=True):
     paytables: dict[str, str | int | dict[str, int]] = {}  # noqa: RUF012  (a struct copies it)
 
 
-class Table(TableText, frozen=True, kw_only=True):
+class Table(TableSettings, frozen=True, kw_only=True):
     """One table. `games` are the games of the floor."""
 
     games: Games
@@ -154,16 +154,16 @@ class Table(TableText, frozen=True, kw_only=True):
         return self.games[self.game]
 
 
-class LinkText(Config, frozen=True, kw_only=True):
+class LinkSettings(Config, frozen=True, kw_only=True):
     """A link, as the floor file has it."""
 
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
-    meter: tuple[MeterText, ...] = ()
-    table: tuple[TableText, ...] = ()
+    meter: tuple[MeterSettings, ...] = ()
+    table: tuple[TableSettings, ...] = ()
 
 
-class Link(LinkText, frozen=True, kw_only=True):
+class Link(LinkSettings, frozen=True, kw_only=True):
     """A link: meters, and the tables whose wagers feed these meters (605a.8).
 
     `games` are the games of the floor.
@@ -225,17 +225,17 @@ def fewest_positions(link: Link, meter: Meter) -> int:
     )
 
 
-class FloorText(Config, frozen=True, kw_only=True):
+class FloorSettings(Config, frozen=True, kw_only=True):
     """The whole floor file."""
 
     facility: Facility
     service: Service = Service()
     signage: Branding = Branding()
     archive: ArchiveSettings = ArchiveSettings()
-    link: Annotated[tuple[LinkText, ...], msgspec.Meta(min_length=1)]
+    link: Annotated[tuple[LinkSettings, ...], msgspec.Meta(min_length=1)]
 
 
-class Floor(FloorText, frozen=True, kw_only=True):
+class Floor(FloorSettings, frozen=True, kw_only=True):
     """The whole floor of a facility, with the games that its tables can play."""
 
     link: tuple[Link, ...]
@@ -252,15 +252,15 @@ class Floor(FloorText, frozen=True, kw_only=True):
 
 _WORDS: Final = Vocabulary(
     keys={
-        (): FloorText.__struct_fields__,
+        (): FloorSettings.__struct_fields__,
         ("facility",): Facility.__struct_fields__,
         ("archive",): ArchiveSettings.__struct_fields__,
         ("service",): Service.__struct_fields__,
         ("signage",): Branding.__struct_fields__,
         ("signage", "wording"): BrandingText.__struct_fields__,
-        ("link",): LinkText.__struct_fields__,
-        ("link", "meter"): MeterText.__struct_fields__,
-        ("link", "table"): TableText.__struct_fields__,
+        ("link",): LinkSettings.__struct_fields__,
+        ("link", "meter"): MeterSettings.__struct_fields__,
+        ("link", "table"): TableSettings.__struct_fields__,
     },
     choices={
         "rotate": ["fit", "links", "meters"],
@@ -304,7 +304,7 @@ def parse_floor(text: str, name: str = "floor file", directory: Path | None = No
         raise FloorError(f"{name}:{line}: {reason}") from None
     source_lines = SourceLines(text)
     try:
-        read = msgspec.convert(raw, FloorText)
+        read = msgspec.convert(raw, FloorSettings)
     except msgspec.ValidationError as error:
         path, reason = _WORDS.problem(*field_path(str(error)))
         raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}") from None
@@ -316,7 +316,7 @@ def parse_floor(text: str, name: str = "floor file", directory: Path | None = No
     return floor
 
 
-def _floor_of(text: FloorText, games: Games) -> Floor:
+def _floor_of(text: FloorSettings, games: Games) -> Floor:
     links = tuple(
         Link(
             id=link.id,
@@ -333,7 +333,7 @@ def _floor_of(text: FloorText, games: Games) -> Floor:
     return Floor(**{**asdict(text), "link": links}, games=games)
 
 
-def _fed_in(link: LinkText, meter: MeterText, games: Games) -> tuple[str, ...]:
+def _fed_in(link: LinkSettings, meter: MeterSettings, games: Games) -> tuple[str, ...]:
     known = [game.game for game in games.with_meter(meter.kind)]
     played = [table.game for table in link.table if meter.meter_id in table.meters]
     return tuple(dict.fromkeys(game for game in played if game in known))
