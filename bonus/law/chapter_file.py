@@ -1,6 +1,5 @@
 """Structure of a chapter's file: its game, its wagers, and their printed paytables."""
 
-from datetime import date
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -8,6 +7,8 @@ import msgspec
 from bonus.wagers import PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
+Day = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")]
+"""A day such as 2026-12-01."""
 Cells = str | tuple[str, ...]
 """A row of a printed table: one cell for each paytable that a casino can choose."""
 
@@ -429,8 +430,8 @@ class Chapter(_Part, frozen=True):
     deal: Deal
     wager: tuple[WagerTables, ...]
     irregular: Irregular
-    effective: date | None = None
-    expires: date | None = None
+    effective: Day | None = None
+    expires: Day | None = None
     main: Main | None = None
     meter: tuple[MeterTitle, ...] = ()
     version: tuple[Version, ...] = ()

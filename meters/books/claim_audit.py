@@ -22,10 +22,11 @@ from meters.books.claim_evidence import (
     decided_claim,
     fields_of,
 )
+from meters.books.indexes import ANY_WIN, METER_AWARD
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
 from meters.books.slip_numbers import claim_of, fold_slip
-from meters.books.store import ANY_WIN, METER_AWARD, LinkStore
+from meters.books.store import LinkStore
 
 log = structlog.get_logger()
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import msgspec
-from redis.asyncio.client import Pipeline
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
@@ -13,13 +12,13 @@ from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
+from meters.books.indexes import read_indexes, read_part, with_indexes, with_part
 from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
 from meters.books.link_state import (
     Act,
     Closure,
     DecisionResult,
     EnvyAct,
-    IndexCounts,
     IndexPart,
     LedgerHead,
     LinkState,
@@ -49,10 +48,6 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now_text
 
-ANY_WIN: Final = ":"
-"""Mark between meter and place in the members of the index of wins, for every win."""
-METER_AWARD: Final = "!"
-"""The same, for wins of a percentage of the meter. They have a member with each mark."""
 FIXED_KEYS: Final = 7
 """Count of the Redis keys that every Lua script of a link receives first."""
 
@@ -448,9 +443,9 @@ class LinkStore:
                 pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
                 pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
             if part:
-                self._read_part(pipe, part)
+                read_part(pipe, self.keys, part)
             elif indexes:
-                self._read_indexes(pipe)
+                read_indexes(pipe, self.keys)
             accounts, tallies, meters, *rest = await pipe.execute()
         snapshot = Snapshot(
             accounts={name.decode(): int(value) for name, value in accounts.items()},
@@ -466,31 +461,7 @@ class LinkStore:
             approved=_decoded(approved),
             misplaced=len(above) + len(below),
         )
-        return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
-
-    def _read_indexes(self, pipe: Pipeline) -> None:
-        pipe.zrange(self.keys.waiting, 0, -1, withscores=True)
-        pipe.zrange(self.keys.wins, 0, -1)
-        pipe.hgetall(self.keys.slips)
-        pipe.zrange(self.keys.acts, 0, -1, withscores=True)
-
-    def _read_part(self, pipe: Pipeline, part: IndexPart) -> None:
-        spans = ((part.new_after, None), (part.old_after, part.old_to))
-        for key in (self.keys.waiting, self.keys.wins, self.keys.acts):
-            pipe.zcard(key)
-        for key in (self.keys.waiting, self.keys.acts):
-            for after, to in spans:
-                most = "+inf" if to is None else to
-                pipe.zrevrangebyscore(key, most, f"({after}", withscores=True)
-        for meter in part.meters:
-            for mark in (ANY_WIN, METER_AWARD):
-                for after, to in spans:
-                    # The members of one meter and mark are in the order of their entries.
-                    end = f"{meter}{chr(ord(mark) + 1)}"
-                    if to is not None:
-                        end = f"{meter}{mark}{to + 1:016d}"
-                    begin = f"[{meter}{mark}{after + 1:016d}"
-                    pipe.zrevrangebylex(self.keys.wins, f"({end}", begin)
+        return with_part(snapshot, part, rows) if part else with_indexes(snapshot, rows)
 
     async def slips_at(self, slips: Sequence[str]) -> dict[str, str]:
         """Return the claim of each of some payout slips that Redis has."""
@@ -641,27 +612,3 @@ def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:
     """Make a `LedgerHead`, and compare it with `last`, the last entry of the stream."""
     had = [(row[0].decode(), unpack_entry(row)[-1][1].get(CHAIN, b"").decode()) for row in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))
-
-
-def _with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
-    waiting, wins, slips, acts = rows
-    return replace(
-        snapshot,
-        waiting={claim.decode(): int(entry) for claim, entry in waiting},
-        wins=frozenset(member.decode() for member in wins),
-        slips=_decoded(slips),
-        acts={act.decode(): int(order) for act, order in acts},
-        counts=IndexCounts(len(waiting), len(wins), len(acts)),
-    )
-
-
-def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
-    counts, (waiting, waiting_old, acts, acts_old), wins = rows[:3], rows[3:7], rows[7:]
-    return replace(
-        snapshot,
-        waiting={claim.decode(): int(entry) for claim, entry in (*waiting, *waiting_old)},
-        wins=frozenset(member.decode() for members in wins for member in members),
-        acts={act.decode(): int(order) for act, order in (*acts, *acts_old)},
-        part=part,
-        counts=IndexCounts(*counts),
-    )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from meters.books.store import ANY_WIN, METER_AWARD, LinkStore
+from meters.books.indexes import ANY_WIN, METER_AWARD
+from meters.books.store import LinkStore
 
 _ORDER_DIGITS: Final = 16
 

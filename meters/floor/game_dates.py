@@ -38,16 +38,19 @@ def check_table_date(floor: Floor, table: Table, now: datetime | None = None) ->
 
 def date_problem(game: Chapter, today: date) -> str:
     """Return the reason why a game cannot be played today; empty if it can be played."""
-    if game.effective and today < game.effective:
+    if game.effective and today < date.fromisoformat(game.effective):
         return f"{game.game} cannot be played before {game.effective}: its file says effective"
-    if game.expires and today > game.expires:
+    if game.expires and today > date.fromisoformat(game.expires):
         return f"{game.game} cannot be played after {game.expires}: its file says expires"
     return ""
 
 
 def date_warning(game: Chapter, today: date) -> str:
     """Return a warning if a game expires within `EXPIRES_SOON_DAYS` days; empty if it does not."""
-    if game.expires is None or not 0 <= (game.expires - today).days <= EXPIRES_SOON_DAYS:
+    if game.expires is None:
+        return ""
+    left = date.fromisoformat(game.expires) - today
+    if not 0 <= left.days <= EXPIRES_SOON_DAYS:
         return ""
     return f"{game.game} expires: it cannot be played after {game.expires}"
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Final, get_args
 
@@ -77,11 +78,22 @@ def parse_game(text: str, name: str = "game file") -> Chapter:
         raise GameError(f"{name}:{lines.line_of(path)}: {reason}") from None
     for path, problem in unprintable_texts(raw, ()):
         raise GameError(f"{name}:{lines.line_of(path)}: {problem}")
+    for key in ("effective", "expires"):
+        if problem := _day_problem(getattr(game, key)):
+            raise GameError(f"{name}:{lines.line_of((key,))}: {key} {problem}")
     try:
         check_chapter(game)
     except ChapterError as error:
         raise GameError(f"{name}:{_line_of(error, text)}: {error}") from None
     return game
+
+
+def _day_problem(day: str | None) -> str:
+    try:
+        date.fromisoformat(day or "2026-12-01")
+    except ValueError:
+        return f"is {day}, which is no day of the calendar"
+    return ""
 
 
 def _line_of(error: ChapterError, text: str) -> int:

@@ -158,7 +158,7 @@ def test_a_game_is_played_on_the_days_of_its_file(
     problem: str,
     warned: bool,  # noqa: FBT001
 ) -> None:
-    dates = "effective = 2026-12-01\nexpires = 2027-11-30\n"
+    dates = 'effective = "2026-12-01"\nexpires = "2027-11-30"\n'
     (tmp_path / "stud.toml").write_text(STUD.replace("\n[[meter]]", f"{dates}\n[[meter]]", 1))
     table = table_text("T-1", game="keystone_stud")
     floor = parse_floor(floor_text(link_text("one", table), games=str(tmp_path)))
@@ -172,7 +172,7 @@ def test_a_game_is_played_on_the_days_of_its_file(
 
 def test_a_game_that_expires_before_it_is_effective_is_refused() -> None:
     text = STUD.replace(
-        "\n[[meter]]", "effective = 2027-01-01\nexpires = 2026-01-01\n\n[[meter]]", 1
+        "\n[[meter]]", 'effective = "2027-01-01"\nexpires = "2026-01-01"\n\n[[meter]]', 1
     )
     with pytest.raises(GameError, match=r":8: the game expires before it is effective"):
         parse_game(text)
