@@ -22,7 +22,7 @@ from meters.books.claim_evidence import (
     decided_claim,
     fields_of,
 )
-from meters.books.indexes import ANY_WIN, METER_AWARD
+from meters.books.indexes import ANY_WIN, METER_AWARD, slips_at
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
 from meters.books.slip_numbers import claim_of, fold_slip
@@ -138,7 +138,7 @@ class ClaimAudit:
         """Return the differences between the ledger and new payout slips in Redis, as texts."""
         evidence = replay.evidence
         new = evidence.slips_in_order[self._slips_compared :]
-        held = await self._store.slips_at(new)
+        held = await slips_at(self._store.redis, self._store.keys, new)
         differences = (_slip_differs(slip, held.get(slip), evidence.slips[slip]) for slip in new)
         return sorted({*differences} - {""})
 

@@ -1,12 +1,15 @@
-"""Reading of a link's indexes from Redis: undecided claims, wins, acts and payout slips.
+"""Reading of a link's balances and indexes from Redis, at one moment.
+
+The indexes are: undecided claims, wins, acts and payout slips.
 
 An audit reads them whole, or only a part of them (`IndexPart`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
@@ -18,16 +21,50 @@ METER_AWARD: Final = "!"
 """The same, for wins of a percentage of the meter. They have a member with each mark."""
 
 
-def read_indexes(pipe: Pipeline, keys: LinkKeys) -> None:
-    """Add the reading of all indexes of a link to a pipeline; see `with_indexes`."""
+async def read_snapshot(
+    redis: Redis, keys: LinkKeys, *, indexes: bool, part: IndexPart | None
+) -> Snapshot:
+    """Read a snapshot; see `LinkStore.snapshot`."""
+    async with redis.pipeline(transaction=True) as pipe:
+        pipe.hgetall(keys.accounts)
+        pipe.hgetall(keys.tallies)
+        pipe.hgetall(keys.meters)
+        if indexes:
+            pipe.zrange(keys.proposals, 0, -1, withscores=True)
+            pipe.hgetall(keys.approved)
+            # ZCOUNT is not used, because the Redis ACL of an earlier release does not allow it.
+            pipe.zrevrangebyscore(keys.wins, "+inf", "(0")
+            pipe.zrevrangebyscore(keys.wins, "(0", "-inf")
+        if part:
+            _read_part(pipe, keys, part)
+        elif indexes:
+            _read_indexes(pipe, keys)
+        accounts, tallies, meters, *rest = await pipe.execute()
+    snapshot = Snapshot(
+        accounts={name.decode(): int(value) for name, value in accounts.items()},
+        tallies={name.decode(): int(value) for name, value in tallies.items()},
+        meters=_texts(meters),
+    )
+    if not indexes:
+        return snapshot
+    proposals, approved, above, below, *rows = rest
+    snapshot = replace(
+        snapshot,
+        proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
+        approved=_texts(approved),
+        misplaced=len(above) + len(below),
+    )
+    return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
+
+
+def _read_indexes(pipe: Pipeline, keys: LinkKeys) -> None:
     pipe.zrange(keys.waiting, 0, -1, withscores=True)
     pipe.zrange(keys.wins, 0, -1)
     pipe.hgetall(keys.slips)
     pipe.zrange(keys.acts, 0, -1, withscores=True)
 
 
-def read_part(pipe: Pipeline, keys: LinkKeys, part: IndexPart) -> None:
-    """Add the reading of a part of the indexes of a link to a pipeline; see `with_part`."""
+def _read_part(pipe: Pipeline, keys: LinkKeys, part: IndexPart) -> None:
     spans = ((part.new_after, None), (part.old_after, part.old_to))
     for key in (keys.waiting, keys.wins, keys.acts):
         pipe.zcard(key)
@@ -46,21 +83,19 @@ def read_part(pipe: Pipeline, keys: LinkKeys, part: IndexPart) -> None:
                 pipe.zrevrangebylex(keys.wins, f"({end}", begin)
 
 
-def with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
-    """Return a snapshot with the indexes that `read_indexes` has read."""
+def _with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
     waiting, wins, slips, acts = rows
     return replace(
         snapshot,
         waiting={claim.decode(): int(entry) for claim, entry in waiting},
         wins=frozenset(member.decode() for member in wins),
-        slips={slip.decode(): claim.decode() for slip, claim in slips.items()},
+        slips=_texts(slips),
         acts={act.decode(): int(order) for act, order in acts},
         counts=IndexCounts(len(waiting), len(wins), len(acts)),
     )
 
 
-def with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
-    """Return a snapshot with the part of the indexes that `read_part` has read."""
+def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
     counts, (waiting, waiting_old, acts, acts_old), wins = rows[:3], rows[3:7], rows[7:]
     return replace(
         snapshot,
@@ -70,3 +105,16 @@ def with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snaps
         part=part,
         counts=IndexCounts(*counts),
     )
+
+
+async def slips_at(redis: Redis, keys: LinkKeys, slips: Sequence[str]) -> dict[str, str]:
+    """Return the claim of each of some payout slips that Redis has."""
+    if not slips:
+        return {}
+    held = cast("list[bytes | None]", await redis.hmget(keys.slips, list(slips)))
+    found = zip(slips, held, strict=True)
+    return {slip: claim.decode() for slip, claim in found if claim is not None}
+
+
+def _texts(fields: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in fields.items()}

@@ -1,7 +1,6 @@
 """Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, cast
 
 import msgspec
@@ -12,7 +11,7 @@ from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
-from meters.books.indexes import read_indexes, read_part, with_indexes, with_part
+from meters.books.indexes import read_snapshot
 from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
 from meters.books.link_state import (
     Act,
@@ -432,44 +431,7 @@ class LinkStore:
 
         If `part` is given, only this part of the indexes is read.
         """
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hgetall(self.keys.accounts)
-            pipe.hgetall(self.keys.tallies)
-            pipe.hgetall(self.keys.meters)
-            if indexes:
-                pipe.zrange(self.keys.proposals, 0, -1, withscores=True)
-                pipe.hgetall(self.keys.approved)
-                # ZCOUNT is not used, because the Redis ACL of an earlier release does not allow it.
-                pipe.zrevrangebyscore(self.keys.wins, "+inf", "(0")
-                pipe.zrevrangebyscore(self.keys.wins, "(0", "-inf")
-            if part:
-                read_part(pipe, self.keys, part)
-            elif indexes:
-                read_indexes(pipe, self.keys)
-            accounts, tallies, meters, *rest = await pipe.execute()
-        snapshot = Snapshot(
-            accounts={name.decode(): int(value) for name, value in accounts.items()},
-            tallies={name.decode(): int(value) for name, value in tallies.items()},
-            meters=_decoded(meters),
-        )
-        if not indexes:
-            return snapshot
-        proposals, approved, above, below, *rows = rest
-        snapshot = replace(
-            snapshot,
-            proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
-            approved=_decoded(approved),
-            misplaced=len(above) + len(below),
-        )
-        return with_part(snapshot, part, rows) if part else with_indexes(snapshot, rows)
-
-    async def slips_at(self, slips: Sequence[str]) -> dict[str, str]:
-        """Return the claim of each of some payout slips that Redis has."""
-        if not slips:
-            return {}
-        held = cast("list[bytes | None]", await self.redis.hmget(self.keys.slips, list(slips)))
-        found = zip(slips, held, strict=True)
-        return {slip: claim.decode() for slip, claim in found if claim is not None}
+        return await read_snapshot(self.redis, self.keys, indexes=indexes, part=part)
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
         """Return the last ledger entry's number and some Redis hashes, at one moment."""

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from meters.books import claim_audit, store
+from meters.books import claim_audit, indexes
 from meters.books.audit import Finding, LinkAudit
 from meters.books.slip_numbers import fold_in_link
 from tests.model.pit import PROGRESSIVE, Pit
@@ -175,6 +175,6 @@ async def test_an_audit_of_a_part_reads_no_whole_index(
     def whole(*_: object) -> None:
         raise AssertionError("a whole index was read")
 
-    monkeypatch.setattr(store, "read_indexes", whole)
+    monkeypatch.setattr(indexes, "_read_indexes", whole)
     for _ in range(AUDITS):
         assert (await repeated.run()).balanced
