@@ -14,15 +14,13 @@ import msgspec
 import structlog
 
 from meters.books.claim_evidence import (
-    CLAIM_ACTS,
-    DECIDED,
     Evidence,
-    LedgerDecision,
     claim_differences,
     decided_claim,
     fields_of,
 )
 from meters.books.indexes import ANY_WIN, METER_AWARD, slips_at
+from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
 from meters.books.slip_numbers import claim_of, fold_slip
@@ -38,9 +36,6 @@ CLAIMS_AGAIN: Final = 500
 """Count of old claims and payout slips that an audit of a part compares again."""
 _LAST: Final = "\U0010ffff"
 """A text that is after the name of every claim."""
-
-_Later = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
-"""A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +122,9 @@ class ClaimAudit:
             *(await self._other_slips_of_part(replay) if part else _other_slips(replay, snapshot)),
             *await self._other_reservations(replay, snapshot, at_most, reserves=reserves),
         ]
-        due = iter(_due(replay, part))
+        due, later = iter(_due(replay, part)), LaterEntries(self._store, replay.entries)
         while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
-            found += await self._compare(replay, some, archived_to)
+            found += await self._compare(replay, some, archived_to, later)
         self._compared = None if found else _Compared(replay.entries, archived_to, snapshot.counts)
         self._slips_compared = len(replay.evidence.slips_in_order)
         return found[:PROBLEMS_MAX]
@@ -204,10 +199,11 @@ class ClaimAudit:
             if not row
         ]
 
-    async def _compare(self, replay: Replay, ids: Sequence[str], archived_to: int) -> list[str]:
+    async def _compare(
+        self, replay: Replay, ids: Sequence[str], archived_to: int, later: LaterEntries
+    ) -> list[str]:
         evidence, books = replay.evidence, replay.books
         entries, rows = await self._store.claims_at(ids)
-        later = await self._decided_since(replay.entries, entries)
         found = []
         for claim, held in zip(ids, rows, strict=True):
             if not held and evidence.ended.get(claim, archived_to + 1) <= archived_to:
@@ -217,20 +213,15 @@ class ClaimAudit:
                 continue
             held_win, held_envy = books.claims.get(claim), books.envy.get(claim)
             due = evidence.claims.get(claim) or fields_of(held_win, held_envy)
-            for decided, by, number, entry in later.get(claim, ()):
-                due = decided_claim(due, decided, by, number, entry)
-            found += claim_differences(claim, due, held, evidence.assets_of(claim))
-        return found
-
-    async def _decided_since(self, after: int, last: int) -> dict[str, list[_Later]]:
-        """Return, by claim, the acts on claims in the ledger entries after `after` up to `last`."""
-        found: dict[str, list[_Later]] = {}
-        while after < last and (page := await self._store.entries(after, min(250, last - after))):
-            for number, fields in page:
-                after = max(number, after + 1)
-                if fields.get("kind") in CLAIM_ACTS:
-                    decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
-                    found.setdefault(decided.claim, []).append((decided, by, number, fields))
+            assets = evidence.assets_of(claim)
+            differences = claim_differences(claim, due, held, assets)
+            if differences:
+                # Somebody can have decided the claim since the replay.
+                await later.read_to(entries)
+                for decided, by, number, entry in later.acts.get(claim, ()):
+                    due = decided_claim(due, decided, by, number, entry)
+                differences = claim_differences(claim, due, held, assets)
+            found += differences
         return found
 
 

@@ -9,6 +9,7 @@ from meters.books.accounts import meter_account, overflow_account, reserve_accou
 from meters.books.claim_evidence import shown, table_of
 from meters.books.correction_requests import StoredAsk, stored_asks
 from meters.books.expected_transfers import Added
+from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
 from meters.books.schema import FIELD, SCHEMA
@@ -61,7 +62,8 @@ class TableAudit:
         Raises:
             RedisError: Redis failed.
         """
-        asks = await self._other_asks(replay)
+        later = LaterEntries(self._store, replay.entries)
+        asks = await self._other_asks(replay, later)
         if snapshot.meters.get(FIELD) != str(SCHEMA):
             return asks  # in earlier schema versions, tables have another layout
         holding = _holding(replay)
@@ -77,15 +79,17 @@ class TableAudit:
         for begin in range(0, len(ordered), at_once):
             some = ordered[begin : begin + at_once]
             entries, rows = await self._store.tables_at(some, replies=whole)
-            moved = await self._moved_since(replay.entries, entries)
             events = await self._round_events(replay, some) if whole else {}
             for table, row in zip(some, rows, strict=True):
-                if table in moved:
-                    continue
                 problems = _problems_of(replay, table, row, holding.get(table, ()), whole=whole)
                 problems += _other_event(replay, table, events)
                 if not problems and table not in known and not row.state.last:
                     problems = ["Redis has data of it, the link has no such table"]
+                if problems:
+                    # The table can have sent an event since the replay.
+                    await later.read_to(entries)
+                    if table in later.tables:
+                        continue
                 found += [f"table {table}: {each}" for each in problems]
         return [*found, *asks]
 
@@ -114,25 +118,18 @@ class TableAudit:
                     found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
         return named, found
 
-    async def _other_asks(self, replay: Replay) -> list[str]:
+    async def _other_asks(self, replay: Replay, later: LaterEntries) -> list[str]:
         """Report correction requests and decisions on them, if they differ from the ledger."""
         entries, asks = await self._store.asks_at()
-        moved = await self._moved_since(replay.entries, entries)
-        return [
-            f"table {one.table}: {problem}"
-            for one in stored_asks(asks)
-            if one.table not in moved
-            for problem in _other_ask(replay, one)
+        found = [
+            (one.table, problem) for one in stored_asks(asks) for problem in _other_ask(replay, one)
         ]
-
-    async def _moved_since(self, after: int, last: int) -> set[str]:
-        """Return the tables with new ledger entries, written while the audit ran."""
-        moved: set[str] = set()
-        while after < last and (page := await self._store.entries(after, min(250, last - after))):
-            for number, fields in page:
-                after = max(number, after + 1)
-                moved.add(fields.get("table", b"").decode("utf-8", "replace"))
-        return moved
+        if found:
+            # The table can have withdrawn the request since the replay.
+            await later.read_to(entries)
+        return [
+            f"table {table}: {problem}" for table, problem in found if table not in later.tables
+        ]
 
 
 def _holding(replay: Replay) -> dict[str, list[str]]:

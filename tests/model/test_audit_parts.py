@@ -1,6 +1,6 @@
 """Repeated audits of a link with many claims: each compares what is new, and some older claims."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 import pytest
@@ -8,6 +8,8 @@ import pytest
 from meters.books import claim_audit, indexes
 from meters.books.audit import Finding, LinkAudit
 from meters.books.slip_numbers import fold_in_link
+from meters.books.store import LinkStore
+from meters.books.stored_entries import Entry
 from tests.model.pit import PROGRESSIVE, Pit
 
 ROUNDS = 9
@@ -178,3 +180,36 @@ async def test_an_audit_of_a_part_reads_no_whole_index(
     monkeypatch.setattr(indexes, "_read_indexes", whole)
     for _ in range(AUDITS):
         assert (await repeated.run()).balanced
+
+
+@pytest.mark.duty("D19")
+async def test_entries_that_come_during_an_audit_are_read_once_and_only_for_a_difference(
+    repeated: Repeated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise an audit of many claims would never end while tables send events."""
+    pit, store = repeated.pit, repeated.pit.store
+    claims_at, entries = type(store).claims_at, type(store).entries
+    monkeypatch.setattr(claim_audit, "WHOLE_UP_TO", 1_000)
+    began = pit.head.entry
+    read: list[int] = []
+
+    async def disturbed(self: LinkStore, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        await play(pit, f"D{len(read)}-{pit.head.entry}")
+        await pit.decide(claims(pit)[ROUNDS // 2], "validate", by="amy")
+        monkeypatch.setattr(type(store), "claims_at", claims_at)
+        return await claims_at(self, ids)
+
+    async def counted(self: LinkStore, after: int, count: int) -> list[Entry]:
+        found = await entries(self, after, count)
+        read.extend(number for number, _ in found if number > began)
+        return found
+
+    monkeypatch.setattr(type(store), "claims_at", disturbed)
+    monkeypatch.setattr(type(store), "entries", counted)
+    assert (await repeated.run()).balanced
+    assert read
+    assert len(read) == len(set(read))
+    began = await store.last_entry()
+    read.clear()
+    assert (await repeated.run()).balanced
+    assert read == []

@@ -1,0 +1,49 @@
+"""Ledger entries that were written while an audit ran."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from meters.books.claim_evidence import CLAIM_ACTS, DECIDED, LedgerDecision
+from meters.books.store import LinkStore
+
+_PAGE: Final = 250
+
+LaterAct = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
+"""A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
+
+
+class LaterEntries:
+    """The entries after the last replayed one, read once and only as far as they are needed.
+
+    An audit compares the data in Redis with the replayed entries. If the data differs, a later
+    entry can have changed it. While tables send events, there can be thousands of such entries.
+
+    Attributes:
+        acts: by claim, the acts on claims in the entries that were read.
+        tables: the tables with an entry among those that were read.
+    """
+
+    def __init__(self, store: LinkStore, after: int) -> None:
+        self.acts: dict[str, list[LaterAct]] = {}
+        self.tables: set[str] = set()
+        self._store = store
+        self._read_to = after
+
+    async def read_to(self, last: int) -> None:
+        """Read the entries up to `last` that were not read yet.
+
+        Raises:
+            RedisError: Redis failed.
+        """
+        while self._read_to < last:
+            count = min(_PAGE, last - self._read_to)
+            page = await self._store.entries(self._read_to, count)
+            if not page:
+                return
+            for number, fields in page:
+                self._read_to = max(number, self._read_to + 1)
+                self.tables.add(fields.get("table", b"").decode("utf-8", "replace"))
+                if fields.get("kind") in CLAIM_ACTS:
+                    decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
+                    act = (decided, by, number, fields)
+                    self.acts.setdefault(decided.claim, []).append(act)
