@@ -17,7 +17,7 @@ from meters.books.link_state import Snapshot
 from meters.books.store import LinkStore
 from meters.books.table_audit import TableAudit
 
-_PAGE: Final = 250
+_PAGE: Final = 100
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
 _TURN: Final = 3
 """Count of entries replayed in one turn of the event loop. An event of a table needs several turns
@@ -108,8 +108,8 @@ class LinkAudit:
         self._pause = pause
         self._onlooker = onlooker
         self._replay = begun
-        self._claims = ClaimAudit(store)
-        self._tables = TableAudit(store)
+        self._claims = ClaimAudit(store, pause)
+        self._tables = TableAudit(store, pause)
         self._link_state = LinkStateAudit(store)
         self._again: Replay | None = None
         self._has_run = self._doubtful = False

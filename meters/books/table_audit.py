@@ -1,6 +1,6 @@
 """Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -45,8 +45,9 @@ class TableAudit:
     remove the hold of a table: the table would then play on before its hand pay is paid.
     """
 
-    def __init__(self, store: LinkStore) -> None:
+    def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
         self._store = store
+        self._pause = pause
 
     async def problems(
         self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
@@ -62,7 +63,7 @@ class TableAudit:
         Raises:
             RedisError: Redis failed.
         """
-        later = LaterEntries(self._store, replay.entries)
+        later = LaterEntries(self._store, replay.entries, self._pause)
         asks = await self._other_asks(replay, later)
         if snapshot.meters.get(FIELD) != str(SCHEMA):
             return asks  # in earlier schema versions, tables have another layout
@@ -78,6 +79,7 @@ class TableAudit:
         ordered = sorted(tables)
         for begin in range(0, len(ordered), at_once):
             some = ordered[begin : begin + at_once]
+            await self._pause()
             entries, rows = await self._store.tables_at(some, replies=whole)
             events = await self._round_events(replay, some) if whole else {}
             for table, row in zip(some, rows, strict=True):
