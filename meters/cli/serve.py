@@ -16,6 +16,8 @@ from meters.logs.setup import log_to_stderr
 from meters.service.process import serve as run
 from meters.service.service import ServeOptions
 
+_log = structlog.get_logger()
+
 
 def serve(
     config: ConfigOption,
@@ -64,7 +66,7 @@ def serve(
     expiring = check_dates(floor)
     log_to_stderr(log, log_level)
     for reason in expiring:
-        structlog.get_logger().warning("game expires", reason=reason)
+        _log.warning("game expires", reason=reason)
     uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_users)))
 
 
