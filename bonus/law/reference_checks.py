@@ -118,10 +118,14 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
         if meter not in known:
             message = f"{of}: there is no [[meter]] with the name {meter!r}{nearest(meter, known)}"
             raise ChapterError(message)
-    if bool(tables.fed) != bool(tables.validation) or tables.electronic > bool(tables.fed):
-        raise ChapterError(f"{of}: a meter needs a validation, and only a meter has one")
-    if len(tables.short) != (len(tables.names) if tables.fed else 0):
+    if tables.fed and tables.validation is None:
+        raise ChapterError(f"{of}: a wager that feeds a meter needs a validation")
+    if tables.fed and len(tables.short) != len(tables.names):
         raise ChapterError(f"{of}: each wager that feeds a meter needs one short name")
+    if not tables.fed and (tables.validation or tables.short or tables.electronic):
+        raise ChapterError(
+            f"{of}: it feeds no meter, so leave out validation, short and electronic"
+        )
     if tables.validation and tables.validation.least:
         read_times(tables.validation.least, "for")
     if tables.draws and tables.cards != _CARDS_OF_DRAWS:

@@ -155,7 +155,10 @@ def _envy(tables: WagerTables, by_wager: list[_Tiers]) -> Iterator[tuple[str, st
 
 
 def _note(tables: WagerTables) -> str:
-    notes = ["The house edge is for every meter at its seed."]
+    notes = [
+        "The house edge is for every meter at its seed.",
+        "The break-even balance of a meter is for the other meters at their seeds.",
+    ]
     if tables.forfeited:
         notes.append(
             f"A player who folds forfeits this wager ({tables.forfeited}); the edge is for a player"

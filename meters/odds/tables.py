@@ -223,7 +223,7 @@ _OUTCOMES: Final = {
 
 def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
     if entry.tiers:
-        yield _tiers(entry)
+        yield from _tiered(entry)
     if not entry.meter_return:
         return
     yield Text()
@@ -258,6 +258,19 @@ def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
                 *(money(cents) for cents in share.break_even_meter.values()),
             )
         yield table
+
+
+def _tiered(entry: OddsEntry) -> Iterator[RenderableType]:
+    """Yield what is known of a wager that feeds several meters."""
+    yield _tiers(entry)
+    if entry.envy_return:
+        points = ", ".join(
+            f"{short_money(int(cents))}: {percent(Fraction(each))}"
+            for cents, each in entry.envy_return.items()
+        )
+        yield Text(f"The Envy Bonuses of each other player lower the house edge ({points}).")
+    if Fraction(entry.house_edge) < 0:
+        yield Text("The house loses with every meter at its seed.", "bold red")
 
 
 def _tiers(entry: OddsEntry) -> Table:

@@ -32,7 +32,7 @@ def line_of(text: str, part: str) -> int:
 
 
 def test_the_example_of_the_document_is_a_game() -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     game = parse_game(example)
     round_text = (
         b'{"game": "lucky_five", "positions": [{"position": 1, "cards": ["As", "Ks"],'

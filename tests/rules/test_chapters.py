@@ -268,7 +268,7 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
         ("649a", 'short = ["Hand", "Dealer"]', 'short = ["Hand"]', "needs one short name"),
         ("649a", 'least = "500 for 1"', 'least = "500 to 1"', "has no odds"),
         ("649a", 'stays = "649a.11(c)(5)(iv)"', 'stays = "649.1"', "names no subsection"),
-        ("679a", "paid_from", "electronic = true\npaid_from", "a meter needs a validation"),
+        ("679a", "paid_from", "electronic = true\npaid_from", "it feeds no meter, so leave out"),
         ("679a", 'covers = ["679a.12(a)", ', 'covers = ["679a.12(z)", ', "679a.12(z) pays nothing"),
         ("679a", '["679a.12(a)", "679a.12(b)"]', "[]", "it covers nothing"),
         ("679a", 'choice = "payout_limit"', 'choice = "bad_beat"', "is the name of two choices"),
