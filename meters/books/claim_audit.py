@@ -42,12 +42,14 @@ _LAST: Final = "\U0010ffff"
 class _Compared:
     """The last entry of an audit without a difference, and the numbers of members of the indexes.
 
-    `archived_to` is the last archived entry at that time.
+    `archived_to` is the last archived entry at that time. `slips` is the number of payout slips in
+    the ledger.
     """
 
     entries: int
     archived_to: int
     counts: IndexCounts
+    slips: int
 
 
 class ClaimAudit:
@@ -113,41 +115,51 @@ class ClaimAudit:
             RedisError: Redis failed.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
-        _forget_archived_acts(replay, archived_to)
         part = snapshot.part
+        # A day can close and be archived within a minute, so its acts are counted before they are
+        # forgotten.
+        counts = _other_counts(replay, snapshot, self._compared)
+        _forget_archived_acts(replay, archived_to)
+        slips = [*self._looked_at(replay, snapshot, at_most)]
         found = [
+            *counts,
             *_other_waiting(replay, snapshot),
             *_other_wins(replay, snapshot, archived_to),
             *_other_acts(replay, snapshot, archived_to),
-            *_other_counts(replay, snapshot, self._compared),
-            *(await self._other_slips_of_part(replay) if part else _other_slips(replay, snapshot)),
-            *await self._other_reservations(replay, snapshot, at_most, reserves=reserves),
+            *(await self._other_slips_of_part(slips) if part else _other_slips(replay, snapshot)),
+            *await self._other_reservations(replay, slips, at_most, reserves=reserves),
         ]
         due = iter(_due(replay, part))
         later = LaterEntries(self._store, replay.entries, self._pause)
         while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
             await self._pause()
             found += await self._compare(replay, some, archived_to, later)
-        self._compared = None if found else _Compared(replay.entries, archived_to, snapshot.counts)
+        self._compared = None
+        if not found:
+            known = len(replay.evidence.slips)
+            self._compared = _Compared(replay.entries, archived_to, snapshot.counts, known)
         self._slips_compared = len(replay.evidence.slips_in_order)
         return found[:PROBLEMS_MAX]
 
-    async def _other_slips_of_part(self, replay: Replay) -> list[str]:
-        """Return the differences between the ledger and new payout slips in Redis, as texts."""
-        evidence = replay.evidence
-        new = evidence.slips_in_order[self._slips_compared :]
-        held = await slips_at(self._store.redis, self._store.keys, new)
-        differences = (_slip_differs(slip, held.get(slip), evidence.slips[slip]) for slip in new)
+    async def _other_slips_of_part(self, slips: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the differences between some payout slips in Redis and in the ledger, as texts."""
+        due = dict(slips)
+        held = await slips_at(self._store.redis, self._store.keys, [*due])
+        differences = (_slip_differs(slip, held.get(slip), claim) for slip, claim in due.items())
         return sorted({*differences} - {""})
 
     async def _other_reservations(
-        self, replay: Replay, snapshot: Snapshot, at_most: int | None, *, reserves: bool
+        self,
+        replay: Replay,
+        slips: Sequence[tuple[str, str]],
+        at_most: int | None,
+        *,
+        reserves: bool,
     ) -> list[str]:
         """Return the differences between reserved slip numbers and the link's ledger, as texts."""
         register, found = self._store.slip_register, list[str]()
-        looked_at = [*self._looked_at(replay, snapshot, at_most)]
-        held = await register.held([slip for slip, _ in looked_at])
-        for slip, claim in looked_at:
+        held = await register.held([slip for slip, _ in slips])
+        for slip, claim in slips:
             other = held.get(fold_slip(slip))
             if other is None and reserves:
                 other = await register.reserve(slip, claim)
@@ -169,7 +181,7 @@ class ClaimAudit:
     def _looked_at(
         self, replay: Replay, snapshot: Snapshot, at_most: int | None
     ) -> Iterable[tuple[str, str]]:
-        """Return the payout slips whose reservations are compared now, each with its claim."""
+        """Return the payout slips that are compared now, each with its claim."""
         evidence = replay.evidence
         if snapshot.part is None:
             paid = [*_paid(replay, snapshot).items()]
@@ -379,7 +391,8 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     """Return texts about indexes with more members than the ledger says.
 
     So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
-    acts, so their indexes can have fewer members. A missing member is noticed with its part.
+    acts, so their indexes can have fewer members. A missing member is noticed with its part. Payout
+    slips are never removed.
     """
     part = snapshot.part
     if part is None or compared is None:
@@ -401,6 +414,9 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     acts = compared.counts.acts + len(evidence.acts) - bisect_right(evidence.acts, part.new_after)
     if counts.acts > acts:
         found.append(f"the index of acts has {counts.acts} members, the ledger says {acts}")
+    slips = compared.counts.slips + len(evidence.slips) - compared.slips
+    if counts.slips != slips:
+        found.append(f"{counts.slips} payout slips are in Redis, the ledger says {slips}")
     return found
 
 

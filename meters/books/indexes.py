@@ -68,6 +68,7 @@ def _read_part(pipe: Pipeline, keys: LinkKeys, part: IndexPart) -> None:
     spans = ((part.new_after, None), (part.old_after, part.old_to))
     for key in (keys.waiting, keys.wins, keys.acts):
         pipe.zcard(key)
+    pipe.hlen(keys.slips)
     for key in (keys.waiting, keys.acts):
         for after, to in spans:
             most = "+inf" if to is None else to
@@ -91,12 +92,12 @@ def _with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
         wins=frozenset(member.decode() for member in wins),
         slips=_texts(slips),
         acts={act.decode(): int(order) for act, order in acts},
-        counts=IndexCounts(len(waiting), len(wins), len(acts)),
+        counts=IndexCounts(len(waiting), len(wins), len(acts), len(slips)),
     )
 
 
 def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
-    counts, (waiting, waiting_old, acts, acts_old), wins = rows[:3], rows[3:7], rows[7:]
+    counts, (waiting, waiting_old, acts, acts_old), wins = rows[:4], rows[4:8], rows[8:]
     return replace(
         snapshot,
         waiting={claim.decode(): int(entry) for claim, entry in (*waiting, *waiting_old)},

@@ -127,11 +127,12 @@ class IndexPart:
 
 
 class IndexCounts(NamedTuple):
-    """Numbers of members of three indexes: undecided claims, wins and acts."""
+    """Numbers of members of the indexes: undecided claims, wins, acts and payout slips."""
 
     waiting: int = 0
     wins: int = 0
     acts: int = 0
+    slips: int = 0
 
 
 _NO_MEMBERS: Final = IndexCounts()
