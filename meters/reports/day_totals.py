@@ -11,7 +11,6 @@ from meters.books.claim_evidence import approved_assets
 from meters.books.entered_cards import count_hands, entered_in_text
 from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
 from meters.books.ledger_replay import Replay
-from meters.books.money_terms import meters_by_item
 from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor_api.types import ActRow
@@ -144,7 +143,7 @@ class DayTotals:
         self._rounds_of(table).rounds += 1
         self._rounds_of(table).declared += _declared(fields["event"])
         added = self._memory.in_hand.pop(table)
-        meters = meters_by_item(books.terms, (each.meter for each in added))
+        meters = books.meters_by_item(each.meter for each in added)
         reply = REPLY.decode(fields["reply"])
 
         def meter_of(line: Line) -> str:

@@ -26,6 +26,7 @@ from meters.reports.link_lists import (
     TABLE_COLUMNS,
     act_sections,
     entered_section,
+    games_section,
     meter_sections,
     money_section,
     round_cells,
@@ -111,7 +112,11 @@ def tables_document(
 
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
-            return [tables_section(of.scan.link, of.span, of.ids), rounds_section(of.span)]
+            return [
+                tables_section(of.scan.link, of.span, of.ids),
+                *games_section(of.scan.link, of.span, of.ids),
+                rounds_section(of.span),
+            ]
         days = list(of.scan.days.values())
         return [_table_by_day(table, days, of.ids), _rounds_by_day(table, days)]
 
@@ -124,6 +129,7 @@ def _play_sections(of: _LinkView) -> list[ReportSection]:
     return [
         money_section(of.span),
         tables_section(of.scan.link, of.span, of.ids),
+        *games_section(of.scan.link, of.span, of.ids),
         rounds_section(of.span),
         entered_section(of.span, of.zone),
     ]

@@ -152,6 +152,24 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
     return summed_section("By table", TABLE_COLUMNS, figures, TableFigures(), table_cells)
 
 
+def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
+    """List the figures of each game for each meter, if tables of several games feed the meters.
+
+    The game of a table is the one in the floor file. The list is empty if the link has one game.
+    """
+    titles = {table.id: table.chapter.title for table in link.table}
+    if len({*titles.values()}) < 2:
+        return []
+    figures: dict[tuple[str, str], TableFigures] = {}
+    for (table, meter), one in day.tables.items():
+        if meter in meters:
+            game = titles.get(table, NOTHING)
+            figures.setdefault((game, meter), TableFigures()).add(one)
+    columns = (Column("Game", 2.6), *TABLE_COLUMNS[2:])
+    listed = sorted(figures.items(), key=lambda item: item[0])
+    return [summed_section("By game", columns, listed, TableFigures(), table_cells)]
+
+
 def summed_section(
     title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
