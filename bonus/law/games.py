@@ -75,16 +75,27 @@ def chapter_games() -> Games:
 
 
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:
-    """Check that a wager that feeds a meter feeds the same meter in every game.
+    """Check that a wager that feeds meters feeds the same meters in every game.
 
     The ledger has only the names of wagers and meters.
     """
     own = GameMeters.of([game])
     for other in games:
-        theirs = GameMeters.of([other]).meter_of
-        for item, meter in own.meter_of.items():
-            if theirs.get(item, meter) != meter:
+        theirs = GameMeters.of([other])
+        for wager, tables in own.terms.items():
+            others = theirs.terms.get(wager, tables)
+            if others.fed != tables.fed:
                 raise ChapterError(
-                    f"{item} belongs to the meter {meter}, but in {other.game} to {theirs[item]}:"
-                    " give it another name"
+                    f"{wager} feeds {_listed(tables.fed)}, but in {other.game} it feeds"
+                    f" {_listed(others.fed)}: give it another name"
                 )
+        for item, meter in own.meter_of.items():
+            if theirs.meter_of.get(item, meter) != meter:
+                raise ChapterError(
+                    f"{item} belongs to the meter {meter}, but in {other.game} to"
+                    f" {theirs.meter_of[item]}: give it another name"
+                )
+
+
+def _listed(meters: Iterable[str]) -> str:
+    return " and ".join(meters)

@@ -106,7 +106,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if len(tables.cards) != len(tables.names):
         raise ChapterError(f"{of}: each of {', '.join(tables.names)} needs cards")
     rankings = [tables.ranking, *(tables.readings.rankings.values() if tables.readings else ())]
-    if tables.readings and rankings[0] != rankings[1]:
+    if tables.readings and rankings[1:2] != rankings[:1]:
         raise ChapterError(f"{of}: the first of its readings must be its ranking")
     for name in rankings:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
@@ -146,7 +146,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     if (tables.envy or tables.draws) and not tables.fed:
         raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:
-        _check_envy(of, _ranking(of, tables.ranking), tables.envy)
+        _check_envy(of, _ranking(of, tables.ranking), tables.envy, paytables)
     if tables.draws:
         read_times(tables.draws.magic_card, "for")
         read_times(tables.draws.lucky_bonus, "for")
@@ -280,7 +280,8 @@ def _check_rates(where: str, rates: Rates) -> None:
         raise ChapterError(f"{where}: the rates must be above 0% and below 100% in sum")
 
 
-def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
+def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Paytable]) -> None:
+    tops = {next(iter(paytable.cells)) for paytable in paytables}
     wagers = [read_cents(schedule.wager) for schedule in envy.schedule]
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
@@ -290,6 +291,9 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy) -> None:
             hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()
         }
         _check_rows(where, ranking, envy.lowest, worth)
+        # The hands of a settlement line have the names of the paytable's rows.
+        for top in tops - {next(iter(worth))}:
+            raise ChapterError(f"{where}: it must begin with {top}, as the paytable does")
 
 
 def _check_rows(

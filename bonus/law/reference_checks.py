@@ -42,6 +42,8 @@ def check_consistency(chapter: Chapter) -> None:
     _once([version.name for version in chapter.version], "is the name of two versions")
     _once([meter for tables in chapter.wager for meter in tables.fed], "is fed by two entries")
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
+    if len([tables for tables in chapter.wager if tables.draws]) > 1:
+        raise ChapterError("two wagers have draws, but the system makes one draw in a round")
     if chapter.main:
         _check_main(chapter.main)
     for number, tables in enumerate(chapter.wager):
@@ -50,6 +52,9 @@ def check_consistency(chapter: Chapter) -> None:
             _check_meter(chapter, tables)
     fed = {meter for tables in chapter.wager for meter in tables.fed}
     for number, meter in enumerate(chapter.meter):
+        if meter.name == "meter":
+            reason = "a cell says meter for the only meter of its wager: write another name"
+            raise ChapterError(reason, ("meter", number, "name"))
         if meter.name not in fed:
             raise ChapterError(f"{meter.name}: no wager feeds this meter", ("meter", number))
     _check_versions(chapter, names)
@@ -128,13 +133,37 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
         )
     if tables.validation and tables.validation.least:
         read_times(tables.validation.least, "for")
-    if tables.draws and tables.cards != _CARDS_OF_DRAWS:
-        raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
-    if tables.draws and not tables.divided:
-        raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
-    if tables.fed and not tables.draws and len(tables.names) > 1:
+    if tables.draws:
+        _check_draws(of, tables)
+    elif tables.fed and len(tables.names) > 1:
         raise ChapterError(f"{of}: a meter without draws has one wager")
+    if tables.fed:
+        _check_judged(of, tables)
     _check_names(tables)
+
+
+def _check_draws(of: str, tables: WagerTables) -> None:
+    if tables.cards != _CARDS_OF_DRAWS:
+        raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
+    if not tables.divided:
+        raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
+
+
+def _check_judged(of: str, tables: WagerTables) -> None:
+    """Check that the meter service can judge the hands of a wager that feeds a meter.
+
+    It receives the cards of the positions, the dealer and the community.
+    """
+    if tables.fourth_card or tables.readings or tables.mini_royal:
+        raise ChapterError(
+            f"{of}: a wager that feeds a meter has no fourth_card, readings or mini_royal"
+        )
+    if "hand_and_all_six" in tables.cards:
+        raise ChapterError(f"{of}: the All-Six card cannot decide a wager that feeds a meter")
+    if "dealer_and_community" in tables.cards and not tables.draws:
+        raise ChapterError(
+            f"{of}: only a wager with draws can feed a meter and be on the dealer's hand alone"
+        )
 
 
 def _check_names(tables: WagerTables) -> None:

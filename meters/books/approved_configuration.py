@@ -19,7 +19,9 @@ import msgspec
 from msgspec.structs import asdict
 
 from bonus.display import money
-from bonus.law.games import Games
+from bonus.law.game_meters import GameMeters
+from bonus.law.games import Games, chapter_games
+from meters.books.approved_settings import MeterNames
 from meters.books.money_terms import terms_text
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
@@ -45,6 +47,7 @@ _IN_WORDS: Final = {
 }
 """The words for settings whose name is not clear enough."""
 
+_NAMES: Final = tuple(MeterNames.__struct_fields__)
 _Settings = dict[str, object]
 
 
@@ -54,12 +57,6 @@ class _Text(msgspec.Struct, frozen=True):
     facility: _Settings
     meters: dict[str, _Settings]
     tables: dict[str, _Settings]
-
-
-class _Approval(msgspec.Struct, frozen=True):
-    """The approved text in the ledger entry of an approval."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,7 @@ class LinkConfiguration:
             facility=_given(facility, _FACILITY_KEYS),
             meters={
                 meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - {"id", "name"})
+                | _names(meter)
                 for meter in link.meter
             },
             tables={
@@ -121,33 +119,58 @@ def approved_terms(text: str, games: Games) -> dict[str, str]:
     """
     held = msgspec.json.decode(text, type=_Text)
     return {
-        meter: terms_text(Meter(**asdict(msgspec.convert(settings, MeterSettings)), games=games))
+        meter: terms_text(Meter(**asdict(_meter_settings(settings)), games=games))
         for meter, settings in held.meters.items()
     }
 
 
-def approved_assets(text: str) -> dict[str, str]:
-    """Return the asset number of each table, read from an approved text.
+class ApprovedTable(msgspec.Struct, frozen=True):
+    """A table in an approved text.
+
+    `asset` is its asset number. `game_file` is the digest of the file of its game; empty for a game
+    of the chapters.
+    """
+
+    asset: str = ""
+    game: str = ""
+    game_file: str = ""
+
+    @property
+    def plays(self) -> tuple[str, str]:
+        """The game of the table, and the digest of its file."""
+        return self.game, self.game_file
+
+
+def approved_tables(text: str) -> dict[str, ApprovedTable]:
+    """Return the tables by id, read from an approved text.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
     """
-    held = msgspec.json.decode(text, type=_Text)
-    return {table: str(said.get("asset", "")) for table, said in held.tables.items()}
+    return msgspec.json.decode(text, type=_Tables).tables
 
 
-def approved_two_people_amount(event: bytes | str) -> int | None:
-    """Return an approval's amount in cents: above this amount, two people must reject a win.
+class _Tables(msgspec.Struct, frozen=True):
+    tables: dict[str, ApprovedTable]
 
-    Return None if the approved floor file does not set this amount, or if the event is not an
-    approval.
+
+def _meter_settings(settings: _Settings) -> MeterSettings:
+    own = {name: value for name, value in settings.items() if name not in _NAMES}
+    return msgspec.convert(own, MeterSettings)
+
+
+def _names(meter: Meter) -> _Settings:
+    """Return the names of the wagers and items of a meter that games of the house feed.
+
+    A ledger has these names only here. So it explains the wagers of house games without their
+    files.
     """
-    try:
-        text = msgspec.json.decode(event, type=_Approval).text
-        amount = msgspec.json.decode(text, type=_Text).facility.get("two_people_reject_above")
-    except msgspec.DecodeError:
-        return None
-    return amount if isinstance(amount, int) else None
+    games = GameMeters.of(meter.games[game] for game in meter.fed_in)
+    named, known = (
+        {"wagers": sorted(each.wagers_of(meter.kind)), "items": sorted(each.items_of(meter.kind))}
+        for each in (games, chapter_games().meters)
+    )
+    return {} if all({*named[name]} <= {*known[name]} for name in _NAMES) else {**named}
 
 
 def _game_file(table: Table) -> _Settings:

@@ -16,7 +16,6 @@ from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.books.money_terms import meters_by_item
 from meters.books.slip_numbers import fold_in_link, kept_for
 from meters.wire.messages import Reply, Result
 
@@ -245,7 +244,7 @@ class Evidence:
         envy = envy_of_result(books, table, reply.seq or 0)
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
         claimed = {(one.position, one.item) for one in claims}
-        meters = meters_by_item(books.terms, fed)
+        meters = books.meters_by_item(fed)
         waiting = [
             line for line in lines if (line.position, line.item) in claimed and line.paid_from
         ]

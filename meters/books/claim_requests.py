@@ -30,7 +30,7 @@ def reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) ->
         return _request_faults(
             "request_reject", claim_id, by, books.requests.get(claim_id), request
         )
-    least, claim = books.two_people_reject_above_cents, books.claims[claim_id]
+    least, claim = books.approved.two_people_reject_above_cents, books.claims[claim_id]
     if least is not None and claim.cents > least:
         return [f"claim {claim_id} was rejected by {by} alone, above {least} cents"]
     return []

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from bonus.law.games import chapter_games
 from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Line
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer
@@ -26,8 +27,9 @@ from meters.books.accounts import (
     reserve_account,
     table_account,
 )
+from meters.books.approved_settings import NOTHING_APPROVED, ApprovedSettings
 from meters.books.entry_messages import SettledReply
-from meters.books.money_terms import TermsText, meters_by_item
+from meters.books.money_terms import TermsText
 from meters.wire.messages import ClaimOpened
 
 
@@ -172,7 +174,7 @@ class ExpectedBooks:
         tallies: the accounting meters: counts and sums that only rise (duty D2).
         requests: by claim, the requests of the open gaming day that nobody has confirmed.
         rejected: the wins that were rejected on the open gaming day.
-        two_people_reject_above_cents: this key of the approved floor file, or None.
+        approved: the settings of the floor file that was approved last.
         house_paid: by claim, the micros that the house paid to reopen a win that waits.
     """
 
@@ -185,13 +187,39 @@ class ExpectedBooks:
     envy: dict[str, HeldEnvy] = field(default_factory=dict)
     requests: dict[str, Requested] = field(default_factory=dict)
     rejected: dict[str, RejectedWin] = field(default_factory=dict)
-    two_people_reject_above_cents: int | None = None
+    approved: ApprovedSettings = NOTHING_APPROVED
     house_paid: dict[str, int] = field(default_factory=dict)
+    _wagers: tuple[ApprovedSettings, int, frozenset[str]] = (NOTHING_APPROVED, 0, frozenset())
 
     @property
     def waiting(self) -> set[str]:
         """The claims whose win or Envy Bonuses are not finally decided."""
         return self.claims.keys() | self.envy.keys()
+
+    @property
+    def wagers(self) -> frozenset[str]:
+        """The names of all wagers that feed the link's meters."""
+        approved, meters, wagers = self._wagers
+        if approved is not self.approved or meters != len(self.terms):
+            wagers = frozenset(wager for meter in self.terms for wager in self.wagers_of(meter))
+            self._wagers = self.approved, len(self.terms), wagers
+        return wagers
+
+    def wagers_of(self, meter: str) -> tuple[str, ...]:
+        """Return the names of the wagers that feed a meter. `meter` is its id."""
+        named = self.approved.names.get(meter)
+        return named.wagers if named else chapter_games().meters.wagers_of(self.terms[meter].kind)
+
+    def meters_by_item(self, fed: Iterable[str]) -> dict[str, str]:
+        """Return the meter that pays each item of a settlement line.
+
+        `fed` has the ids of the meters that the round fed.
+        """
+        return {item: meter for meter in fed for item in self._items_of(meter)}
+
+    def _items_of(self, meter: str) -> tuple[str, ...]:
+        named = self.approved.names.get(meter)
+        return named.items if named else chapter_games().meters.items_of(self.terms[meter].kind)
 
 
 class Draft:
@@ -283,7 +311,7 @@ def result_moved(
     reply, lines = settled.reply, settled.paid
     if not lines:
         return draft
-    meters = meters_by_item(books.terms, (added.meter for added in round_added))
+    meters = books.meters_by_item(added.meter for added in round_added)
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     claimed: set[str] = set()
     envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)

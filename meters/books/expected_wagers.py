@@ -7,6 +7,7 @@ import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account, table_account
+from meters.books.approved_settings import ApprovedSettings
 from meters.books.entry_messages import PlacedWagers
 from meters.books.expected_transfers import Added, Draft, ExpectedBooks, Transfer
 from meters.books.money_terms import TermsText
@@ -18,6 +19,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         positions: the positions of the wagers event as JSON.
         text: the transfers of the ledger entry, as the entry has them.
+        approved: the settings of the floor file that was approved last.
         meters: the id, the terms and the cycle of each meter.
         transfers: the calculated transfers in their order.
         added: the contribution to each meter.
@@ -26,6 +28,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
 
     positions: bytes
     text: bytes
+    approved: ApprovedSettings
     meters: tuple[tuple[str, TermsText, int], ...]
     transfers: tuple[Transfer, ...]
     added: tuple[Added, ...]
@@ -36,6 +39,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
         return (
             self.positions == placed.text
             and self.text == text
+            and self.approved is books.approved
             and all(
                 books.terms[meter] is terms and books.cycles[meter] == cycle
                 for meter, terms, cycle in self.meters
@@ -95,9 +99,9 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[s
     In the present floor file, the table can be missing, or a parameter can be different.
     """
     targets, fed = {one.target for one in moved}, dict[str, list[str]]()
-    for meter, terms in books.terms.items():
+    for meter in books.terms:
         if meter_account(meter) in targets or overflow_account(meter) in targets:
-            for wager in terms.wagers:
+            for wager in books.wagers_of(meter):
                 fed.setdefault(wager, []).append(meter)
     return fed
 
@@ -137,6 +141,7 @@ def _calculated(
     return draft, KnownTransfers(
         positions=placed.text,
         text=text,
+        approved=books.approved,
         meters=tuple(meters),
         transfers=tuple(draft.transfers),
         added=tuple(round_added),

@@ -8,7 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
-from meters.books.approved_configuration import approved_two_people_amount
+from meters.books.approved_settings import approved_settings
 from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import (
@@ -132,7 +132,7 @@ class Replay:
             link.add_approval(approval.entry, approval.by, approval.event)
         books = checkpoint.books()
         if approval:
-            books.two_people_reject_above_cents = approved_two_people_amount(approval.event)
+            books.approved = approved_settings(approval.event)
         return cls(
             begins_after=checkpoint.entries,
             evidence=evidence,
@@ -379,7 +379,7 @@ class Replay:
             case kind:
                 by = fields["by"].decode()
                 if kind == b"approve":
-                    books.two_people_reject_above_cents = approved_two_people_amount(event)
+                    books.approved = approved_settings(event)
                     number = books.tallies["approvals"] + 1
                     self._approval = NotedApproval(self.entries, number, by, event.decode())
                 return self._act_due(kind, by, event, transfers)

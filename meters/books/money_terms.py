@@ -1,27 +1,22 @@
 """The terms of a link's meters as text and digest, which show every change of a term (duty D12)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import msgspec
 
-from bonus.law.games import chapter_games
 from meters.floor.floor_file import Link, Meter
 
 
-class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
+class TermsText(msgspec.Struct, frozen=True):
     """The terms of a meter, such as rates. They must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
     the law. If a release has another edition of the chapter, the terms differ, and the service
     notices this.
-
-    `house_wagers` and `house_items` are the names of the wagers that feed the meter, and the items
-    that it pays. They are empty if the games of the chapters have the same names, so that a ledger
-    explains the wagers of house games without their files.
     """
 
     kind: str
@@ -35,18 +30,6 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     lucky_every: int
     limit_cents: int
     contribution_max_cents: int
-    house_wagers: tuple[str, ...] = ()
-    house_items: tuple[str, ...] = ()
-
-    @property
-    def wagers(self) -> tuple[str, ...]:
-        """The names of the wagers that feed the meter."""
-        return self.house_wagers or chapter_games().meters.wagers_of(self.kind)
-
-    @property
-    def items(self) -> tuple[str, ...]:
-        """The items of settlement lines that the meter pays: its wagers, and bonuses with them."""
-        return self.house_items or chapter_games().meters.items_of(self.kind)
 
 
 _TERMS: Final = msgspec.json.Decoder(TermsText)
@@ -57,10 +40,7 @@ def terms_text(meter: Meter) -> str:
 
     The same terms always have the same text.
     """
-    terms, names = meter.terms, meter.games.meters
-    known = chapter_games().meters
-    wagers, items = names.wagers_of(meter.kind), names.items_of(meter.kind)
-    of_chapters = (wagers, items) == (known.wagers_of(meter.kind), known.items_of(meter.kind))
+    terms = meter.terms
     return msgspec.json.encode(
         TermsText(
             kind=terms.kind,
@@ -74,8 +54,6 @@ def terms_text(meter: Meter) -> str:
             lucky_every=meter.lucky_every,
             limit_cents=meter.limit or 0,
             contribution_max_cents=meter.contribution_max or 0,
-            house_wagers=() if of_chapters else wagers,
-            house_items=() if of_chapters else items,
         )
     ).decode()
 
@@ -92,14 +70,6 @@ def read_terms(text: str | bytes) -> TermsText:
         msgspec.DecodeError: the text is not a meter's terms.
     """
     return _TERMS.decode(text)
-
-
-def meters_by_item(terms: Mapping[str, TermsText], fed: Iterable[str]) -> dict[str, str]:
-    """Return the meter that pays each item of a settlement line.
-
-    `terms` has the terms by meter id, and `fed` the ids of the meters that the round fed.
-    """
-    return {item: meter for meter in fed for item in terms[meter].items}
 
 
 def terms_digest(texts: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import is_not
 from typing import Final
 
 import msgspec
@@ -20,7 +19,6 @@ from meters.books.correction_requests import (
 from meters.books.entered_cards import OF_TABLES
 from meters.books.entry_messages import placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
-from meters.books.money_terms import TermsText
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 
 REPEATED_CLAIMS_MAX: Final = 64
@@ -95,7 +93,6 @@ class TableEvidence:
             table sends a hello event, the oldest first.
         replies: the replies to the last events of each table, by sequence number. Redis must have
             these replies for the table.
-        wagered: the terms of the link's meters, and the wagers that feed these meters.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -104,7 +101,6 @@ class TableEvidence:
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
-    wagered: tuple[tuple[TermsText, ...], frozenset[str]] = ((), frozenset())
 
     def add_entry(
         self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks
@@ -160,16 +156,7 @@ class TableEvidence:
             self._repeat_claims(table, won)
         if opened is None:
             return []
-        return _other_lines(opened, settled.reply.lines or (), self._wagers_of(books))
-
-    def _wagers_of(self, books: ExpectedBooks) -> frozenset[str]:
-        """Return the names of all wagers that feed the link's meters."""
-        terms = tuple(books.terms.values())
-        known, wagers = self.wagered
-        if len(known) != len(terms) or any(map(is_not, known, terms)):
-            wagers = frozenset(wager for each in terms for wager in each.wagers)
-            self.wagered = terms, wagers
-        return wagers
+        return _other_lines(opened, settled.reply.lines or (), books.wagers)
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of claims whose state the service reports to a table again.

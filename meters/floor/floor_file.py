@@ -419,11 +419,22 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
 
 
 def limit_problem(meter: Meter) -> str | None:
-    """Return the reason why a meter's payout limit is not allowed; None if it is allowed."""
+    """Return the reason why the amounts of a meter are not allowed; None if they are allowed."""
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
+    if too_much := _amount_problem(meter.terms):
+        return too_much
     if meter.limit is None or meter.limit >= least:
         return None
     return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
+
+
+def _amount_problem(terms: MeterTerms) -> str | None:
+    """Return a text if a seed or a win is greater than the ledger can count; None if none is."""
+    wins = [row.fixed_cents(terms.wager_cents) + row.envy_cents for row in terms.rows.values()]
+    if max(terms.seed_cents, terms.reseed_cents, *wins) <= LIMIT_CENTS_MAX:
+        return None
+    most = money(LIMIT_CENTS_MAX)
+    return f"the seed or a win of this wager is more than {most}, the greatest amount"
 
 
 def _offered_at(meter: Meter) -> bool:
@@ -521,16 +532,23 @@ def _pool_problems(
                 known = nearest(meter.kind, own)
                 yield place, f"{table.game} has no wager that feeds {meter.kind}{known}"
             continue
-        for other in link.table:
-            if meter.meter_id not in other.meters or other.game not in table.games:
-                continue
-            if other is table:
-                break
-            try:
-                here, there = meter.terms_in(table.game), meter.terms_in(other.game)
-            except ValueError as error:
-                yield place, str(error)
-                break
-            if here.pool != there.pool:
-                yield place, _pool_reason(table.game, here, other.game, there)
-                break
+        if reason := _pool_problem(link, table, meter):
+            yield place, reason
+
+
+def _pool_problem(link: Link, table: Table, meter: Meter) -> str | None:
+    """Return why a table cannot feed a meter with the tables before it; None if it can."""
+    for other in link.table:
+        if other is table:
+            return None
+        if meter.meter_id not in other.meters or other.game not in table.games:
+            continue
+        try:
+            here, there = meter.terms_in(table.game), meter.terms_in(other.game)
+        except ValueError as error:
+            return str(error)
+        if here.pool != there.pool:
+            return _pool_reason(table.game, here, other.game, there)
+        if too_much := _amount_problem(here):
+            return f"{table.game}: {too_much}"
+    return None

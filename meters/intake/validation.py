@@ -137,7 +137,7 @@ def _check_position(known: CatalogTable, position: int, seen: set[int], index: i
 
 def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
     field = f"positions[{index}].wagers.{wager}"
-    tables = known.table.games.meters.terms.get(wager)
+    tables = known.rules.meters.terms.get(wager)
     if tables is None:
         return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)

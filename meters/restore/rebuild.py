@@ -24,7 +24,7 @@ import msgspec
 from bonus.settling.settlement_lines import Line
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
-from meters.books.approved_configuration import approved_assets, approved_terms
+from meters.books.approved_configuration import approved_tables, approved_terms
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
 from meters.books.claim_records import Records
@@ -32,7 +32,7 @@ from meters.books.dealt_cards import dealt_digest, dealt_field, ring_field
 from meters.books.entered_cards import is_act
 from meters.books.expected_transfers import HeldEnvy, HeldWin, Transfer, envy_of_result
 from meters.books.ledger_replay import Replay
-from meters.books.money_terms import meters_by_item, terms_digest
+from meters.books.money_terms import terms_digest
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
@@ -239,7 +239,7 @@ class Rebuild:
         owed = envy_of_result(self._replay.books, table, reply.seq or 0)
         alone = (claim for claim, envy in owed.items() if envy.state == "validated")
         self._tables.end_round(table, fields, [*(one.claim for one in claims), *alone])
-        meters = meters_by_item(self._replay.books.terms, before.fed)
+        meters = self._replay.books.meters_by_item(before.fed)
         self._touch(*{meters[line.item] for line in lines if line.percent})
         if not (claims or owed) or before.wagers is None:
             return
@@ -399,7 +399,7 @@ class Rebuild:
     def _apply_floor_file(self, text: str) -> None:
         """Use the meters and the tables' asset numbers of an approved floor file."""
         self._filed = approved_terms(text, self._games)
-        self._assets |= approved_assets(text)
+        self._assets |= {table: one.asset for table, one in approved_tables(text).items()}
 
     def _touch(self, *meters: str) -> None:
         for meter in meters:

@@ -8,7 +8,11 @@ import msgspec
 import structlog
 
 from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
-from meters.books.approved_configuration import LinkConfiguration, approved_assets
+from meters.books.approved_configuration import (
+    ApprovedTable,
+    LinkConfiguration,
+    approved_tables,
+)
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
@@ -248,21 +252,30 @@ class Configuration:
         return None
 
     async def _round_left_open(self) -> str | None:
-        """Return a text if the floor file takes a table away from its open round.
+        """Return a text if the floor file takes a table or its game away from its open round.
 
-        Nobody could finish or void this round any more, and the link of the round could not change
-        a parameter. A demonstration has no such limit, because its floor is new in each run.
+        Nobody could finish or void the round of such a table any more, and the link of the round
+        could not change a parameter. If the game changes, the round would be settled by other rules
+        than those under which its wagers were accepted. A demonstration has no such limit, because
+        its floor is new in each run.
         """
         if self._adopts:
             return None
         ids = {table.id for table in self._link.table}
-        gone = [table for table in await _approved_tables(self._book) if table not in ids]
+        approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
+        gone = [table for table in approved if table not in ids]
         if table := await _with_open_round(self._store, gone):
             return _open_round_text(table, self._store)
+        other = [id_ for id_ in approved.keys() & ids if approved[id_].plays != filed[id_].plays]
+        if table := await _with_open_round(self._store, sorted(other)):
+            return (
+                f"table {table} has an open round: leave its game and game file as they were until"
+                " the round is settled, or voided at the panel"
+            )
         assets = {table.asset for table in self._link.table}
         for store, book in self._other_books:
             before = await _approved_tables(book)
-            moved = [table for table, asset in before.items() if table in ids or asset in assets]
+            moved = [table for table, one in before.items() if table in ids or one.asset in assets]
             if table := await _with_open_round(store, moved):
                 return _open_round_text(table, store)
         return None
@@ -276,11 +289,11 @@ class Configuration:
         return None
 
 
-async def _approved_tables(book: ApprovalBook) -> Mapping[str, str]:
-    """Return the asset number of each table in the approved floor file of a link."""
+async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
+    """Return the tables of a link in its approved floor file, by id."""
     try:
         approved = await book.current()
-        return approved_assets(approved.text) if approved else {}
+        return approved_tables(approved.text) if approved else {}
     except (ForgedError, msgspec.DecodeError):
         return {}
 
@@ -310,6 +323,6 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
         if held is not None and held != terms_text(meter):
             return (
                 f"the parameters of meter {meter.meter_id} change by proposal while the link is"
-                " closed, not by the floor file: set it back"
+                " closed, not by the floor file or a game file: set it back"
             )
     return None

@@ -87,6 +87,13 @@ def parse_hands(ranking: str) -> tuple[str, ...]:
         ('seed = "$500 for 1"', "seed = $500 for 1", "seed = $500", "a cell is a text in quotes"),
         ('game = "keystone_stud"', 'game = "four_card_prime"', "game = ", "exists already, in"),
         ('title = "Keystone Stud"', 'title = "Key\\u202estone"', "title = ", "title "),
+        ('cards = ["hand_and_community"]', 'cards = ["hand_and_all_six"]', "[[wager]]",
+         "hands are not formed of hand_and_all_six"),
+        ('names = ["keystone_bonus"]', 'names = ["keystone_dealer"]', "[[wager]]",
+         "a wager on the dealer's hand has a name that ends with _dealer"),
+        ('"$200", royal_flush = "$100"', '"$200"', "[[wager]]", "royal_flush missing"),
+        ('royal_flush_spades = "$200", ', "", "[[wager]]",
+         "KS.4(e) $1: it must begin with royal_flush_spades, as the paytable does"),
     ],
 )  # fmt: skip
 def test_each_error_names_the_line_and_what_to_write(
@@ -260,7 +267,7 @@ def test_one_wager_feeds_the_same_meter_in_every_game(tmp_path: Path) -> None:
     (tmp_path / "stud.toml").write_text(STUD)
     duel = (HOUSE / "river_duel.toml").read_text().replace("keystone_m", "duel_m")
     (tmp_path / "duel.toml").write_text(duel)
-    with pytest.raises(GameError, match=r"keystone_bonus belongs to the meter .*, but in"):
+    with pytest.raises(GameError, match=r"keystone_bonus feeds .*, but in river_duel it feeds"):
         read_games(tmp_path)
 
 

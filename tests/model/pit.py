@@ -137,7 +137,9 @@ class Pit:
         self.known = {table: each for (_, table), each in known.items()}
 
     async def open(self) -> None:
-        """Seed the meters."""
+        """Seed the meters. A ledger has the names of house wagers only in an approval."""
+        if self.floor.games.digests:
+            await Configuration(self.floor, self.store).adopt("service")
         await self.store.open("service")
 
     def restart(self, worker: int = 0) -> None:

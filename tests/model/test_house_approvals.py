@@ -1,0 +1,173 @@
+"""Changes of game files on a link in use: what an approval allows, and the audit after it."""
+
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.audit import LinkAudit
+from meters.books.ledger_replay import Replay
+from meters.selfcheck.approval_checks import Configuration, Unapproved
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.texts import game_text, wager_text
+from tests.model.pit import Pit
+
+FIRST = game_text("first", ["m"], wager_text("own", "m"))
+SECOND = game_text("second", ["m"], wager_text("other", "m"))
+BESIDES = FIRST.replace('"10% of meter"', '"10% of meter + $100"')
+SUITED, STRAIGHT = ["9s", "8s"], ["7s", "6s", "5s"]
+
+
+def floor_of(games: Path, *tables: tuple[str, str]) -> str:
+    """Return a floor file with a table for each pair of an id and a game."""
+    texts = [table_text(table, "m", game=game, positions=6) for table, game in tables]
+    return floor_text(
+        link_text("pit", meter_text("m"), *texts), games=str(games), two_people_reject_above=10**9
+    )
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """Return a directory with the first game."""
+    directory = tmp_path / "games"
+    directory.mkdir()
+    (directory / "first.toml").write_text(FIRST)
+    return directory
+
+
+async def wager(pit: Pit, table: str, name: str, round_id: str) -> None:
+    """Place a wager at a position of a table."""
+    positions = [{"position": 1, "wagers": {name: 100}}]
+    reply = await pit.event(table, "wagers", round_id, positions=positions)
+    assert reply.status == "accepted", reply
+
+
+async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
+    """Settle a round with a straight flush. Return items and payouts."""
+    hands = [{"position": 1, "cards": SUITED}]
+    reply = await pit.event(
+        table, "result", round_id, positions=hands, dealer=[], community=STRAIGHT
+    )
+    assert reply.status == "accepted", reply
+    for claim in reply.claims or ():
+        row = await pit.decide(claim.claim, "validate")
+        if row.paid_from == "hand_pay":
+            await pit.decide(claim.claim, "pay")
+    return [(line.item, line.paid) for line in reply.lines or ()]
+
+
+async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved | None]:
+    """Return the link after a start with the present files, and what is not approved."""
+    again = Pit(pit.store.redis, text)
+    again.seq.update(pit.seq)
+    return again, await Configuration(again.floor, again.store).unapproved()
+
+
+async def approve(pit: Pit, found: Unapproved | None) -> None:
+    """Approve the present files, and open the link."""
+    assert found is not None
+    assert found.barred is None, found.barred
+    await Configuration(pit.floor, pit.store).approve("Ada Lane", found.digest)
+    await pit.open()
+
+
+async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path) -> None:
+    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first")))
+    await pit.open()
+    await wager(pit, "T-1", "own", "R1")
+    await win(pit, "T-1", "R1")
+    (games / "second.toml").write_text(SECOND)
+    more, found = await restarted(pit, floor_of(games, ("T-1", "first"), ("T-2", "second")))
+    assert found is not None
+    assert "meter m wagers: own → other, own" in found.changed
+    await approve(more, found)
+    for table, name in (("T-1", "own"), ("T-2", "other")):
+        await wager(more, table, name, f"R2 {table}")
+        assert [item for item, _ in await win(more, table, f"R2 {table}")] == [name]
+    audit = LinkAudit(more.store)
+    assert (await audit.run()).balanced
+
+
+async def test_a_cell_can_gain_a_fixed_win(keeping_redis: Redis, games: Path) -> None:
+    text = floor_of(games, ("T-1", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    await wager(pit, "T-1", "own", "R1")
+    assert await win(pit, "T-1", "R1") == [("own", 1_000)]
+    (games / "first.toml").write_text(BESIDES)
+    more, found = await restarted(pit, text)
+    await approve(more, found)
+    await wager(more, "T-1", "own", "R2")
+    assert [item for item, _ in await win(more, "T-1", "R2")] == ["own", "m_jackpot"]
+    assert (await LinkAudit(more.store).run()).balanced
+
+
+async def test_a_game_that_no_table_of_the_link_plays_changes_nothing(
+    keeping_redis: Redis, games: Path
+) -> None:
+    text = floor_of(games, ("T-1", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    (games / "second.toml").write_text(SECOND)
+    more, found = await restarted(pit, text)
+    assert found is None
+    await more.open()
+    await wager(more, "T-1", "own", "R1")
+    assert (await LinkAudit(more.store).run()).balanced
+
+
+async def test_a_game_file_cannot_change_under_an_open_round(
+    keeping_redis: Redis, games: Path
+) -> None:
+    text = floor_of(games, ("T-1", "first"), ("T-2", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    await wager(pit, "T-2", "own", "R1")
+    (games / "first.toml").write_text(BESIDES)
+    _, found = await restarted(pit, text)
+    assert found is not None
+    assert found.barred == (
+        "table T-2 has an open round: leave its game and game file as they were until the round is"
+        " settled, or voided at the panel"
+    )
+    await win(pit, "T-2", "R1")
+    more, found = await restarted(pit, text)
+    await approve(more, found)
+
+
+async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, games: Path) -> None:
+    text = floor_of(games, ("T-1", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    (games / "first.toml").write_text(FIRST.replace('primary = "5%"', 'primary = "6%"'))
+    _, found = await restarted(pit, text)
+    assert found is not None
+    assert found.barred is not None
+    assert "not by the floor file or a game file: set it back" in found.barred
+
+
+async def test_an_audit_continues_with_the_names_of_the_last_approval(
+    keeping_redis: Redis, games: Path
+) -> None:
+    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first")))
+    await pit.open()
+    await wager(pit, "T-1", "own", "R1")
+    await win(pit, "T-1", "R1")
+    audit = LinkAudit(pit.store)
+    assert (await audit.run()).balanced
+    assert audit._replay is not None
+    begun = Replay.after(audit._replay.checkpoint)
+    await wager(pit, "T-1", "own", "R2")
+    await win(pit, "T-1", "R2")
+    assert (await LinkAudit(pit.store, begun).run()).balanced
+
+
+async def test_a_wager_of_another_game_is_refused(keeping_redis: Redis, games: Path) -> None:
+    (games / "second.toml").write_text(SECOND)
+    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first"), ("T-2", "second")))
+    await pit.open()
+    positions = [{"position": 1, "wagers": {"other": 100}}]
+    reply = await pit.event("T-1", "wagers", "R1", positions=positions)
+    assert reply.status == "refused"
+    assert reply.error is not None
+    assert reply.error.code == "unknown_wager"
