@@ -4,41 +4,34 @@ The command is not in a package of the rules, because it reads a floor file. The
 rules must not read files.
 """
 
-import os
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from bonus.errors import UserError
 from bonus.law.cells import read_times
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.games import Games, chapter_games
-from bonus.odds.enumerations import Enumerator
-from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice, offers_of
+from bonus.odds.offers import DrawOdds, Offer, offers_of
 from bonus.odds.query import OddsQuery, asked_for
-from bonus.odds.wager_odds import entry_of
-from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.floor_file import read_floor
 from meters.floor.game_files import read_games
-from meters.odds.count_cache import CountCache
+from meters.odds.counting import count_entries
+from meters.odds.floor_offers import floor_offers
 from meters.odds.tables import show
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 
 if TYPE_CHECKING:
-    from bonus.odds.hand_counts import Advance
     from bonus.odds.odds_entries import OddsEntry
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100
-_SILENT_SECONDS: Final = 1.0
 
 _EACH = "Only this {what}; may be given more than once."
 
@@ -181,7 +174,7 @@ def odds(
     wanted = asked_for(offers, OddsQuery(game or (), wager or (), paytable or ()))
     if plot:
         _check_plot(plot, wanted)
-    entries = _entries(wanted, keep=not no_cache)
+    entries = count_entries(wanted, "odds", keep=not no_cache)
     if plot:
         _plot(entries, plot, known)
     _print(entries, known, as_json=as_json)
@@ -212,73 +205,6 @@ def _config_offers(
     return floor.games, offers
 
 
-def floor_offers(floor: Floor) -> list[Offer]:
-    """Return the offers of a floor, each offer with the tables that have it.
-
-    An offer is a wager with a paytable.
-    """
-    found: list[Offer] = []
-    for link in floor.link:
-        for table in link.table:
-            for offer in _table_offers(link, table):
-                for at, known in enumerate(found):
-                    if replace(known, at=()) == offer:
-                        found[at] = replace(known, at=(*known.at, table.id))
-                        break
-                else:
-                    found.append(replace(offer, at=(table.id,)))
-    return sorted(found, key=lambda offer: _place(offer, list(floor.games)))
-
-
-def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
-    """Yield the offers of one table. An offer is a wager with a paytable.
-
-    If a wager has several paytables and the table has chosen none, the table does not offer it.
-    """
-    chapter = table.chapter
-    chosen = table.paytables
-    royal = chosen.get(MINI_ROYAL)
-    royals = royal if isinstance(royal, dict) else {}
-    main = chapter.main
-    bonus = main_choice(chapter)
-    if main and (bonus is None or bonus.choice in chosen):
-        choice = str(chosen[bonus.choice]) if bonus else None
-        times = royals.get(bonus.item, 0) if bonus else 0
-        yield Offer(chapter, main.stake, choice, None, main.ranking, mini_royal=times)
-    meters = link.meters_of(table)
-    for tables in chapter.wager:
-        meter = meters.get(tables.fed[0]) if tables.fed else None
-        name = tables.names[0]
-        choices = choices_of(tables)
-        choice = meter.paytable if meter else None
-        if not tables.fed and choices != (None,):
-            choice = str(chosen[name]) if name in chosen else None
-        if choice not in choices or (tables.fed and meter is None):
-            continue
-        offer = Offer(chapter, name, choice, tables, tables.ranking)
-        if meter:
-            offer = replace(offer, wagers_cents=(meter.wager,))
-            if tables.draws:
-                every = DrawOdds(meter.magic_card_every, meter.lucky_every, table.positions)
-                offer = replace(offer, draws=every)
-        elif tables.readings:
-            default = next(iter(tables.readings.rankings))
-            reading = str(chosen.get(tables.readings.choice, default))
-            ranking = tables.readings.rankings[reading]
-            offer = replace(offer, reading=reading, ranking=ranking)
-        if tables.mini_royal:
-            offer = replace(offer, mini_royal=royals.get(name, 0))
-        for wager in tables.names:
-            yield replace(offer, wager=wager)
-
-
-def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return a sort key of an offer. The output is sorted by chapter, then by wager."""
-    chapter = offer.chapter
-    names = [*chapter.main_wagers[:1], *(name for tables in chapter.wager for name in tables.names)]
-    return games.index(chapter.game), names.index(offer.wager)
-
-
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
     """Return, for each bonus, the odds "to 1" that it pays for a mini-royal.
 
@@ -295,77 +221,6 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
                 raise UserError(f"{problem}: {times} to 1", exit_status=_WRONG_USAGE)
         found[item] = least if times is None else times
     return found
-
-
-def _entries(offers: Sequence[Offer], *, keep: bool) -> list["OddsEntry"]:
-    """Return the odds of offers. Show a progress bar if the calculation takes over a second."""
-    with _Bars() as bars:
-        directory = _cache_directory() if keep else None
-        if keep and directory is None:
-            bars.notice("there is no home directory to keep counts in")
-        shelf = CountCache(directory, bars.notice) if directory else None
-        counted = Enumerator(shelf, bars.begin)
-        return [entry_of(offer, counted) for offer in offers]
-
-
-def _cache_directory() -> Path | None:
-    """Return the directory in which counts are kept: `pitlink` in the user's cache directory.
-
-    Return None if the user has no home directory.
-    """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG base directory specification says that a relative path must be ignored.
-    if Path(named).is_absolute():
-        return Path(named) / "pitlink"
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    return home / ".cache" / "pitlink" if home.is_absolute() else None
-
-
-class _Bars:
-    """Progress bars on standard error, one for each count of hands. They appear after a second."""
-
-    def __init__(self) -> None:
-        self._console = PlainConsole(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._begun = time.monotonic()
-        self._started = False
-
-    def __enter__(self) -> "_Bars":
-        """Note the time at which the work starts."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the bars."""
-        if self._started:
-            self._progress.stop()
-
-    def begin(self, name: str, steps: int) -> "Advance":
-        """Add a bar for a new count. Return a function to call as the count progresses."""
-        task = self._progress.add_task(f"Counting {name}", total=steps)
-
-        def advance(done: int) -> None:
-            self._progress.update(task, advance=done)
-            if not self._started and time.monotonic() - self._begun > _SILENT_SECONDS:
-                self._started = True
-                self._progress.start()
-
-        return advance
-
-    def notice(self, message: str) -> None:
-        """Print a message that is not an error."""
-        said = f"pitlink odds: {message}"
-        self._console.print(said, soft_wrap=True)
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:

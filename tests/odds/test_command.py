@@ -15,8 +15,9 @@ from matplotlib.lines import Line2D
 from typer.testing import CliRunner, Result
 
 from bonus.errors import UserError
-from meters.cli.odds import floor_offers, odds
+from meters.cli.odds import odds
 from meters.floor.floor_file import parse_floor
+from meters.odds.floor_offers import floor_offers
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
