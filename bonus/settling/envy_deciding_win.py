@@ -3,11 +3,11 @@
 When a floorperson validates this win, they also examine the hand that caused the Envy Bonus.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from bonus.settling.settlement_lines import Line
-from bonus.wagers import envy_item
+from bonus.wagers import envy_item, is_jackpot
 
 
 class WaitingWin(Protocol):
@@ -24,7 +24,7 @@ class WaitingWin(Protocol):
         ...
 
 
-def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
+def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
     The hand that caused the Envy Bonus can also have won. If the hand has a waiting win of the
@@ -36,7 +36,23 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin]) -> int | None:
     Args:
         envy: the settlement line of an Envy Bonus.
         waiting: the wins of the round that wait for a floorperson, in paying order.
+        lines: all settlement lines of the round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
-    same = (index for index in of_hand if envy_item(waiting[index].item) == envy.item)
-    return next(same, of_hand[0] if of_hand else None)
+    if len(of_hand) > 1:
+        items = frozenset(_items_of_wager(envy, lines))
+        return next((index for index in of_hand if waiting[index].item in items), of_hand[0])
+    return of_hand[0] if of_hand else None
+
+
+def _items_of_wager(envy: Line, lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the items that the hand won with the wager of an Envy Bonus.
+
+    The line of a wager is before the lines of its jackpots.
+    """
+    own = False
+    for line in lines:
+        if line.position == envy.envy_of and line.envy_of is None:
+            own = own if is_jackpot(line.item) else envy_item(line.item) == envy.item
+            if own:
+                yield line.item

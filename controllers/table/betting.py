@@ -146,7 +146,7 @@ def check_position(layout: Layout, position: int) -> None:
 
 
 def _meter_wager(layout: Layout, name: str) -> str:
-    if name in layout.rules.meters.terms:
+    if name in layout.games.meters.terms:
         return name
     reason = f"there is no wager {name[:40]!r}"
     if name in layout.rules.placings:

@@ -126,7 +126,7 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     that hand and validate the win before the Envy Bonus is paid.
     """
     if line.envy_of is not None:
-        cause = cause_of(line, settled.claims)
+        cause = cause_of(line, settled.claims, settled.lines)
         return None if cause is None else settled.claims[cause]
     own = (line.position, line.item)
     return next((claim for claim in settled.claims if (claim.position, claim.item) == own), None)

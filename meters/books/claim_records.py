@@ -117,7 +117,7 @@ class Records:
         self._event = event
         self._waiting = waiting
         self._envy = [line for line in settled if line.envy_of is not None]
-        self._causes = [cause_of(line, waiting) for line in self._envy]
+        self._causes = [cause_of(line, waiting, settled) for line in self._envy]
         self._wagers = tuple(
             [AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers]
         )

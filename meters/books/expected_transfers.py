@@ -30,7 +30,7 @@ from meters.books.accounts import (
 from meters.books.approved_settings import NOTHING_APPROVED, ApprovedSettings
 from meters.books.entry_messages import SettledReply
 from meters.books.money_terms import TermsText
-from meters.wire.messages import ClaimOpened
+from meters.wire.messages import Reply
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -314,7 +314,7 @@ def result_moved(
     meters = books.meters_by_item(added.meter for added in round_added)
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     claimed: set[str] = set()
-    envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply.claims or (), moved)
+    envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply, moved)
     for line in lines:
         meter = meters[line.item]
         claim = claims.get((line.position, line.item))
@@ -376,12 +376,13 @@ class _EnvyPayees:
         self,
         books: ExpectedBooks,
         own: str,
-        claims: Sequence[ClaimOpened],
+        reply: Reply,
         moved: Sequence[Transfer],
     ) -> None:
         self.held: dict[str, HeldEnvy] = {}
         self._own = own
-        self._claims = claims
+        self._claims = reply.claims or ()
+        self._lines = reply.lines or ()
         self._tallies = books.tallies
         self._moved = moved
 
@@ -410,7 +411,7 @@ class _EnvyPayees:
 
         Return two empty texts if the bonus is booked as paid immediately.
         """
-        cause = cause_of(line, self._claims)
+        cause = cause_of(line, self._claims, self._lines)
         if cause is not None:
             return (self._claims[cause].claim, "pending") if self._holds else ("", "")
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT

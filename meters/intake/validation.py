@@ -137,15 +137,18 @@ def _check_position(known: CatalogTable, position: int, seen: set[int], index: i
 
 def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
     field = f"positions[{index}].wagers.{wager}"
-    tables = known.rules.meters.terms.get(wager)
+    tables = known.table.games.meters.terms.get(wager)
     if tables is None:
         return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
     offer = known.offers.get(wager)
     if offer is None:
-        lacking = next(kind for kind in tables.fed if kind not in known.meters)
+        lacking = [kind for kind in tables.fed if kind not in known.meters]
+        if not lacking:
+            reason = f"{wager} is not a wager of {known.table.game}"
+            return EventRefusal("unknown_wager", reason, field)
         return EventRefusal(
             "unknown_meter",
-            f"table {known.table.id} feeds no {lacking} meter: {wager} refused",
+            f"table {known.table.id} feeds no {lacking[0]} meter: {wager} refused",
             field,
         )
     return EventRefusal(

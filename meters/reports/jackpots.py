@@ -106,7 +106,7 @@ class WinBook:
             if name is not None:
                 win = replace(win_of(line, name, line.paid), state=envy[name].state)
             else:
-                cause = cause_of(line, claims)
+                cause = cause_of(line, claims, reply.lines or ())
                 name = "" if cause is None else claims[cause].claim
                 # The bonus is recorded as paid. Either it is below `validate_from`, or it is from
                 # an earlier release, which did not keep owed Envy Bonuses.
