@@ -13,7 +13,8 @@ from bonus.cards import Card, card_name
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.settling.settlement_lines import Line
 from controllers.agent.agent import Agent
-from controllers.bots.dealer import JACKPOTS, DealtRound, deal, shuffle, stack
+from controllers.bots.dealer import DealtRound, deal, shuffle, stack
+from controllers.bots.jackpots import jackpot_hands, stacked_hand
 from controllers.bots.players import follow_times, lay_wagers, offers_main
 from controllers.bots.resettlement import RoundRecord
 from controllers.table.device_events import (
@@ -53,8 +54,6 @@ _LIKED_FIRST: Final = 0.6
 """Probability that a player makes the first wager on the layout that feeds a meter."""
 _LIKED_NEXT: Final = 0.8
 """Factor from the probability of one such wager to that of the next wager."""
-_STACKED_CARDS: Final = 3
-"""Number of cards of a hand in the stacked decks."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -190,10 +189,11 @@ class DealerBot:
         layout = self._layout
         made = {wager for wagers in laid.values() for wager in wagers}
         cards = {layout.rules.placings[wager].cards for wager in made}
+        all_six = "hand_and_all_six" in cards
         return deal(
-            self._deck(laid),
+            self._deck(laid, all_six=all_six),
             sorted(laid),
-            community=layout.rules.chapter.deal.community if OF_COMMUNITY & cards else 0,
+            community=layout.community_cards if OF_COMMUNITY & cards else 0,
             hand_cards=layout.hand_cards,
             dealer_cards=layout.dealer_cards,
             fourth=[
@@ -201,7 +201,7 @@ class DealerBot:
                 for position, wagers in laid.items()
                 if any(layout.rules.placings[wager].fourth_card for wager in wagers)
             ],
-            all_six="hand_and_all_six" in cards,
+            all_six=all_six,
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
@@ -288,18 +288,36 @@ class DealerBot:
             self._layout.games,
         )
 
-    def _deck(self, laid: Laid) -> list[Card]:
-        feeding = sorted(
-            position
-            for position, wagers in laid.items()
-            if any(self._layout.rules.placings[wager].meters for wager in wagers)
+    def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
+        """Return a shuffled deck. At times it is stacked, so that a wager wins a jackpot."""
+        jackpots = [
+            (position, wager, hands)
+            for position, wagers in sorted(laid.items())
+            for wager in wagers
+            if (hands := jackpot_hands(self._layout, wager))
+        ]
+        often = self._stack_every
+        if not jackpots or not often or self._rng.randrange(often):
+            return shuffle(self._rng)
+        winner, wager, hands = self._rng.choice(jackpots)
+        hand = self._rng.choice(hands)
+        stacked = stacked_hand(self._layout, wager, hand, self._rng, self._plays)
+        if stacked is None:
+            return shuffle(self._rng)
+        return stack(
+            self._rng,
+            stacked,
+            sorted(laid),
+            winner,
+            hand_cards=self._layout.hand_cards,
+            dealer_cards=self._layout.dealer_cards,
+            all_six=all_six,
         )
-        stacked = self._layout.hand_cards == _STACKED_CARDS == self._layout.dealer_cards
-        often = self._stack_every if stacked else 0
-        if feeding and often and self._rng.randrange(often) == 0:
-            winner = self._rng.choice(feeding)
-            return stack(self._rng, self._rng.choice(JACKPOTS), sorted(laid), winner)
-        return shuffle(self._rng)
+
+    def _plays(self, cards: Sequence[Card]) -> bool:
+        """Return whether a player with these cards makes the wager after the deal."""
+        main = self._layout.rules.chapter.main
+        return main is None or follow_times(main, cards) > 0
 
 
 def _names(cards: Sequence[Card]) -> list[str]:

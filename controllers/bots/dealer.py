@@ -31,9 +31,16 @@ class DealtRound:
 class StackedHand:
     """Cards that a stacked deck deals to one player, to the dealer, and as community cards."""
 
-    hand: tuple[Card, ...]
+    hand: tuple[Card, ...] = ()
     dealer: tuple[Card, ...] = ()
     community: tuple[Card, ...] = ()
+    all_six: Card | None = None
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """All cards: the player's, the dealer's, the community cards, the All-Six Bonus card."""
+        all_six = () if self.all_six is None else (self.all_six,)
+        return (*self.hand, *self.dealer, *self.community, *all_six)
 
 
 def _cards(text: str) -> tuple[Card, ...]:
@@ -49,7 +56,7 @@ JACKPOTS: Final = (
     StackedHand(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
     StackedHand(_cards("As Ks Qs"), community=_cards("Js Ts")),
 )
-"""Hands that win a percentage of a meter or cause an Envy Bonus, for demonstrations."""
+"""Hands of Three Card Poker that win a percentage of a meter or cause an Envy Bonus."""
 
 
 def shuffle(rng: random.Random) -> list[Card]:
@@ -60,20 +67,38 @@ def shuffle(rng: random.Random) -> list[Card]:
 
 
 def stack(
-    rng: random.Random, jackpot: StackedHand, positions: Sequence[int], winner: int
+    rng: random.Random,
+    stacked: StackedHand,
+    positions: Sequence[int],
+    winner: int,
+    *,
+    hand_cards: int = 3,
+    dealer_cards: int = 3,
+    all_six: bool = False,
 ) -> list[Card]:
-    """Return a shuffled deck with which the position `winner` receives the cards of a jackpot."""
-    hands = len(positions) + 1
-    seat = sorted(positions).index(winner)
-    turns = [turn * hands + seat for turn in range(len(jackpot.hand))]
-    turns += [turn * hands + hands - 1 for turn in range(len(jackpot.dealer))]
-    turns += [3 * hands + turn for turn in range(len(jackpot.community))]
+    """Return a shuffled deck with which the position `winner` receives the cards of a hand.
+
+    The other arguments are those of `deal`, which deals the deck.
+    """
+    # If the deck is dealt in its own order, each card is the number of its turn.
+    turns = deal(
+        DECK,
+        positions,
+        community=len(stacked.community),
+        hand_cards=hand_cards,
+        dealer_cards=dealer_cards,
+        all_six=all_six,
+    )
+    places = StackedHand(
+        turns.hands[winner][: len(stacked.hand)],
+        turns.dealer[: len(stacked.dealer)],
+        turns.community or (),
+        None if stacked.all_six is None else turns.all_six,
+    )
     deck = shuffle(rng)
-    for turn_of_card, card in zip(
-        turns, (*jackpot.hand, *jackpot.dealer, *jackpot.community), strict=True
-    ):
+    for turn, card in zip(places.cards, stacked.cards, strict=True):
         other = deck.index(card)
-        deck[turn_of_card], deck[other] = deck[other], deck[turn_of_card]
+        deck[turn], deck[other] = deck[other], deck[turn]
     return deck
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from bonus.cards import DECK, card_name, parse_card
+from bonus.cards import DECK, parse_card
 from bonus.hands import three_card_strength
 from controllers.bots.bots import DealerBot, RoundPlayed
 from controllers.bots.dealer import JACKPOTS, StackedHand, deal, shuffle, stack
@@ -118,18 +118,6 @@ def test_a_bot_repeats_itself_from_its_seed() -> None:
 
     assert sent_by(3) == sent_by(3)
     assert sent_by(3) != sent_by(4)
-
-
-def test_a_stacked_round_brings_a_jackpot_hand_to_a_player_who_wagered() -> None:
-    table = HandTable()
-    bot = DealerBot(table.layout, random.Random(9), stack_every=1)
-    hands = {frozenset(card_name(card) for card in jackpot.hand) for jackpot in JACKPOTS}
-    for _ in range(30):
-        played_out(table, bot)
-        if not isinstance(table.sent[-1], Result):
-            continue
-        shown = [frozenset(dealt.cards) for dealt in table.sent[-1].positions if dealt.cards]
-        assert hands & set(shown)
 
 
 def test_a_table_without_meters_is_dealt_too() -> None:
