@@ -1,5 +1,6 @@
 """Players see what each hand wins of a meter (duty D1): on the signage, and at the table."""
 
+import re
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
 from typing import Final
@@ -12,6 +13,7 @@ from playwright.async_api import Browser, Page, expect
 
 from meters.floor.floor_file import Link
 from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.naive import HOUSE
 from tests.web.signage_page import MAIN, is_unavailable, opened, shows, standing
 from tests.web.stand import Stand
 
@@ -76,6 +78,40 @@ Flush | $50 |
 Straight | $25 |
 """
 
+TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
+HOUSE_FLOOR: Final = floor_text(
+    link_text(
+        "tcp-main",
+        *(meter_text(kind) for kind in TIERS),
+        table_text("KS-1", *TIERS, game="keystone_stud"),
+        table_text("RD-1", *TIERS, game="river_duel"),
+    ),
+    games=str(HOUSE),
+)
+STUD_MEGA: Final = """
+Royal flush of spades | 100% of the meter + $1,000 | $200
+Royal flush | 50% of the meter | $100
+Four of a kind | $25 |
+Flush | $15 |
+Straight | $10 |
+Three of a kind | $3 |
+"""
+DUEL_MEGA: Final = """
+Royal flush | 100% of the meter
+Full house | $20
+Flush | $15
+"""
+# In River Duel, a royal flush of spades is paid as any royal flush.
+STUD_AND_DUEL_MEGA: Final = """
+Royal flush of spades | 100% of the meter + $1,000 | $200 | 100% of the meter
+Royal flush | 50% of the meter | $100 | 100% of the meter
+Four of a kind | $25 | |
+Full house | | | $20
+Flush | $15 | | $15
+Straight | $10 | |
+Three of a kind | $3 | |
+"""
+
 METERS: Final = (
     "progressive",
     "five_card_hand_bonus",
@@ -128,6 +164,12 @@ async def stand() -> AsyncIterator[Stand]:
         yield stand
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def house_stand() -> AsyncIterator[Stand]:
+    async with standing(floor=HOUSE_FLOOR) as stand:
+        yield stand
+
+
 def with_paytable(stand: Stand, paytable: str) -> Link:
     """Return the first link after a change of its paytable."""
     link = stand.floor.link[0]
@@ -172,6 +214,46 @@ async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> 
         "five_of_six_progressive": rows(FIVE_OF_SIX),
     }
     assert "Table TCP-01" in text
+
+
+@pytest.mark.duty("D1")
+async def test_a_table_s_page_shows_the_payouts_of_its_game(house_stand: Stand) -> None:
+    """By hand from the game files. What is no percentage is shown with the first tier only."""
+    assert Tables((await house_stand.get(f"{PAYS}/KS-1")).text).of == {
+        "keystone_mega": rows(STUD_MEGA),
+        "keystone_major": [
+            "Royal flush | 100% of the meter", "Straight flush | 100% of the meter",
+        ],
+        "keystone_minor": ["Four of a kind | 100% of the meter", "Full house | 10% of the meter"],
+    }  # fmt: skip
+    assert Tables((await house_stand.get(f"{PAYS}/RD-1")).text).of == {
+        "keystone_mega": rows(DUEL_MEGA),
+        "keystone_major": ["Straight flush | 100% of the meter"],
+        "keystone_minor": ["Four of a kind | 100% of the meter"],
+    }
+
+
+@pytest.mark.duty("D1")
+async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(
+    house_stand: Stand,
+) -> None:
+    page = (await house_stand.get(PAYS)).text
+    tables = Tables(page).of
+    assert tables["keystone_mega"] == rows(STUD_AND_DUEL_MEGA)
+    assert tables["keystone_minor"] == [
+        "Four of a kind | 100% of the meter | 100% of the meter",
+        "Full house | 10% of the meter |",
+    ]
+    heads = re.findall(r"<thead>.*?</thead>", page)
+    assert [re.findall(r"<th [^>]*>([^<]*)", head) for head in heads] == [
+        ["Hand", "Keystone Stud", "Envy Bonus", "River Duel"],
+        ["Hand", "Keystone Stud", "River Duel"],
+        ["Hand", "Keystone Stud", "River Duel"],
+    ]
+    text = (await house_stand.get("/signage/tcp-main")).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert (
+        ">Keystone Stud: Royal flush of spades 100%; Royal flush 50%\nRiver Duel: Royal flush 100%<"
+    ) in text
 
 
 async def test_a_table_that_there_is_not_is_refused(stand: Stand) -> None:

@@ -4,74 +4,152 @@ The texts use the present terms of the link. The present terms include every cha
 that one person proposed and another person confirmed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from bonus.display import hand_words, short_money
-from bonus.law.meter_terms import Row
+from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import Meter
+
+_ENVY: Final = "Envy Bonus"
 
 
 @dataclass(frozen=True, slots=True)
-class Pay:
-    """A line of a paytable: a hand, its win, and its Envy Bonus for other players.
+class Pays:
+    """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    A win that is not a percentage is an amount in dollars, for one wager of the meter.
+    Attributes:
+        columns: the headings of the columns after the column of the hands.
+        rows: the name of each hand and its cells, the highest hand first. The Magic Card and the
+            Lucky Bonus, which are drawn by chance, come last. A win that is not a percentage is an
+            amount in dollars, for one wager of the meter.
+        has_envy: true if a column has Envy Bonuses.
     """
 
-    hand: str
-    wins: str
-    envy: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    has_envy: bool
 
 
-def pays_of(meter: Meter) -> Iterator[Pay]:
-    """Yield one paytable line for each winning hand, highest hand first.
+@dataclass(frozen=True, slots=True)
+class _GamePays:
+    """Payouts of each hand in one game.
 
-    The Magic Card and the Lucky Bonus, which are drawn by chance, come last.
+    Attributes:
+        hands: the hands of the paytable that win something, the highest first.
+        wins: the win of each hand of the ranking, as text.
+        envy: the Envy Bonus of each hand, as text.
     """
-    for row in _paying(meter):
-        wins = " + ".join(_wins(meter, row))
-        yield Pay(hand_words(row.hand), wins, short_money(row.envy_cents) if row.envy_cents else "")
+
+    hands: tuple[str, ...]
+    wins: Mapping[str, str]
+    envy: Mapping[str, str]
+
+    @property
+    def has_envy(self) -> bool:
+        """True if a hand brings an Envy Bonus."""
+        return any(self.envy.values())
+
+
+def pays_of(meter: Meter) -> Pays:
+    """Return the paytable of a meter.
+
+    If games of the link pay the hands differently, each game has its own columns.
+    """
+    games = {game: _pays_in(meter, game) for game in _games_of(meter)}
+    first, *others = games.values()
+    shown = {"Wins": first}
+    if any(pays != first for pays in others):
+        shown = {meter.games[game].title: pays for game, pays in games.items()}
+    columns = [
+        column
+        for title, pays in shown.items()
+        for column in ([title, _ENVY] if pays.has_envy else [title])
+    ]
+    rows = [
+        (hand_words(hand), *(cell for pays in shown.values() for cell in _cells(pays, hand)))
+        for hand in _merged(pays.wins for pays in shown.values())
+        if any(hand in pays.hands for pays in shown.values())
+    ]
     terms = meter.terms
     if meter.magic_card_every:
-        yield Pay("Magic Card", _dollars(meter, terms.magic_card_for_1), "")
+        rows.append(("Magic Card", _dollars(meter, terms.magic_card_for_1)))
     if meter.lucky_every:
-        yield Pay("Lucky Bonus", _dollars(meter, terms.lucky_bonus_for_1), "")
+        rows.append(("Lucky Bonus", _dollars(meter, terms.lucky_bonus_for_1)))
+    filled = tuple((*row, *("" for _ in columns[len(row) - 1 :])) for row in rows)
+    return Pays(tuple(columns), filled, _ENVY in columns)
 
 
 def winners_of(meter: Meter) -> str:
-    """Return the hands that win a percentage of the meter, as one line of text.
+    """Return the hands that win a percentage of the meter, as text.
 
-    A display can break the line between words, but not before a percentage.
+    The text has one line. If the hands differ between games of the link, it has one line for each
+    game. A display can break a line between words, but not before a percentage.
     """
-    won = [
-        f"{hand_words(row.hand)}\N{NO-BREAK SPACE}{row.percent_of(meter.kind)}%"
-        for row in _paying(meter)
-        if row.percent_of(meter.kind)
-    ]
-    return "Wins: " + "; ".join(won)
+    won = {game: _winners_in(meter, game) for game in _games_of(meter)}
+    first, *others = won.values()
+    if all(hands == first for hands in others):
+        return f"Wins: {first}"
+    return "\n".join(f"{meter.games[game].title}: {hands}" for game, hands in won.items() if hands)
 
 
-def _paying(meter: Meter) -> Iterator[Row]:
-    """Yield one paytable row for each hand that wins something from the meter.
+def _games_of(meter: Meter) -> tuple[str, ...]:
+    """Return the games that feed a meter; an empty name means the first game with such a meter."""
+    return meter.fed_in or ("",)
 
-    If a hand has several rows, only its first row is yielded. A wager can feed several meters. What
-    it pays at odds is shown with the first of them only.
-    """
-    seen: set[str] = set()
-    terms = meter.terms
+
+def _pays_in(meter: Meter, game: str) -> _GamePays:
+    terms = meter.terms_in(game)
+    # What a wager pays at odds, and its Envy Bonuses, are shown with the first of its meters only.
     first = meter.games.meters.terms[terms.wagers[0]].fed[0] == meter.kind
-    for row in terms.rows.values():
-        fixed = first and (row.for_1 or row.sum_cents)
-        if (row.percent_of(meter.kind) or fixed) and row.hand not in seen:
-            seen.add(row.hand)
-            yield row
+    wins = {hand: " + ".join(_wins(meter, row, first=first)) for hand, row in terms.rows.items()}
+    envy = {
+        hand: short_money(row.envy_cents) if first and row.envy_cents else ""
+        for hand, row in terms.rows.items()
+    }
+    return _GamePays(_shown(terms, wins), wins, envy)
 
 
-def _wins(meter: Meter, row: Row) -> Iterator[str]:
+def _winners_in(meter: Meter, game: str) -> str:
+    """Return the hands that win a percentage of the meter in a game."""
+    terms = meter.terms_in(game)
+    percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
+    return "; ".join(
+        f"{hand_words(hand)}\N{NO-BREAK SPACE}{percents[hand]}%" for hand in _shown(terms, percents)
+    )
+
+
+def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the hands of the paytable that win something, the highest first.
+
+    Several royals can have one row of the paytable.
+    """
+    return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
+
+
+def _merged(rankings: Iterable[Iterable[str]]) -> list[str]:
+    """Return the hands of the rankings of several games, each hand once, in order of rank."""
+    found: list[str] = []
+    for hands in rankings:
+        at = 0
+        for hand in hands:
+            if hand not in found:
+                found.insert(at, hand)
+            at = found.index(hand) + 1
+    return found
+
+
+def _cells(pays: _GamePays, hand: str) -> Iterator[str]:
+    yield pays.wins.get(hand, "")
+    if pays.has_envy:
+        yield pays.envy.get(hand, "")
+
+
+def _wins(meter: Meter, row: Row, *, first: bool) -> Iterator[str]:
     if percent := row.percent_of(meter.kind):
         yield f"{percent}% of the meter"
-    if fixed_cents := row.fixed_cents(meter.wager):
+    if first and (fixed_cents := row.fixed_cents(meter.wager)):
         yield short_money(fixed_cents)
 
 

@@ -1,7 +1,7 @@
 """The pages that show the players at a table what each hand wins (duty D1).
 
 They are signage pages that show a paytable under each meter. `/signage/LINK/pays` has all meters
-of a link. `/signage/LINK/pays/TABLE` has only the meters of one table.
+of a link. `/signage/LINK/pays/TABLE` has only the meters of one table, as its game pays.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def pays_page_routes(
         return displays.in_force(by_id[link])
 
     def page(link: Link, table: str = "") -> str:
-        paytables = [(meter.meter_id, meter.title, tuple(pays_of(meter))) for meter in link.meter]
+        paytables = [(meter.meter_id, meter.title, pays_of(meter)) for meter in link.meter]
         digest = hashlib.sha256(msgspec.json.encode(paytables)).hexdigest()[:12]
         signage = Signage(floor, displays, assets.version, logo)
         return signage.page((link,), link.id, terms=f"{assets.version}-{digest}", table=table)
@@ -55,12 +55,16 @@ def pays_page_routes(
     )  # fmt: skip
     def show_table(link: FromPath[str], table: FromPath[str]) -> str:
         of = find(link)
-        feeds = {each.id: each.meters for each in of.table}
-        if table not in feeds:
+        tables = {each.id: each for each in of.table}
+        if table not in tables:
             raise NotFoundException(
-                f"link {link} has no table {table}: its tables are {', '.join(feeds)}"
+                f"link {link} has no table {table}: its tables are {', '.join(tables)}"
             )
-        meters = tuple(meter for meter in of.meter if meter.meter_id in feeds[table])
+        meters = tuple(
+            msgspec.structs.replace(meter, fed_in=(tables[table].game,))
+            for meter in of.meter
+            if meter.meter_id in tables[table].meters
+        )
         return page(msgspec.structs.replace(of, meter=meters), table)
 
     return [show_link, show_table]

@@ -18,7 +18,7 @@ from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.logo import Logo, read_logo
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
-from meters.web.paytable.hand_text import Pay, pays_of, winners_of
+from meters.web.paytable.hand_text import Pays, pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
@@ -46,8 +46,7 @@ class _MeterView:
     title: str
     wager: str
     wins: str
-    pays: tuple[Pay, ...]
-    has_envy: bool
+    pays: Pays
     shown: Shown
     known: str
     row: MeterRow | None
@@ -188,14 +187,12 @@ class Signage:
         key = (link.id, meter.meter_id)
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
         words = self._branding.wording
-        pays = tuple(pays_of(meter))
         return _MeterView(
             meter_id=meter.meter_id,
             title=meter.title,
             wager=wager_text(row.wager if row else meter.wager),
             wins=winners_of(meter),
-            pays=pays,
-            has_envy=any(pay.envy for pay in pays),
+            pays=pays_of(meter),
             shown=shown,
             known=" ".join(hit.claim for hit in news if hit.news_ms),
             row=row,
