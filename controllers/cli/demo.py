@@ -12,7 +12,7 @@ from controllers.demo.run import DemoOptions, run_demo
 def demo(
     *,
     tables: Annotated[
-        int, typer.Option(min=1, max=99, help="Number of tables that play, on two links.")
+        int, typer.Option(min=1, max=99, help="Number of tables that play, on three links.")
     ] = 12,
     speed: Annotated[
         float, typer.Option(min=0.1, max=1000, help="Speed relative to a real table.")
@@ -48,8 +48,9 @@ def demo(
 ) -> None:
     """Run a complete simulated floor on this machine: signage, the floor page, a panel.
 
-    The command starts a broker, a Redis server, the service, and bot tables of all three games. You
-    can deal at one more table. The command prints the addresses and the names for signing in.
+    The command starts a broker, a Redis server, the service, and bot tables. The tables play the
+    three games of the chapters and two games of the house. You can deal at one more table. The
+    command prints the addresses and the names for signing in.
     The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
     prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
     round has the same result.

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.display import exact_money, money
-from controllers.demo.floor import PANEL_TABLE
+from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE
 from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
 from controllers.demo.table_books import TableBooks
@@ -78,14 +78,19 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print the results of this run, the totals of the ledger, and whether the ledger balances."""
+    """Print the results of this run, the totals of the ledger, and whether the ledger balances.
+
+    A wager counts once for each meter that it feeds.
+    """
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row("rounds on meters", f"{books.rounds:,}", f"{ledger.rounds:,}")
-    table.add_row("wagers", f"{books.wagers:,}", f"{ledger.wagers:,}")
-    table.add_row("wagered", money(books.wagered_cents), money(ledger.wagered_cents))
+    table.add_row("wagers on meters", f"{books.meter_wagers:,}", f"{ledger.wagers:,}")
+    table.add_row(
+        "wagered on meters", money(books.meter_wagered_cents), money(ledger.wagered_cents)
+    )
     table.add_row(
         "contributions",
         exact_money(books.contributions_micros),
@@ -114,7 +119,8 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
         console.print(f"{settled}, with the same results.", style="green")
     console.print("To compare the results yourself (this prints nothing if they are equal):")
     console.print(
-        f"  {_own_command()} settle < {quote(str(data / ROUNDS_FILE))}"
+        f"  {_own_command()} settle --config {quote(str(data / FLOOR_FILE))}"
+        f" < {quote(str(data / ROUNDS_FILE))}"
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
         soft_wrap=True,
     )

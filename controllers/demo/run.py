@@ -16,7 +16,7 @@ from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics
 from controllers.agent.setup import broker_of, outbox_path
 from controllers.bots.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
-from controllers.demo.floor import PANEL_TABLE, write_demo_floor
+from controllers.demo.floor import playing_tables, write_demo_floor
 from controllers.demo.panel import demo_panel
 from controllers.demo.report import (
     progress_line,
@@ -193,13 +193,7 @@ class _Demo:
                 await _cancel([*bots, ended, stopped])
 
     def _agents(self) -> Iterator[BookedAgent]:
-        numbered = sorted(
-            (table.asset, link, table)
-            for link in self._floor.link
-            for table in link.table
-            if table.id != PANEL_TABLE
-        )
-        for _, link, table in numbered[: self._options.tables]:
+        for link, table in playing_tables(self._floor, self._options.tables):
             path = outbox_path(self._floor, table.id)
             broker = broker_of(self._floor, link, table)
             yield BookedAgent(link, table, broker, path, self._books)

@@ -41,7 +41,10 @@ class MeterShown(msgspec.Struct, frozen=True):
 
 
 class LedgerTotals(msgspec.Struct, frozen=True):
-    """Totals of the ledger since its first entry, without voided rounds."""
+    """Totals of the ledger since its first entry, without voided rounds.
+
+    A wager counts once for each meter that it feeds.
+    """
 
     rounds: int
     wagers: int

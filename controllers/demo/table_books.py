@@ -24,6 +24,9 @@ class TableBooks:
         rounds: number of settled rounds with a progressive wager.
         wagers: number of accepted progressive wagers.
         wagered_cents: sum of those wagers.
+        meter_wagers: the same number, but a wager counts once for each meter that it feeds. The
+            ledger counts wagers in this way.
+        meter_wagered_cents: sum of the wagers, counted in the same way.
         contributions_micros: contributions of those wagers to meters and reserves, at the rates of
             the meters.
         wins: number of settlement lines with a payout.
@@ -33,6 +36,8 @@ class TableBooks:
     rounds: int = 0
     wagers: int = 0
     wagered_cents: int = 0
+    meter_wagers: int = 0
+    meter_wagered_cents: int = 0
     contributions_micros: int = 0
     wins: int = 0
     won_cents: int = 0
@@ -51,7 +56,7 @@ class BookedAgent(Agent):
             for kind, meter in link.meters_of(table).items()
         }
         self._rates_bps = {
-            wager: sum(rates_bps.get(kind, 0) for kind in tables.fed)
+            wager: [rates_bps[kind] for kind in tables.fed if kind in rates_bps]
             for wager, tables in self.layout.rules.meters.terms.items()
         }
         self._counted: tuple[PlacedWager, ...] = ()
@@ -76,7 +81,10 @@ class BookedAgent(Agent):
 
     def _count(self, sign: int) -> None:
         for placed in self._counted:
-            rate_bps = self._rates_bps[placed.wager]
+            cents = sign * placed.amount_cents
             self._books.wagers += sign
-            self._books.wagered_cents += sign * placed.amount_cents
-            self._books.contributions_micros += sign * placed.amount_cents * rate_bps
+            self._books.wagered_cents += cents
+            for rate_bps in self._rates_bps[placed.wager]:
+                self._books.meter_wagers += sign
+                self._books.meter_wagered_cents += cents
+                self._books.contributions_micros += cents * rate_bps

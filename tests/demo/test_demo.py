@@ -34,7 +34,7 @@ def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Return the summary's two columns by row: this run, and the ledger; dollars in micros."""
     found = ROW.findall(output)
     assert [row for row, _, _ in found] == [
-        "rounds on meters", "wagers", "wagered", "contributions", "wins", "won",
+        "rounds on meters", "wagers on meters", "wagered on meters", "contributions", "wins", "won",
     ]  # fmt: skip
     return (
         {row: amount(run) for row, run, _ in found},
@@ -71,10 +71,15 @@ def ready(demo: Pitlink, port: int) -> None:
     assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
 
-GAMES = {"three_card_poker", "three_card_prime", "four_card_prime"}
+GAMES = {
+    "three_card_poker", "three_card_prime", "four_card_prime", "three_rivers", "liberty_five",
+}  # fmt: skip
 
 
-WAGERS = {"ante", "play", "pair_plus", "six_card_bonus", "progressive"}
+WAGERS = {
+    "ante", "play", "pair_plus", "six_card_bonus", "progressive", "rivers_wager", "five_wager",
+    "liberty_progressive",
+}  # fmt: skip
 
 
 def rounds_in(data: Path) -> list[dict[str, Any]]:
@@ -98,7 +103,9 @@ def is_varied(data: Path) -> bool:
 
 def settle_again(data: Path) -> None:
     """Feed the rounds of a demonstration to `pitlink settle`, and compare the results."""
-    done = run_pitlink("settle", stdin=(data / "rounds.jsonl").read_bytes())
+    done = run_pitlink(
+        "settle", "--games", str(data / "games"), stdin=(data / "rounds.jsonl").read_bytes()
+    )
     assert done.returncode == 0
     assert done.stdout == (data / "settlements.jsonl").read_text()
 
@@ -106,7 +113,7 @@ def settle_again(data: Path) -> None:
 def settle_again_as_printed(output: str, cwd: Path) -> None:
     """Run the last line that a demonstration printed, in the directory of the demonstration."""
     command = output.splitlines()[-1]
-    assert "settle <" in command
+    assert "settle --config" in command
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=cwd, check=False)
     assert done.returncode == 0, command
 
@@ -115,7 +122,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     """The tables' own books and the ledger agree, over two runs on the same data."""
     data = tmp_path / "data"
     runs = []
-    for tables, lasting in (("4", ()), ("2", ("--for", "10"))):
+    for tables, lasting in (("6", ()), ("2", ("--for", "10"))):
         port = free_port()
         with Pitlink(
             "demo", *lasting, "--speed", "40", "--tables", tables,
@@ -140,7 +147,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert not (data / "broker" / "mosquitto.conf").exists()
     (first, ledger_first), (second, ledger_second) = runs
     assert first["rounds on meters"] > 10
-    assert first["wagers"] > first["rounds on meters"]
+    assert first["wagers on meters"] > first["rounds on meters"]
     assert first == ledger_first
     assert ledger_second == {row: first[row] + second[row] for row in first}
 

@@ -1,18 +1,28 @@
 """The demonstration's floor and its figures, without a process."""
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from bonus.errors import UserError
-from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE, demo_floor_text, write_demo_floor
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
+from controllers.demo.floor import (
+    FLOOR_FILE,
+    PANEL_TABLE,
+    demo_floor_text,
+    playing_tables,
+    write_demo_floor,
+)
 from controllers.demo.report import progress_line, show_summary
 from controllers.demo.run import DemoOptions
 from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.table_books import TableBooks
-from meters.floor.floor_file import parse_floor, read_floor
+from meters.floor.floor_file import read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}
 
@@ -22,18 +32,49 @@ def places(path: Path) -> dict[str, str]:
     return {table.id: link.id for link in read_floor(path).link for table in link.table}
 
 
-def test_floor_has_two_links_with_all_four_meters(tmp_path: Path) -> None:
+def test_floor_has_two_links_of_the_chapters_with_all_four_meters(tmp_path: Path) -> None:
     _, floor = write_demo_floor(tmp_path, 12, 8080)
-    assert [link.name for link in floor.link] == ["One Dollar Jackpot", "Five Dollar Jackpot"]
-    for link in floor.link:
+    assert [link.name for link in floor.link] == [
+        "One Dollar Jackpot", "Five Dollar Jackpot", "Liberty Jackpot",
+    ]  # fmt: skip
+    for link in floor.link[:2]:
         assert {meter.kind for meter in link.meter} == FOUR
-        assert len([table for table in link.table if table.id != PANEL_TABLE]) == 6
         for table in link.table:
             assert set(table.meters) == (FOUR if table.game == "three_card_poker" else set())
             assert table.paytables
     games = Counter(table.game for link in floor.link for table in link.table)
-    assert games == {"three_card_poker": 7, "three_card_prime": 3, "four_card_prime": 3}
+    assert games == {
+        "three_card_poker": 5, "three_card_prime": 2, "four_card_prime": 2,
+        "three_rivers": 2, "liberty_five": 2,
+    }  # fmt: skip
+    assert [len(link.table) for link in floor.link] == [5, 4, 4], "one table is played by hand"
     assert floor.service.broker == floor.service.redis == "embedded"
+
+
+def test_third_link_has_three_tiers_that_two_house_games_share(tmp_path: Path) -> None:
+    _, floor = write_demo_floor(tmp_path, 6, 8080)
+    link = floor.link[2]
+    assert [meter.title for meter in link.meter] == ["Mega", "Major", "Minor"]
+    tiers = {meter.kind for meter in link.meter}
+    assert {table.game: set(table.meters) for table in link.table} == {
+        "three_rivers": tiers,
+        "liberty_five": tiers,
+    }
+
+
+def test_progressives_of_the_house_games_keep_a_sensible_share(tmp_path: Path) -> None:
+    """At the seeds, the house keeps between 10% and 30% of these wagers, and 4% to 5% of others."""
+    _, floor = write_demo_floor(tmp_path, 6, 8080)
+    enumerator = Enumerator()
+    edges = {
+        (game, offer.wager): Fraction(entry_of(offer, enumerator).house_edge)
+        for game in floor.games.digests
+        for offer in offers_of(floor.games[game], {}, DrawOdds())
+    }
+    assert {wager for _, wager in edges} == {"rivers_wager", "five_wager", "liberty_progressive"}
+    for (_, wager), edge in edges.items():
+        low, high = (10, 30) if wager == "liberty_progressive" else (4, 5)
+        assert Fraction(low, 100) < edge < Fraction(high, 100)
 
 
 def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
@@ -47,15 +88,40 @@ def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
     assert places(path) == more
 
 
+def test_tables_of_a_floor_without_a_third_link_stay_where_they_are(tmp_path: Path) -> None:
+    """An earlier release had only two links, and all its tables played games of the chapters."""
+    path, _ = write_demo_floor(tmp_path, 18, 8080)
+    text = demo_floor_text(tmp_path, 12, 0, 8080)
+    earlier = text[: text.index('\n[[link]]\nid = "liberty"')].replace('games = "games"\n', "")
+    path.write_text(earlier)
+    before = places(path)
+    assert len(before) == 13
+    _, floor = write_demo_floor(tmp_path, 12, 8080)
+    after = places(path)
+    assert before.items() <= after.items()
+    assert len(after) == 17
+    playing = playing_tables(floor, 12)
+    assert Counter(link.id for link, _ in playing) == {"tcp-one": 4, "tcp-five": 4, "liberty": 4}
+
+
+def test_bots_play_at_as_many_tables_as_asked_for(tmp_path: Path) -> None:
+    _, floor = write_demo_floor(tmp_path, 99, 8080)
+    for tables in (1, 2, 3, 5, 6, 99):
+        playing = playing_tables(floor, tables)
+        assert len({table.id for _, table in playing}) == tables
+        assert PANEL_TABLE not in {table.id for _, table in playing}
+
+
 def test_one_table_leaves_a_link_without_any(tmp_path: Path) -> None:
     _, floor = write_demo_floor(tmp_path, 1, 8080)
-    assert [len(link.table) for link in floor.link] == [2, 0], "one is played by hand"
+    assert [len(link.table) for link in floor.link] == [2, 0, 0], "one is played by hand"
 
 
 @pytest.mark.parametrize("name", ['a "quoted" one', "back\\slash", "line\nfeed", "naïve ☃"])
 def test_any_data_directory_can_be_written_down(tmp_path: Path, name: str) -> None:
     data = tmp_path / name
-    floor = parse_floor(demo_floor_text(data, 1, 8080))
+    data.mkdir()
+    _, floor = write_demo_floor(data, 1, 8080)
     assert floor.service.data == str(data)
 
 

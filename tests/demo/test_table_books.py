@@ -63,6 +63,8 @@ async def test_rounds_of_devices_and_of_the_panel_are_counted(
             rounds=rounds,
             wagers=rounds,
             wagered_cents=rounds * 100,
+            meter_wagers=rounds,
+            meter_wagered_cents=rounds * 100,
             contributions_micros=rounds * 100 * rate_bps,
             wins=rounds,
             won_cents=rounds * PAID_CENTS,
