@@ -312,9 +312,15 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("floor", [EVERY_METER, HOUSE_FLOOR], ids=["chapter", "house"])
 async def test_it_fits_and_axe_finds_nothing(
-    browser: Browser, stand: Stand, width: int, height: int
+    browser: Browser, floor: str, width: int, height: int
 ) -> None:
+    async with standing(floor=floor) as stand:
+        await _fits(browser, stand, width, height)
+
+
+async def _fits(browser: Browser, stand: Stand, width: int, height: int) -> None:
     context = await browser.new_context(
         viewport={"width": width, "height": height}, bypass_csp=True
     )
