@@ -61,6 +61,7 @@ async def test_a_round_from_wagers_to_settlement(
     await hand.type("Hand of position 5", "2h 7d 9c")
     await expect(hand.button("two of clubs")).to_be_disabled()
     await hand.touch("Position 3 fold")
+    await expect(page.get_by_label("Or type the cards")).to_have_attribute("placeholder", "As Kd")
     await hand.type("Community cards", "10s Js")
     await expect(page.get_by_text("All required cards are entered.")).to_be_visible()
     await hand.touch("Settle the round")

@@ -38,6 +38,8 @@ const send = async (target, names) => {
   update(answer.ok ? { picks: [], typed: "", chosen: null } : { picks: [] });
 };
 
+const example = (size) => ["As", "Kd", "Qh", "Jc", "Ts"].slice(0, size).join(" ");
+
 const pick = (name) => {
   const { view, target, picks } = current();
   const names = picks.includes(name) ? picks.filter((each) => each !== name) : [...picks, name];
@@ -52,7 +54,7 @@ const type = (event) => {
     (rank === "10" ? "T" : rank.toUpperCase()) + suit.toLowerCase());
   const size = sizeOf(view, target);
   if (names.length === size) send(target, names);
-  else toast(`You typed ${names.length} cards, but ${size} are dealt. Example: As Kd Qh`);
+  else toast(`You typed ${names.length} cards, but ${size} are dealt. Example: ${example(size)}`);
 };
 
 const key = (name, { view, target, picks }) => button(`card-${name}`,
@@ -78,7 +80,7 @@ export const Pad = (state) => html`<section class="pad" aria-labelledby="pad-tit
   ${state.target && html`<form class="typed" onsubmit=${type}>
     <label for="typed">Or type the cards</label>
     <input id="typed" type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
-      placeholder="As Kd Qh" value=${state.typed} oninput=${({ target }) => update({ typed: target.value })} />
+      placeholder=${example(sizeOf(state.view, state.target))} value=${state.typed} oninput=${({ target }) => update({ typed: target.value })} />
     <button id="typed-enter" type="submit">Enter</button>
   </form>`}
 </section>`;
