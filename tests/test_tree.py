@@ -29,7 +29,8 @@ ORDER: Final = (
     *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
-    *("meters.web", "meters.reports", "meters.restore", "meters.service", "meters.cli"),
+    *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),
+    "meters.cli",
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http", "settle_page"})

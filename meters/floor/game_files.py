@@ -2,6 +2,8 @@
 
 import hashlib
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final, get_args
@@ -26,6 +28,19 @@ BYTES_MAX: Final = 262_144
 _SUFFIX: Final = ".toml"
 
 
+@dataclass(frozen=True, slots=True)
+class GameText:
+    """The text of a game file, with the file's name.
+
+    `digest` is the SHA-256 of the text, in hexadecimal. The text has no byte order mark, and each
+    line ends with a line feed.
+    """
+
+    name: str
+    text: str
+    digest: str
+
+
 class GameError(UserError):
     """Game file that cannot be used. The message has the file, the line and the reason."""
 
@@ -39,17 +54,8 @@ def read_games(directory: Path) -> Games:
     Raises:
         GameError: the directory or a file cannot be used.
     """
-    try:
-        root = directory.resolve(strict=True)
-        paths = sorted(path for path in root.iterdir() if path.name.endswith(_SUFFIX))
-    except OSError as error:
-        raise GameError(f"{directory}: the games cannot be read: {error.strerror}") from None
-    if len(paths) > FILES_MAX:
-        raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
     found: list[tuple[Chapter, str]] = []
-    for path in paths:
-        if path.resolve().parent != root:
-            raise GameError(f"{path}: the file is a link to another directory: copy the file here")
+    for path in _paths(directory):
         text = _read(path)
         try:
             found.append((parse_game(text, str(path)), _digest(text)))
@@ -57,6 +63,27 @@ def read_games(directory: Path) -> Games:
         except ChapterError as error:
             raise GameError(f"{path}:{_line_of(error, text)}: {error}") from None
     return Games(found) if found else chapter_games()
+
+
+def read_game_texts(directory: Path, games: Games) -> dict[str, GameText]:
+    """Read the files of the house's games again, and return their texts by the name of the game.
+
+    `games` are the games that were read from this directory.
+
+    Raises:
+        GameError: a file cannot be read, or is no longer the file that was read for `games`.
+    """
+    found: dict[str, GameText] = {}
+    of_digest = {digest: game for game, digest in games.digests.items()}
+    for path in _paths(directory):
+        text = _read(path)
+        digest = _digest(text)
+        if digest in of_digest:
+            found[of_digest[digest]] = GameText(path.name, text, digest)
+    for game in games.digests:
+        if game not in found:
+            raise GameError(f"{directory}: the file of {game} changed while it was read: try again")
+    return found
 
 
 def parse_game(text: str, name: str = "game file") -> Chapter:
@@ -86,6 +113,21 @@ def parse_game(text: str, name: str = "game file") -> Chapter:
     except ChapterError as error:
         raise GameError(f"{name}:{_line_of(error, text)}: {error}") from None
     return game
+
+
+def _paths(directory: Path) -> Iterator[Path]:
+    """Yield the game files of a directory, sorted by name."""
+    try:
+        root = directory.resolve(strict=True)
+        paths = sorted(path for path in root.iterdir() if path.name.endswith(_SUFFIX))
+    except OSError as error:
+        raise GameError(f"{directory}: the games cannot be read: {error.strerror}") from None
+    if len(paths) > FILES_MAX:
+        raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
+    for path in paths:
+        if path.resolve().parent != root:
+            raise GameError(f"{path}: the file is a link to another directory: copy the file here")
+        yield path
 
 
 def _day_problem(day: str | None) -> str:

@@ -78,7 +78,7 @@ def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
 
 def title_of(wager: str, reading: str) -> str:
     """Return a wager's name for people, with the reading of the law if there is one."""
-    name = _NAMES.get(wager, _plain(wager).capitalize())
+    name = _NAMES.get(wager, plain_name(wager).capitalize())
     return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
 
@@ -137,7 +137,7 @@ def _hands(entries: Sequence[OddsEntry]) -> Table:
     table.add_column("Combinations", justify="right", no_wrap=True)
     table.add_column("Chance", justify="right", no_wrap=True)
     for name in extra:
-        table.add_column(_plain(name).capitalize(), justify="right", no_wrap=True)
+        table.add_column(plain_name(name).capitalize(), justify="right", no_wrap=True)
     for entry in entries:
         table.add_column(_short(entry), justify="right", no_wrap=True)
     for number, line in enumerate(first.hands):
@@ -285,7 +285,7 @@ def _tiers(entry: OddsEntry) -> Table:
         table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
     for tier in entry.tiers:
         table.add_row(
-            _plain(tier.meter),
+            plain_name(tier.meter),
             ", ".join(short_money(cents) for cents in tier.seed_meter.values()),
             _chance(Fraction(tier.hit_chance)),
             _chance(Fraction(tier.whole_chance)),
@@ -363,11 +363,12 @@ def _label(entry: OddsEntry) -> str:
 
 
 def _hand(line: HandLine) -> str:
-    name = _plain(line.hand)
+    name = plain_name(line.hand)
     return f"{name}, {line.fourth_card}" if line.fourth_card else name
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of a hand or another item in words."""
     return _BY_WORD.get(name, name.replace("_", " "))
 
 

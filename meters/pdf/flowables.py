@@ -4,7 +4,7 @@ ReportLab has no type annotations, so its elements have the type `object` here.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
@@ -14,7 +14,9 @@ from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT  # type: ignore[imp
 from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
 from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
-from reportlab.platypus import HRFlowable, Paragraph, Table  # type: ignore[import-untyped]
+from reportlab.platypus import HRFlowable, Paragraph, Preformatted, Table  # type: ignore[import-untyped]
+
+from bonus.printable import escape_unprintable
 
 INK: Final = 0.0
 HUSH: Final = 0.33
@@ -83,6 +85,31 @@ def table(
     )
 
 
+def code_lines(text: str, size: float, width: float) -> Iterator[object]:
+    """Yield the lines of a file in a font of fixed width, each as an element.
+
+    A line that is too long continues in the next line, after four blanks. Characters that cannot be
+    printed are escaped.
+
+    Args:
+        text: the text of the file.
+        size: the font size, in points.
+        width: the width of a line, in points.
+    """
+    face = _code_face(text)
+    columns = int(width / pdfmetrics.stringWidth("0", face, size))
+    for line in text.removesuffix("\n").split("\n"):
+        shown = escape_unprintable(line.expandtabs(4))
+        rest = f"    {shown[columns:]}" if len(shown) > columns else ""
+        parts = [shown[:columns]]
+        while rest:
+            parts.append(rest[:columns])
+            rest = f"    {rest[columns:]}" if len(rest) > columns else ""
+        for part in parts:
+            # An element without a character has no height, so an empty line has a blank.
+            yield Preformatted(part or " ", _style(face, size, INK, "left", 0.0))
+
+
 def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:
     """Return a horizontal line over the whole width of the page's content."""
     return HRFlowable("100%", 0.7, color=(gray, gray, gray), spaceBefore=before, spaceAfter=after)
@@ -106,6 +133,15 @@ def width_of(words: str, size: float, *, bold: bool = False) -> float:
     return float(pdfmetrics.stringWidth(words, face_of(words, bold=bold), size))
 
 
+def _code_face(text: str) -> str:
+    """Return a font of fixed width: Courier, or another font if Courier lacks a character."""
+    try:
+        text.encode("cp1252")
+    except UnicodeEncodeError:
+        return _registered("DejaVuSansMono", "Courier")
+    return "Courier"
+
+
 def face_of(words: str, *, bold: bool) -> str:
     """Return the font for a text: Helvetica, or another font if Helvetica lacks a character."""
     try:
@@ -115,16 +151,22 @@ def face_of(words: str, *, bold: bool) -> str:
     return "Helvetica-Bold" if bold else "Helvetica"
 
 
-@functools.cache
 def _wide_face(*, bold: bool) -> str:
     """Return the font DejaVu Sans. It is loaded from the files of the library matplotlib.
 
     If matplotlib is not installed, return Helvetica.
     """
-    name = "DejaVuSans-Bold" if bold else "DejaVuSans"
+    if bold:
+        return _registered("DejaVuSans-Bold", "Helvetica-Bold")
+    return _registered("DejaVuSans", "Helvetica")
+
+
+@functools.cache
+def _registered(name: str, otherwise: str) -> str:
+    """Load a font of the library matplotlib. Return its name; `otherwise` without the library."""
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        return "Helvetica-Bold" if bold else "Helvetica"
+        return otherwise
     fonts = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
     pdfmetrics.registerFont(TTFont(name, str(fonts / f"{name}.ttf")))
     return name

@@ -52,34 +52,64 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     title, the page number and the number of pages. The last page has the lines for signatures. If
     the report cannot be signed, the last page says why.
     """
-    short, long = _POINTS[size]
-    width, height = (long, short) if document.wide else (short, long)
-    inner = width - 2 * _MARGIN
     days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
-    foot = f"{document.facility} · {document.title} · {days}"
-    layout = PageLayout(
-        title=f"{document.facility}: {document.title} · {days}",
-        author=document.facility,
+    layout = page_layout(
+        document.facility,
+        f"{document.title} · {days}",
+        size,
+        wide=document.wide,
+        mark=document.unsigned,
+    )
+    return pdf_file(layout, list(_contents(document, inner_width(layout))))
+
+
+def page_layout(
+    facility: str, title: str, size: Format, *, wide: bool = False, mark: str = ""
+) -> PageLayout:
+    """Return the layout of numbered pages whose footer has the facility and the title.
+
+    Args:
+        facility: the name of the facility.
+        title: the title, and what distinguishes this document from others.
+        size: the paper.
+        wide: true for pages in landscape format.
+        mark: large pale text across each page; empty for none.
+    """
+    short, long = _POINTS[size]
+    width, height = (long, short) if wide else (short, long)
+    inner = width - 2 * _MARGIN
+    return PageLayout(
+        title=f"{facility}: {title}",
+        author=facility,
         width=width,
         height=height,
         margin=_MARGIN,
-        foot=foot,
+        foot=f"{facility} · {title}",
         foot_y=_FOOT,
         frames=[(_MARGIN, _MARGIN + _FOOT, inner, height - 2 * _MARGIN - _FOOT)],
-        mark=document.unsigned,
+        mark=mark,
         numbered=True,
     )
-    return pdf_file(layout, list(_contents(document, inner)))
+
+
+def inner_width(layout: PageLayout) -> float:
+    """Return the width of the contents of a page, in points."""
+    return layout.width - 2 * layout.margin
 
 
 def _contents(document: ReportDocument, inner: float) -> Iterator[object]:
+    yield from head_elements(document, inner)
+    for part in document.parts:
+        yield from part_elements(part, inner)
+    yield _signing(document, inner)
+
+
+def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
+    """Yield the elements above the parts of a document: facility, title and facts."""
     yield paragraph(document.facility, 16, bold=True)
     yield paragraph(document.title, 11, gray=HUSH)
     yield Spacer(0, 4)
     yield _facts(document.facts, inner)
-    for part in document.parts:
-        yield from _part(part, inner)
-    yield _signing(document, inner)
 
 
 def _facts(facts: Sequence[Fact], inner: float) -> object:
@@ -87,14 +117,16 @@ def _facts(facts: Sequence[Fact], inner: float) -> object:
     return table(rows, (_LABEL, inner - _LABEL))
 
 
-def _part(part: ReportPart, inner: float) -> Iterator[object]:
+def part_elements(part: ReportPart, inner: float) -> Iterator[object]:
+    """Yield the elements of one part of a document."""
     yield CondPageBreak(150)
     yield rule(INK, before=10, after=0)
     yield paragraph(part.title, 12, bold=True, before=3)
     yield Spacer(0, 2)
     for fault in (*part.problems, *part.variances):
         yield paragraph(fault, 8.5, bold=True)
-    yield _facts(part.facts, inner)
+    if part.facts:
+        yield _facts(part.facts, inner)
     for section in part.sections:
         yield from _section(section, inner)
 

@@ -1,0 +1,501 @@
+"""Contents of a submission to the regulator. The JSON and the PDF are both made from them.
+
+Amounts are in cents, rates in basis points, and exact numbers are fractions such as ``"1/22100"``.
+A rule is a subsection of 58 Pa. Code, or of the house's own rules.
+"""
+
+from typing import Final
+
+import msgspec
+
+FORMAT: Final = 1
+"""Version of the form of the JSON. It rises when a field changes its meaning or is removed."""
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base class of all parts of a submission."""
+
+
+class ExactShare(_Part, frozen=True, kw_only=True):
+    """A fraction of a wager: exact, and as a percentage with four decimals."""
+
+    exact: str
+    percent: str
+
+
+class ExactChance(_Part, frozen=True, kw_only=True):
+    """A probability: exact, and as text such as ``1 in 22,100``."""
+
+    exact: str
+    one_in: str
+
+
+class FileDigest(_Part, frozen=True, kw_only=True):
+    """A file with its SHA-256 in hexadecimal."""
+
+    name: str
+    sha256: str
+
+
+class SoftwareDigest(_Part, frozen=True, kw_only=True):
+    """The installed programs.
+
+    Attributes:
+        version: the version of pitlink.
+        files: the number of files.
+        sha256: the digest over all files, as `pitlink check` shows it.
+        from_wheel: true if every file is as the wheel recorded it; false for a checkout, which has
+            no recorded digests.
+    """
+
+    version: str
+    files: int
+    sha256: str
+    from_wheel: bool
+
+
+class RuleCell(_Part, frozen=True, kw_only=True):
+    """A printed cell with its citation.
+
+    Attributes:
+        item: the wager or bonus that the cell is for.
+        pays: the cell as printed, such as ``35 to 1``.
+        rule: the subsection that has the cell.
+    """
+
+    item: str
+    pays: str
+    rule: str
+
+
+class WagerRule(_Part, frozen=True, kw_only=True):
+    """A rule of a wager other than its paytable.
+
+    Attributes:
+        subject: what the rule is about, such as ``placing``.
+        text: the content of the rule that pitlink uses; empty if only the subsection is known.
+        rule: the subsection; empty if the rules name none.
+    """
+
+    subject: str
+    text: str
+    rule: str
+
+
+class HandRow(_Part, frozen=True, kw_only=True):
+    """A hand: its cells in the chosen paytables, and its probability.
+
+    Attributes:
+        hand: the name of the hand.
+        fourth_card: for a Pair Bonus, the rank of the fourth card: ``a 2`` or ``not a 2``. Empty
+            for other wagers.
+        cells: the cells for this hand; empty if no paytable pays it.
+        combinations: the number of deals with this hand.
+        of: the total number of deals.
+        chance: the probability of the hand.
+    """
+
+    hand: str
+    fourth_card: str
+    cells: tuple[RuleCell, ...]
+    combinations: int
+    of: int
+    chance: ExactChance
+
+
+class OutcomeRow(_Part, frozen=True, kw_only=True):
+    """An outcome of the game against the dealer under the optimal strategy."""
+
+    outcome: str
+    combinations: int
+    of: int
+    chance: ExactChance
+
+
+class PercentageAward(_Part, frozen=True, kw_only=True):
+    """A hand that wins a percentage of a meter, with the probability of the hand."""
+
+    hand: str
+    percent: int
+    meter: str
+    rule: str
+    chance: ExactChance
+
+
+class EnvyRow(_Part, frozen=True, kw_only=True):
+    """A hand whose win pays an Envy Bonus to each other player with the wager.
+
+    `chance` is the probability that one other player's hand is this hand.
+    """
+
+    hand: str
+    envy_cents: int
+    rule: str
+    chance: ExactChance
+
+
+class MeterReturn(_Part, frozen=True, kw_only=True):
+    """The part of a wager's return that comes from one meter.
+
+    Attributes:
+        meter: the kind of the meter.
+        seed_cents: the seed.
+        meter_return: the share of the meter that one wager wins on average.
+        return_at_seed: what the meter at its seed returns on average, as a share of the wager.
+        hit_chance: the probability that a wager wins a percentage of the meter.
+        whole_chance: the probability that a wager wins the whole meter; null if no hand wins it.
+        break_even_cents: the lowest balance of the meter at which the house has no edge, with all
+            other meters at their seeds.
+        break_even_with_envy_cents: the same with Envy Bonuses, for one to six other players; empty
+            if it is not computed.
+    """
+
+    meter: str
+    seed_cents: int
+    meter_return: str
+    return_at_seed: ExactShare
+    hit_chance: ExactChance
+    whole_chance: ExactChance | None
+    break_even_cents: int
+    break_even_with_envy_cents: tuple[int, ...]
+
+
+class FoldingOdds(_Part, frozen=True, kw_only=True):
+    """Odds for a player who folds under the optimal strategy, which forfeits the wager."""
+
+    house_edge: ExactShare
+    break_even_cents: int
+    break_even_with_envy_cents: tuple[int, ...]
+
+
+class DrawFiling(_Part, frozen=True, kw_only=True):
+    """A draw of the Five Card Hand Bonus: the Magic Card or the Lucky Bonus.
+
+    `every` is the average number of rounds per draw; 0 for never. `returns` is the average payout
+    as a share of the wager.
+    """
+
+    name: str
+    pays: str
+    rule: str
+    every: int
+    returns: ExactShare
+
+
+class SharedJackpot(_Part, frozen=True, kw_only=True):
+    """Odds of a wager on the dealer's hand if several players divide a jackpot."""
+
+    players: int
+    house_edge: ExactShare
+    break_even_cents: int
+
+
+class AmountEdge(_Part, frozen=True, kw_only=True):
+    """House edge for one amount of a wager whose paytable has fixed sums."""
+
+    wager_cents: int
+    house_edge: ExactShare
+
+
+class StrategyOdds(_Part, frozen=True, kw_only=True):
+    """Figures of a game against the dealer under the optimal strategy.
+
+    Attributes:
+        strategy: the strategy, in sentences.
+        element_of_risk: the house edge as a share of the average total wager.
+        average_wager: the average total wager as a multiple of the first wager, as a fraction.
+        outcomes: the outcomes with their probabilities.
+    """
+
+    strategy: tuple[str, ...]
+    element_of_risk: ExactShare
+    average_wager: str
+    outcomes: tuple[OutcomeRow, ...]
+
+
+class WagerOdds(_Part, frozen=True, kw_only=True):
+    """Exact odds of a wager with its chosen paytable.
+
+    Attributes:
+        house_edge: the house edge with every meter at its seed. For a game against the dealer, it
+            is a share of the first wager under the optimal strategy.
+        house_edge_by_amount: the house edge for several amounts, if the paytable has fixed sums.
+        hit_frequency: the probability that the wager wins. For a game against the dealer: that the
+            hand is played and at least one of the two wagers wins, without regard to bonuses.
+        awards: each hand that wins a percentage of a meter.
+        meters: the return of each meter.
+        envy: the hands that bring Envy Bonuses.
+        envy_return: the average Envy Bonus from the hand of one other player, as a share of the
+            wager; null if there are none.
+        when_folding: odds for a player who sometimes folds; null if they are not computed.
+        draws: the draws of the Five Card Hand Bonus.
+        when_shared: odds if players divide a jackpot on the dealer's hand.
+        against_dealer: figures of the game against the dealer; null for any other wager.
+        notes: sentences about the limits of these figures.
+    """
+
+    house_edge: ExactShare
+    house_edge_by_amount: tuple[AmountEdge, ...] = ()
+    hit_frequency: ExactChance
+    awards: tuple[PercentageAward, ...] = ()
+    meters: tuple[MeterReturn, ...] = ()
+    envy: tuple[EnvyRow, ...] = ()
+    envy_return: ExactShare | None = None
+    when_folding: FoldingOdds | None = None
+    draws: tuple[DrawFiling, ...] = ()
+    when_shared: tuple[SharedJackpot, ...] = ()
+    against_dealer: StrategyOdds | None = None
+    notes: str = ""
+
+
+class FedMeter(_Part, frozen=True, kw_only=True):
+    """A meter of a link that a wager feeds."""
+
+    link: str
+    meter: str
+    kind: str
+
+
+class WagerFiling(_Part, frozen=True, kw_only=True):
+    """A wager with its chosen paytable, and the tables that offer it so.
+
+    Attributes:
+        wager: the name of the wager. The game against the dealer has the name of its first wager.
+        title: the name for people.
+        tables: the tables.
+        paytable: the chosen paytable; null if the rules leave no choice.
+        reading: the chosen reading of the law; empty if there is no choice.
+        wager_cents: the amount of a wager that feeds meters; null for any other wager.
+        rules: rules of the wager other than its paytable, such as its placing.
+        hands: every hand, the highest first, with its cells and its probability.
+        feeds: the meters that the wager feeds, by link.
+        odds: the exact odds.
+    """
+
+    wager: str
+    title: str
+    tables: tuple[str, ...]
+    paytable: str | None
+    reading: str
+    wager_cents: int | None
+    rules: tuple[WagerRule, ...]
+    hands: tuple[HandRow, ...]
+    feeds: tuple[FedMeter, ...]
+    odds: WagerOdds
+
+
+class TableChoice(_Part, frozen=True, kw_only=True):
+    """An option that a table has chosen where the rules leave a choice, with its subsection."""
+
+    name: str
+    option: str
+    rule: str
+
+
+class GameTable(_Part, frozen=True, kw_only=True):
+    """A table that plays a game.
+
+    `not_offered` are wagers of the game that the table does not offer: it has chosen no paytable,
+    or has no meter for them.
+    """
+
+    table: str
+    asset: str
+    link: str
+    positions: int
+    choices: tuple[TableChoice, ...]
+    not_offered: tuple[str, ...]
+
+
+class DealFiling(_Part, frozen=True, kw_only=True):
+    """The deal of a game: numbers of cards and positions, with their rules."""
+
+    rule: str
+    deck_rule: str
+    positions: int
+    positions_rule: str
+    hand: int
+    dealer: int
+    community: int
+
+
+class GameFiling(_Part, frozen=True, kw_only=True):
+    """A game that tables of the floor play.
+
+    Attributes:
+        game: the name in the floor file.
+        title: the name for people.
+        source: ``58 Pa. Code`` or ``house rules``.
+        chapter: the chapter, or the house's own name of its rules.
+        effective: the first day of play; null if the file has none.
+        expires: the last day of play; null if the file has none.
+        file: the file of the chapter or of the game.
+        text: the full text of a game file of the house; null for a chapter.
+        deal: the deal.
+        tables: the tables that play the game.
+        wagers: every wager that these tables offer.
+    """
+
+    game: str
+    title: str
+    source: str
+    chapter: str
+    effective: str | None
+    expires: str | None
+    file: FileDigest
+    text: str | None
+    deal: DealFiling
+    tables: tuple[GameTable, ...]
+    wagers: tuple[WagerFiling, ...]
+
+
+class MeterFeed(_Part, frozen=True, kw_only=True):
+    """A game that feeds a meter, with the printed terms of this game.
+
+    Attributes:
+        game: the name of the game.
+        wagers: the wagers that feed the meter.
+        tables: the tables of the link that feed the meter with this game.
+        with_meters: the other meters that the same wagers feed (tiers).
+        rule: the subsection with seed, reseed and rates.
+        seed: the printed cell of the seed; the cells of the others follow.
+        reseed: the printed cell of the reseed.
+        primary: the printed cell of the primary rate.
+        reserve: the printed cell of the reserve rate.
+    """
+
+    game: str
+    wagers: tuple[str, ...]
+    tables: tuple[str, ...]
+    with_meters: tuple[str, ...]
+    rule: str
+    seed: str
+    reseed: str
+    primary: str
+    reserve: str
+
+
+class MeterFiling(_Part, frozen=True, kw_only=True):
+    """A meter of a link, with its parameters.
+
+    Attributes:
+        meter: the name of the meter on its link.
+        kind: the kind of the meter in the rules.
+        title: the text that patrons read.
+        wager_cents: the amount of each wager on the meter.
+        paytable: the chosen paytable; null if the rules leave no choice.
+        seed_cents: the first balance.
+        reseed_cents: the balance after a win of the whole meter, without the reserve.
+        primary_bps: the share of a wager that is added to the meter, in basis points.
+        reserve_bps: the share of a wager that is added to the reserve, in basis points.
+        limit_cents: the payout limit; null if there is none.
+        contribution_max_cents: the largest contribution of one event; null if there is none.
+        magic_card_every: the average number of rounds per Magic Card; 0 for never.
+        lucky_every: the average number of rounds per Lucky Bonus; 0 for never.
+        feeds: the games that feed the meter.
+    """
+
+    meter: str
+    kind: str
+    title: str
+    wager_cents: int
+    paytable: str | None
+    seed_cents: int
+    reseed_cents: int
+    primary_bps: int
+    reserve_bps: int
+    limit_cents: int | None
+    contribution_max_cents: int | None
+    magic_card_every: int
+    lucky_every: int
+    feeds: tuple[MeterFeed, ...]
+
+
+class LinkedTable(_Part, frozen=True, kw_only=True):
+    """A table of a link. `meters` are the meters that it feeds; empty if it feeds none."""
+
+    table: str
+    asset: str
+    game: str
+    positions: int
+    meters: tuple[str, ...]
+
+
+class LinkFiling(_Part, frozen=True, kw_only=True):
+    """A link: its meters and its tables.
+
+    `configuration_sha256` is the digest under which pitlink has these settings approved.
+    """
+
+    link: str
+    name: str
+    configuration_sha256: str
+    meters: tuple[MeterFiling, ...]
+    tables: tuple[LinkedTable, ...]
+
+
+class FacilitySettings(_Part, frozen=True, kw_only=True):
+    """Settings of the facility that concern money and decisions. Amounts are in cents.
+
+    Attributes:
+        validate_from_cents: a smaller win at fixed odds needs no floorperson.
+        tax_documents_above_cents: a larger win needs tax documents; null: the pages never say so.
+        two_people_reject_above_cents: two people must reject a larger win; null: each hand pay.
+        confirm_corrections: whether a floorperson confirms each correction of a table.
+        require_all_hands: whether a table must send the cards of all hands.
+        day_starts: the local time at which a gaming day begins.
+    """
+
+    validate_from_cents: int
+    tax_documents_above_cents: int | None
+    two_people_reject_above_cents: int | None
+    confirm_corrections: bool
+    require_all_hands: bool
+    day_starts: str
+
+
+class AddedByHouse(_Part, frozen=True, kw_only=True):
+    """Something that pitlink does not know and the house must add.
+
+    `game` is the name of the game that needs it; empty if the whole submission needs it. `rule` is
+    the subsection that asks for it; empty if there is none.
+    """
+
+    game: str
+    what: str
+    rule: str
+
+
+class Submission(_Part, frozen=True, kw_only=True):
+    """A whole submission.
+
+    Attributes:
+        format: the version of this form.
+        facility: the name of the facility.
+        date: the day on which the submission was made, by the facility's clock.
+        timezone: the time zone of the facility.
+        demonstration: true if the floor file is for a demonstration.
+        software: the installed programs.
+        floor_file: the floor file.
+        settings: settings of the facility.
+        games: the games that tables play, in the order of the games.
+        links: the links, in the order of the floor file.
+        added_by_house: what the house must add.
+    """
+
+    format: int = FORMAT
+    facility: str
+    date: str
+    timezone: str
+    demonstration: bool
+    software: SoftwareDigest
+    floor_file: FileDigest
+    settings: FacilitySettings
+    games: tuple[GameFiling, ...]
+    links: tuple[LinkFiling, ...]
+    added_by_house: tuple[AddedByHouse, ...]
+
+
+def submission_json(submission: Submission) -> bytes:
+    """Return a submission as JSON text. Equal submissions have the same text."""
+    return msgspec.json.format(msgspec.json.encode(submission), indent=2) + b"\n"

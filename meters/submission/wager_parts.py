@@ -1,0 +1,216 @@
+"""The part of the PDF about one wager: rules, paytable, probabilities and odds."""
+
+from collections.abc import Iterator, Sequence
+
+from bonus.display import money, short_money
+from meters.odds.tables import plain_name
+from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers
+from meters.submission.contents import (
+    ExactShare,
+    GameFiling,
+    HandRow,
+    StrategyOdds,
+    WagerFiling,
+    WagerOdds,
+)
+
+
+def wager_part(game: GameFiling, wager: WagerFiling) -> ReportPart:
+    """Return the part of the document about a wager of a game."""
+    paytable = f", paytable {wager.paytable}" if wager.paytable else ""
+    return ReportPart(
+        "",
+        f"{game.title}: {wager.title}{paytable}",
+        list(_facts(wager)),
+        list(_sections(wager)),
+    )
+
+
+def _facts(wager: WagerFiling) -> Iterator[Fact]:
+    odds = wager.odds
+    yield "Name in files", wager.wager
+    yield "Tables", ", ".join(wager.tables)
+    if wager.wager_cents is not None:
+        yield "Wager", short_money(wager.wager_cents)
+    if wager.feeds:
+        yield "Feeds", ", ".join(f"{each.meter} of link {each.link}" for each in wager.feeds)
+    yield "House edge", f"{share_words(odds.house_edge)}{_edge_words(odds)}"
+    for each in odds.house_edge_by_amount:
+        yield f"with {short_money(each.wager_cents)}", share_words(each.house_edge)
+    yield "Hit frequency", f"{odds.hit_frequency.one_in}, exactly {odds.hit_frequency.exact}"
+    if odds.envy_return:
+        yield "Envy Bonuses", f"{share_words(odds.envy_return)} for each other player"
+    if odds.when_folding:
+        folding = odds.when_folding
+        yield (
+            "If the player folds",
+            (
+                f"{share_words(folding.house_edge)}, under the optimal strategy of the game;"
+                f" {_break_even(folding.break_even_cents, folding.break_even_with_envy_cents)}"
+            ),
+        )
+    for draw in odds.draws:
+        often = f"one round in {draw.every:,}" if draw.every else "never drawn"
+        yield draw.name, f"{draw.pays} ({draw.rule}), {often}, returns {share_words(draw.returns)}"
+    if odds.against_dealer:
+        yield from _strategy_facts(odds.against_dealer)
+    if odds.notes:
+        yield "Notes", odds.notes
+
+
+def share_words(share: ExactShare) -> str:
+    """Return a share as text: the percentage and the exact fraction."""
+    return f"{share.percent}, exactly {share.exact}"
+
+
+def _edge_words(odds: WagerOdds) -> str:
+    if odds.meters:
+        return " of the wager, with each meter at its seed"
+    return " of the first wager" if odds.against_dealer else " of the wager"
+
+
+def _strategy_facts(odds: StrategyOdds) -> Iterator[Fact]:
+    yield "Element of risk", share_words(odds.element_of_risk)
+    yield "Average wager", f"{odds.average_wager} of the first wager"
+    yield "Optimal strategy", " ".join(odds.strategy)
+
+
+def _break_even(alone_cents: int, with_envy_cents: Sequence[int]) -> str:
+    envy = ", ".join(map(money, with_envy_cents))
+    return f"break-even {money(alone_cents)}" + (
+        f"; with Envy Bonuses and 1 to {len(with_envy_cents)} other players: {envy}" if envy else ""
+    )
+
+
+def _sections(wager: WagerFiling) -> Iterator[ReportSection]:
+    odds = wager.odds
+    yield ReportSection(
+        "Rules",
+        (Column("Subject", 1.5), Column("Text", 4), Column("Rule", 1.5)),
+        [(each.subject, each.text.replace("_", " "), each.rule) for each in wager.rules],
+    )
+    yield _hands(wager.hands)
+    if odds.against_dealer:
+        yield _outcomes(odds.against_dealer)
+    if odds.awards:
+        yield _awards(odds)
+    if odds.meters:
+        yield from _meters(odds)
+    if odds.envy:
+        yield _envy(odds)
+    if odds.when_shared:
+        yield _shared(odds)
+
+
+def _hands(hands: Sequence[HandRow]) -> ReportSection:
+    """Return the list of hands. A hand that several paytables pay has a row for each."""
+    rows = []
+    for hand in hands:
+        name = (
+            f"{plain_name(hand.hand)}, {hand.fourth_card}"
+            if hand.fourth_card
+            else plain_name(hand.hand)
+        )
+        figures = (f"{hand.combinations:,}", f"{hand.of:,}", hand.chance.one_in)
+        if not hand.cells:
+            rows.append((name, "", "nothing", "", *figures))
+        for at, cell in enumerate(hand.cells):
+            known = figures if at == 0 else ("", "", "")
+            rows.append(
+                (name if at == 0 else "", plain_name(cell.item), cell.pays, cell.rule, *known)
+            )
+    return ReportSection(
+        "Paytable, with the deals of each hand",
+        (
+            Column("Hand", 1.9), Column("Pays as", 1.5), Column("Cell", 2), Column("Rule", 1.2),
+            numbers("Deals", 1.4), numbers("of", 1.4), numbers("Chance", 1.4),
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def _outcomes(odds: StrategyOdds) -> ReportSection:
+    return ReportSection(
+        "Outcomes under the optimal strategy",
+        (Column("Outcome", 2), numbers("Deals"), numbers("of"), numbers("Chance")),
+        [
+            (plain_name(each.outcome), f"{each.combinations:,}", f"{each.of:,}", each.chance.one_in)
+            for each in odds.outcomes
+        ],
+    )
+
+
+def _awards(odds: WagerOdds) -> ReportSection:
+    return ReportSection(
+        "Hands that win a percentage of a meter",
+        (
+            Column("Hand", 2), Column("Rule", 1.2), Column("Meter", 2), numbers("Percentage"),
+            numbers("Exact probability", 2), numbers("Chance", 1.5),
+        ),
+        [
+            (plain_name(each.hand), each.rule, each.meter, f"{each.percent}%", each.chance.exact,
+             each.chance.one_in)
+            for each in odds.awards
+        ],
+    )  # fmt: skip
+
+
+def _meters(odds: WagerOdds) -> Iterator[ReportSection]:
+    yield ReportSection(
+        "Return of each meter",
+        (
+            Column("Meter", 2), numbers("Seed", 1.3), numbers("Returns at the seed", 1.2),
+            numbers("Exactly", 2.6), numbers("Won, in part or whole", 1.4),
+            numbers("Won whole", 1.4),
+        ),
+        [
+            (
+                each.meter, money(each.seed_cents), each.return_at_seed.percent,
+                each.return_at_seed.exact, each.hit_chance.one_in,
+                each.whole_chance.one_in if each.whole_chance else "never",
+            )
+            for each in odds.meters
+        ],
+    )  # fmt: skip
+    without = "not computed" if odds.envy else "no Envy Bonuses"
+    yield ReportSection(
+        "Break-even of each meter",
+        (
+            Column("Meter", 2), Column("With Envy Bonuses, for 1 to 6 other players", 4),
+            numbers("Without Envy Bonuses", 1.7), numbers("Share won by a wager", 2),
+        ),
+        [
+            (
+                each.meter,
+                ", ".join(map(money, each.break_even_with_envy_cents)) or without,
+                money(each.break_even_cents), each.meter_return,
+            )
+            for each in odds.meters
+        ],
+    )  # fmt: skip
+
+
+def _envy(odds: WagerOdds) -> ReportSection:
+    return ReportSection(
+        "Envy Bonuses, for each other player with the wager",
+        (Column("Hand", 2), Column("Rule", 1.2), numbers("Pays"), numbers("Exact probability", 2),
+         numbers("Chance", 1.5)),
+        [
+            (plain_name(each.hand), each.rule, money(each.envy_cents), each.chance.exact,
+             each.chance.one_in)
+            for each in odds.envy
+        ],
+    )  # fmt: skip
+
+
+def _shared(odds: WagerOdds) -> ReportSection:
+    return ReportSection(
+        "Players who divide a jackpot on the dealer's hand",
+        (numbers("Players"), numbers("House edge", 1.5), numbers("Exactly", 4),
+         numbers("Break-even", 2)),
+        [
+            (str(each.players), each.house_edge.percent, each.house_edge.exact,
+             money(each.break_even_cents))
+            for each in odds.when_shared
+        ],
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Tests of the submission to the regulator: `pitlink submit`."""
