@@ -47,7 +47,7 @@ _AT_THE_BROWSER = {"journey", "panel", "web"}
 Their coroutine fixtures name the loop too: ``pytest_asyncio.fixture(loop_scope="session")``.
 """
 
-_COUNTED_ONCE = {"odds"}
+_COUNTED_ONCE = {"odds", "submission"}
 """Packages whose tests share counts that take long. A second worker would have to count again."""
 
 

@@ -42,14 +42,23 @@ def read_texts(config: Path) -> FloorTexts:
         FloorError: the floor file cannot be used, or changed while it was read.
         GameError: a game file cannot be used, or changed while it was read.
     """
-    before = _digest(config)
+    return read_unchanged(config, sha256_of(config))
+
+
+def read_unchanged(config: Path, sha256: str) -> FloorTexts:
+    """Read a floor file and the files of its house games, if the floor file has a certain digest.
+
+    Raises:
+        FloorError: the floor file cannot be used, or has another digest.
+        GameError: a game file cannot be used, or changed while it was read.
+    """
     floor = read_floor(config)
     games: dict[str, GameText] = {}
     if floor.facility.games is not None:
         games = read_game_texts(config.absolute().parent / floor.facility.games, floor.games)
-    if _digest(config) != before:
+    if sha256_of(config) != sha256:
         raise FloorError(f"{config}: the file changed while it was read: try again")
-    return FloorTexts(floor, FileDigest(name=config.name, sha256=before), games)
+    return FloorTexts(floor, FileDigest(name=config.name, sha256=sha256), games)
 
 
 def build_submission(texts: FloorTexts, software: Software, day: date, count: Count) -> Submission:
@@ -84,7 +93,12 @@ def build_submission(texts: FloorTexts, software: Software, day: date, count: Co
     )
 
 
-def _digest(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a floor file.
+
+    Raises:
+        FloorError: the file cannot be read.
+    """
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

@@ -159,15 +159,28 @@ def _meters(odds: WagerOdds) -> Iterator[ReportSection]:
     yield ReportSection(
         "Return of each meter",
         (
-            Column("Meter", 2), numbers("Seed", 1.3), numbers("Returns at the seed", 1.2),
-            numbers("Exactly", 2.6), numbers("Won, in part or whole", 1.4),
-            numbers("Won whole", 1.4),
+            Column("Meter", 2), numbers("Seed", 1.5), numbers("Returns at the seed", 1.5),
+            numbers("Exactly", 3),
         ),
         [
             (
                 each.meter, money(each.seed_cents), each.return_at_seed.percent,
-                each.return_at_seed.exact, each.hit_chance.one_in,
+                each.return_at_seed.exact,
+            )
+            for each in odds.meters
+        ],
+    )  # fmt: skip
+    yield ReportSection(
+        "Probability to win each meter",
+        (
+            Column("Meter", 2), numbers("In part or whole", 1.5), numbers("Exactly", 2),
+            numbers("Whole", 1.5), numbers("Exactly", 2),
+        ),
+        [
+            (
+                each.meter, each.hit_chance.one_in, each.hit_chance.exact,
                 each.whole_chance.one_in if each.whole_chance else "never",
+                each.whole_chance.exact if each.whole_chance else "",
             )
             for each in odds.meters
         ],

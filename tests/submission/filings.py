@@ -1,0 +1,99 @@
+"""A submission that the command has written, as the tests read it."""
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pypdf
+import typer
+from typer.testing import CliRunner, Result
+
+from meters.cli.odds import odds
+from meters.cli.submit import submit
+from meters.submission.contents import Submission
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands `submit` and `odds`, with counts in a cache directory of the tests."""
+
+    cache: Path
+
+    def run(self, command: str, *arguments: str) -> Result:
+        app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+        app.command("submit")(submit)
+        app.command("odds")(odds)
+        environment = {"XDG_CACHE_HOME": os.fspath(self.cache)}
+        return CliRunner().invoke(app, [command, *arguments], env=environment)
+
+    def submit(self, config: Path, out: Path) -> "Filing":
+        done = self.run("submit", "--config", str(config), "--out", str(out))
+        assert done.exit_code == 0, done.output
+        return Filing(config, out)
+
+    def odds(self, config: Path) -> list[Fields]:
+        done = self.run("odds", "--config", str(config), "--json")
+        assert done.exit_code == 0, done.output
+        return msgspec.json.decode(done.stdout, type=list[Fields])
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """A written submission, and the floor file that it is of."""
+
+    config: Path
+    out: Path
+
+    @property
+    def json(self) -> bytes:
+        return (self.out / "submission.json").read_bytes()
+
+    @property
+    def pdf(self) -> bytes:
+        return (self.out / "submission.pdf").read_bytes()
+
+    @property
+    def fields(self) -> Fields:
+        return msgspec.json.decode(self.json, type=Fields)
+
+    @property
+    def submission(self) -> Submission:
+        return msgspec.json.decode(self.json, type=Submission)
+
+    @property
+    def pages(self) -> list[str]:
+        return pages_of(self.pdf)
+
+    def game(self, name: str) -> Fields:
+        return named(self.fields["games"], "game", name)
+
+    def wagers(self) -> Iterator[tuple[Fields, Fields]]:
+        """Yield each wager with its game."""
+        for game in self.fields["games"]:
+            for wager in game["wagers"]:
+                yield game, wager
+
+    def wager(self, game: str, wager: str, table: str) -> Fields:
+        """Return the wager as a table offers it."""
+        (found,) = (
+            each
+            for each in self.game(game)["wagers"]
+            if each["wager"] == wager and table in each["tables"]
+        )
+        return dict(found)
+
+
+def pages_of(pdf: bytes) -> list[str]:
+    return [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages]
+
+
+def named(items: Sequence[Fields], key: str, name: str) -> Fields:
+    """Return the only item whose key has a value."""
+    (found,) = (item for item in items if item[key] == name)
+    return found

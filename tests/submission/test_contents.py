@@ -1,0 +1,468 @@
+"""The JSON of a submission: each figure against a source that does not come from it."""
+
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from datetime import datetime
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+
+from bonus.cards import DECK, card_name
+from meters.books.approved_configuration import LinkConfiguration
+from meters.floor.floor_file import read_floor
+from meters.submission import contents
+from meters.submission.contents import Submission, submission_json
+from tests.floor_text import floor_text, link_text, table_text
+from tests.games.naive import HOUSE
+from tests.games.test_house_games import FIVE_CARDS, SEVEN_CARDS
+from tests.naive.ranking import three_card_named
+from tests.submission.filings import Commands, Fields, Filing, named
+from tests.submission.floors import TIERS
+from tests.submission.printed import cells_of, file_of
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = pytest.mark.parametrize(
+    "floor", ["house", pytest.param("shipped", marks=pytest.mark.slow)]
+)
+
+
+@pytest.fixture
+def filing(floor: str, request: pytest.FixtureRequest) -> Filing:
+    found: Filing = request.getfixturevalue(floor)
+    return found
+
+
+@FLOORS
+def test_the_json_is_exactly_the_structure(filing: Filing) -> None:
+    assert submission_json(filing.submission) == filing.json
+    unknown = filing.fields | {"further": 1}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(unknown, Submission)
+
+
+@FLOORS
+def test_every_cell_is_that_of_the_rules_with_its_subsection(filing: Filing) -> None:
+    """Each cell of the chosen column is there, and no other."""
+    settings = tables_of(filing)
+    checked = 0
+    for game, wager in filing.wagers():
+        paytables = settings[wager["tables"][0]].get("paytables", {})
+        royals = paytables.get("mini_royal", {})
+        expected = cells_of(game["game"], wager["wager"], wager["paytable"], royals)
+        found = {
+            (cell["item"], hand["hand"], hand["fourth_card"]): (cell["pays"], cell["rule"])
+            for hand in wager["hands"]
+            for cell in hand["cells"]
+        }
+        assert found == expected, wager["wager"]
+        checked += len(found)
+    assert checked > 40
+
+
+@FLOORS
+def test_every_table_has_the_wagers_of_the_floor_file(filing: Filing) -> None:
+    """The chosen paytable of each wager is that of the table or of its meter."""
+    for link in tomllib.loads(filing.config.read_text())["link"]:
+        letters = {meter["kind"]: meter.get("paytable") for meter in link.get("meter", [])}
+        kinds = {meter.get("id", meter["kind"]): meter["kind"] for meter in link.get("meter", [])}
+        for table in link["table"]:
+            law = tomllib.loads(file_of(table["game"]).read_text())
+            chosen = table.get("paytables", {})
+            expected: dict[str, str | None] = {}
+            for wager in law["wager"]:
+                fed = wager.get("meters") or [each for each in [wager.get("meter")] if each]
+                printed = wager.get("fourth_card", wager)["table"]
+                choice = any(each.get("choices") for each in printed)
+                feeds = {kinds[meter] for meter in table.get("meters", [])}
+                if fed and fed[0] in feeds:
+                    expected |= dict.fromkeys(wager["names"], letters[fed[0]])
+                elif not fed and (not choice or wager["names"][0] in chosen):
+                    expected |= dict.fromkeys(wager["names"], chosen.get(wager["names"][0]))
+            if main := law.get("main"):
+                bonus = [each["choice"] for each in main.get("bonus", []) if each.get("choice")]
+                if not bonus or bonus[0] in chosen:
+                    expected[main["stake"]] = chosen[bonus[0]] if bonus else None
+            offered = {
+                wager["wager"]: wager["paytable"]
+                for wager in filing.game(table["game"])["wagers"]
+                if table["id"] in wager["tables"]
+            }
+            assert offered == expected
+            row = named(filing.game(table["game"])["tables"], "table", table["id"])
+            assert (row["asset"], row["link"]) == (table["asset"], link["id"])
+            assert row["positions"] == table["positions"]
+            names = {name for each in law["wager"] for name in each["names"]}
+            names |= {law["main"]["stake"]} if "main" in law else set()
+            assert set(row["not_offered"]) == names - set(expected)
+
+
+@FLOORS
+def test_the_odds_are_those_that_the_odds_command_prints(
+    filing: Filing, commands: Commands
+) -> None:
+    entries = commands.odds(filing.config)
+    filed = [wager for _, wager in filing.wagers()]
+    assert len(entries) == len(filed) > 5
+    for entry, wager in zip(entries, filed, strict=True):
+        odds = wager["odds"]
+        assert (entry["wager"], entry["paytable"]) == (wager["wager"], wager["paytable"])
+        assert entry["tables"] == wager["tables"]
+        assert odds["house_edge"]["exact"] == entry["house_edge"]
+        percent = Fraction(odds["house_edge"]["percent"].removesuffix("%"))
+        assert abs(percent / 100 - Fraction(entry["house_edge"])) <= Fraction(1, 2_000_000)
+        assert [(line["hand"], line["combinations"], line["of"]) for line in entry["hands"]] == [
+            (hand["hand"], hand["combinations"], hand["of"]) for hand in wager["hands"]
+        ]
+        check_meters(entry, odds)
+        check_others(entry, odds)
+
+
+def check_meters(entry: Fields, odds: Fields) -> None:
+    """Compare the returns of the meters with an entry of `pitlink odds`."""
+    if "tiers" in entry:
+        expected = [
+            (tier["meter"], only(tier["seed_meter"]), tier["meter_return"],
+             only(tier["break_even_meter"]))
+            for tier in entry["tiers"]
+        ]  # fmt: skip
+        for tier, meter in zip(entry["tiers"], odds["meters"], strict=True):
+            assert meter["hit_chance"]["exact"] == tier["hit_chance"]
+            whole = meter["whole_chance"]
+            assert Fraction(whole["exact"] if whole else 0) == Fraction(tier["whole_chance"])
+    elif "meter_return" in entry:
+        (meter,) = odds["meters"]
+        expected = [
+            (meter["meter"], only(entry["seed_meter"]), entry["meter_return"],
+             only(entry["break_even_meter"]))
+        ]  # fmt: skip
+        with_envy = [only(each) for each in entry.get("break_even_meter_with_envy", [])]
+        assert meter["break_even_with_envy_cents"] == with_envy
+    else:
+        expected = []
+    assert expected == [
+        (each["meter"], each["seed_cents"], each["meter_return"], each["break_even_cents"])
+        for each in odds["meters"]
+    ]
+
+
+def check_others(entry: Fields, odds: Fields) -> None:
+    """Compare Envy Bonuses, folding, draws, shares and strategy with `pitlink odds`."""
+    envy = odds["envy_return"]
+    filed_envy = [envy["exact"]] if envy else []
+    assert filed_envy == [*entry.get("envy_return", {}).values()]
+    folding, filed = entry.get("when_folding"), odds["when_folding"]
+    assert bool(folding) == bool(filed)
+    if folding and filed:
+        assert filed["house_edge"]["exact"] == folding["house_edge"]
+        assert filed["break_even_cents"] == only(folding["break_even_meter"])
+        with_envy = [only(each) for each in folding["break_even_meter_with_envy"]]
+        assert filed["break_even_with_envy_cents"] == with_envy
+    drawn = [entry[name] for name in ("magic_card", "lucky") if name in entry]
+    assert [(each["every"], each["returns"]["exact"]) for each in odds["draws"]] == [
+        (each["every"], each["wager_return"]) for each in drawn
+    ]
+    assert [
+        (each["players"], each["house_edge"]["exact"], each["break_even_cents"])
+        for each in odds["when_shared"]
+    ] == [
+        (each["players"], each["house_edge"], only(each["break_even_meter"]))
+        for each in entry.get("when_shared", [])
+    ]
+    assert {
+        str(each["wager_cents"]): each["house_edge"]["exact"]
+        for each in odds["house_edge_by_amount"]
+    } == entry.get("house_edge_by_wager", {})
+    against = odds["against_dealer"]
+    assert bool(against) == ("outcomes" in entry)
+    if against:
+        assert against["strategy"] == entry["strategy"]
+        assert against["element_of_risk"]["exact"] == entry["element_of_risk"]
+        assert against["average_wager"] == entry["average_wager"]
+        assert [(each["outcome"], each["combinations"]) for each in against["outcomes"]] == [
+            (each["outcome"], each["combinations"]) for each in entry["outcomes"]
+        ]
+
+
+def only(by_wager: dict[str, int]) -> int:
+    (amount,) = by_wager.values()
+    return amount
+
+
+@FLOORS
+def test_every_probability_is_that_of_its_deals(filing: Filing) -> None:
+    """The three forms of a probability agree, and the deals of a wager are all deals."""
+    for _, wager in filing.wagers():
+        hands = {}
+        for hand in wager["hands"]:
+            check_chance(hand["chance"], Fraction(hand["combinations"], hand["of"]))
+            hands[hand["hand"]] = Fraction(hand["combinations"], hand["of"])
+        assert sum(hand["combinations"] for hand in wager["hands"]) == wager["hands"][0]["of"]
+        for each in (*wager["odds"]["awards"], *wager["odds"]["envy"]):
+            check_chance(each["chance"], hands[each["hand"]])
+        against = wager["odds"]["against_dealer"]
+        for each in against["outcomes"] if against else ():
+            check_chance(each["chance"], Fraction(each["combinations"], each["of"]))
+
+
+def check_chance(chance: Fields, expected: Fraction) -> None:
+    assert Fraction(chance["exact"]) == expected
+    one_in = Fraction(chance["one_in"].removeprefix("1 in ").replace(",", ""))
+    assert abs(one_in - 1 / expected) <= Fraction(1, 200)
+    assert re.fullmatch(r"1 in [1-9][0-9,]*(\.[0-9]{2})?", chance["one_in"])
+
+
+@FLOORS
+def test_the_house_edge_is_the_rest_of_all_payouts(filing: Filing) -> None:
+    """For a wager on a hand, payouts at odds and the meters' returns at the seed are the return."""
+    for _, wager in filing.wagers():
+        odds = wager["odds"]
+        if odds["against_dealer"] or not wager["feeds"]:
+            continue
+        hits, back = Fraction(0), Fraction(0)
+        for hand in wager["hands"]:
+            chance = Fraction(hand["combinations"], hand["of"])
+            cells = [cell["pays"] for cell in hand["cells"] if cell["pays"] != "N/A"]
+            hits += chance * bool(cells)
+            for part in (part for cell in cells for part in cell.split(" + ")):
+                if part.startswith("$"):
+                    dollars = int(part[1:].replace(",", ""))
+                    back += chance * Fraction(100 * dollars, wager["wager_cents"])
+                elif part.endswith(" for 1"):
+                    back += chance * int(part.removesuffix(" for 1").replace(",", ""))
+        assert Fraction(odds["hit_frequency"]["exact"]) == hits
+        for meter in odds["meters"]:
+            won = sum(
+                Fraction(each["percent"], 100) * Fraction(each["chance"]["exact"])
+                for each in odds["awards"]
+                if each["meter"] == meter["meter"]
+            )
+            assert Fraction(meter["meter_return"]) == won
+            at_seed = won * meter["seed_cents"] / wager["wager_cents"]
+            assert Fraction(meter["return_at_seed"]["exact"]) == at_seed
+            back += at_seed
+        back += sum(Fraction(draw["returns"]["exact"]) for draw in odds["draws"])
+        assert Fraction(odds["house_edge"]["exact"]) == 1 - back
+
+
+def test_three_card_hands_are_counted_by_looking_at_every_deal(house: Filing) -> None:
+    """The 22,100 deals of three cards, judged by the second implementation of the rules."""
+    deals = Counter(three_card_named(tuple(map(card_name, hand))) for hand in combinations(DECK, 3))
+    wager = house.wager("three_card_poker", "progressive", "TCP-1")
+    assert {hand["hand"]: hand["combinations"] for hand in wager["hands"]} == dict(deals)
+    assert wager["odds"]["awards"] == [
+        {"hand": "mini_royal_spades", "percent": 100, "meter": "progressive",
+         "rule": "649a.12(e)(1)", "chance": {"exact": "1/22100", "one_in": "1 in 22,100"}}
+    ]  # fmt: skip
+    assert wager["odds"]["envy"] == [
+        {"hand": "mini_royal_spades", "envy_cents": 50_000, "rule": "649a.12(e)(5)",
+         "chance": {"exact": "1/22100", "one_in": "1 in 22,100"}},
+        {"hand": "mini_royal", "envy_cents": 12_500, "rule": "649a.12(e)(5)",
+         "chance": {"exact": "3/22100", "one_in": "1 in 7,366.67"}},
+    ]  # fmt: skip
+    # Paytable B pays no straight.
+    paid = sum(deals[hand] for hand in deals if hand in {
+        "mini_royal_spades", "mini_royal", "straight_flush", "three_of_a_kind"})  # fmt: skip
+    assert Fraction(wager["odds"]["hit_frequency"]["exact"]) == Fraction(paid, 22_100)
+
+
+def test_each_percentage_of_a_house_game_has_the_known_number_of_deals(house: Filing) -> None:
+    for game, table, deals, of in (
+        ("keystone_stud", "KS-1", FIVE_CARDS, 2_598_960),
+        ("lucky_seven", "LS-2", SEVEN_CARDS, 133_784_560),
+    ):
+        law = tomllib.loads((HOUSE / f"{game}.toml").read_text())
+        printed = next(each for each in law["wager"] if each["names"] == ["keystone_bonus"])
+        expected = [
+            (hand, int(percent), meter, Fraction(deals[hand], of))
+            for hand, cell in printed["table"][0]["pays"].items()
+            for percent, meter in re.findall(r"([0-9]+)% of ([a-z_]+)", cell)
+        ]
+        awards = house.wager(game, "keystone_bonus", table)["odds"]["awards"]
+        assert expected == [
+            (each["hand"], each["percent"], each["meter"], Fraction(each["chance"]["exact"]))
+            for each in awards
+        ]
+
+
+def test_the_game_against_the_dealer_wins_as_its_outcomes_say(house: Filing) -> None:
+    odds = house.wager("three_card_poker", "ante", "TCP-1")["odds"]
+    outcomes = {each["outcome"]: each for each in odds["against_dealer"]["outcomes"]}
+    won = outcomes["higher"]["combinations"] + outcomes["not_qualified"]["combinations"]
+    assert outcomes["higher"]["of"] == 407_170_400
+    assert Fraction(odds["hit_frequency"]["exact"]) == Fraction(won, 407_170_400)
+    assert sum(each["combinations"] for each in outcomes.values()) == 407_170_400
+
+
+@pytest.mark.slow
+def test_a_tie_that_is_paid_counts_as_a_hit(shipped: Filing) -> None:
+    """Three Card Prime pays an equal hand (679a.2(b)(4): "Player wins ties")."""
+    odds = shipped.wager("three_card_prime", "ante", "TPR-01")["odds"]
+    outcomes = {each["outcome"]: each for each in odds["against_dealer"]["outcomes"]}
+    won = sum(outcomes[name]["combinations"] for name in ("higher", "equal", "not_qualified"))
+    assert Fraction(odds["hit_frequency"]["exact"]) == Fraction(won, outcomes["equal"]["of"])
+
+
+@FLOORS
+def test_links_have_the_settings_of_the_floor_file(filing: Filing) -> None:
+    text = tomllib.loads(filing.config.read_text())
+    for link, filed in zip(text["link"], filing.fields["links"], strict=True):
+        assert (filed["link"], filed["name"]) == (link["id"], link["name"])
+        assert [(each["table"], each["asset"], each["game"], each["positions"], each["meters"])
+                for each in filed["tables"]] == [
+            (each["id"], each["asset"], each["game"], each["positions"], each.get("meters", []))
+            for each in link["table"]
+        ]  # fmt: skip
+        for meter, one in zip(link.get("meter", []), filed["meters"], strict=True):
+            assert one["meter"] == meter.get("id", meter["kind"])
+            assert (one["kind"], one["wager_cents"]) == (meter["kind"], meter["wager"])
+            for key, name in (("paytable",) * 2, ("limit", "limit_cents"),
+                              ("contribution_max", "contribution_max_cents")):  # fmt: skip
+                assert one[name] == meter.get(key)
+            for name in ("magic_card_every", "lucky_every"):
+                assert one[name] == meter.get(name, 0)
+
+
+@FLOORS
+def test_meters_have_the_printed_seeds_and_rates_of_each_game(filing: Filing) -> None:
+    for link in filing.fields["links"]:
+        for meter in link["meters"]:
+            fed = [table["table"] for table in link["tables"] if meter["meter"] in table["meters"]]
+            assert sorted(table for feed in meter["feeds"] for table in feed["tables"]) == fed
+            for feed in meter["feeds"]:
+                check_feed(meter, feed)
+
+
+def check_feed(meter: Fields, feed: Fields) -> None:
+    law = tomllib.loads(file_of(feed["game"]).read_text())
+    wager = next(each for each in law["wager"]
+                 if meter["kind"] in each.get("meters", [each.get("meter")]))  # fmt: skip
+    (table,) = wager["table"]
+    printed = table.get("progression") or table["progressions"][meter["kind"]]
+    at = table.get("choices", [None]).index(meter["paytable"])
+
+    def cell(name: str) -> str:
+        cells = printed.get(name, "0%")
+        return cells if isinstance(cells, str) else str(cells[at])
+
+    assert (feed["rule"], feed["wagers"]) == (printed["rule"], wager["names"])
+    for name in ("seed", "reseed", "primary", "reserve"):
+        assert feed[name] == cell(name)
+    for name in ("seed", "reseed"):
+        dollars = int(cell(name).removesuffix(" for 1").removeprefix("$").replace(",", ""))
+        assert meter[f"{name}_cents"] == dollars * meter["wager_cents"]
+    for name in ("primary", "reserve"):
+        assert meter[f"{name}_bps"] == 100 * int(cell(name).removesuffix("%"))
+    others = [kind for kind in wager.get("meters", []) if kind != meter["kind"]]
+    assert feed["with_meters"] == others
+
+
+def test_a_mixed_link_shows_which_games_feed_each_meter(house: Filing) -> None:
+    (link,) = house.fields["links"]
+    for kind in TIERS:
+        feeds = named(link["meters"], "meter", kind)["feeds"]
+        assert [(each["game"], each["rule"].split(".")[0], each["tables"]) for each in feeds] == [
+            ("keystone_stud", "KS", ["KS-1"]),
+            ("lucky_seven", "LS", ["LS-1", "LS-2"]),
+            ("river_duel", "RD", ["RD-1"]),
+        ]
+    (feed,) = named(link["meters"], "meter", "seven")["feeds"]
+    assert (feed["game"], feed["tables"]) == ("lucky_seven", ["LS-1"])
+    wager = house.wager("lucky_seven", "keystone_bonus", "LS-2")
+    assert wager["tables"] == ["LS-1", "LS-2"]
+    assert wager["feeds"] == [{"link": "mixed", "meter": kind, "kind": kind} for kind in TIERS]
+
+
+@FLOORS
+def test_digests_are_those_of_the_files(filing: Filing) -> None:
+    fields = filing.fields
+    assert fields["floor_file"] == {"name": "floor.toml", "sha256": sha256(filing.config)}
+    for game in fields["games"]:
+        path = file_of(game["game"])
+        assert game["file"]["sha256"] == sha256(path)
+        house = path.parent == HOUSE
+        assert game["file"]["name"] == (path.name if house else path.relative_to(ROOT).as_posix())
+        assert game["text"] == (path.read_text() if house else None)
+        assert game["source"] == ("house rules" if house else "58 Pa. Code")
+    floor = read_floor(filing.config)
+    assert [link["configuration_sha256"] for link in fields["links"]] == [
+        LinkConfiguration.of(floor, link).digest for link in floor.link
+    ]
+
+
+def test_the_digest_of_the_programs_is_that_of_the_verification_page(house: Filing) -> None:
+    """`find bonus meters controllers -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`."""
+    found = sorted(
+        path.relative_to(ROOT).as_posix()
+        for room in ("bonus", "meters", "controllers")
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+    lines = "".join(f"{sha256(ROOT / name)}  {name}\n" for name in found)
+    software = house.fields["software"]
+    assert software["sha256"] == hashlib.sha256(lines.encode()).hexdigest()
+    assert software["files"] == len(found)
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_the_date_is_that_of_the_facility(zone: str, commands: Commands, tmp_path: Path) -> None:
+    """The two zones are 25 hours apart, so their dates always differ."""
+    table = table_text("T", paytables={"pair_plus": "A"})
+    path = tmp_path / "floor.toml"
+    path.write_text(floor_text(link_text("one", table), timezone=zone))
+    before = datetime.now(ZoneInfo(zone)).date()
+    filing = commands.submit(path, tmp_path / "out")
+    after = datetime.now(ZoneInfo(zone)).date()
+    assert filing.fields["date"] in {before.isoformat(), after.isoformat()}
+    assert filing.fields["timezone"] == zone
+
+
+def test_choices_are_filed_with_their_subsections(house: Filing) -> None:
+    (table,) = house.game("three_card_poker")["tables"]
+    assert [(each["name"], each["option"], each["rule"]) for each in table["choices"]] == [
+        ("ante_bonus", "b-C", "649a.12(b)"),
+        ("pair_plus", "D", "649a.12(d)"),
+        ("mini_royal: ante_bonus", "6 to 1", "649a.12(g)(1)"),
+        ("mini_royal: pair_plus", "60 to 1", "649a.12(g)(2)"),
+        ("progressive", "B", "649a.12(e)(1)"),
+    ]
+
+
+@pytest.mark.slow
+def test_the_house_is_asked_for_what_the_chapters_ask_of_a_rules_submission(
+    shipped: Filing,
+) -> None:
+    asked = {(each["game"], each["rule"]) for each in shipped.fields["added_by_house"]}
+    assert asked >= {
+        ("three_card_poker", "649a.7(f)"), ("three_card_prime", "679a.7(e)"),
+        ("four_card_prime", "682a.7(e)"), ("three_card_prime", "679a.7(d)(2)"),
+        ("three_card_prime", "679a.8(h), 679a.9(g) or 679a.10(h)"),
+    }  # fmt: skip
+
+
+def tables_of(filing: Filing) -> dict[str, Fields]:
+    """Return the tables of the floor file by name."""
+    links = tomllib.loads(filing.config.read_text())["link"]
+    return {table["id"]: table for link in links for table in link["table"]}
+
+
+def test_the_page_describes_every_field_of_the_json() -> None:
+    page = (ROOT / "deploy" / "docs" / "compliance" / "submission.md").read_text()
+    parts = {each for each in vars(contents).values() if isinstance(each, type)}
+    fields = {
+        name
+        for part in parts
+        if issubclass(part, msgspec.Struct)
+        for name in part.__struct_fields__
+    }
+    assert len(fields) > 80
+    assert {name for name in fields if f"`{name}`" not in page} == set()

@@ -1,0 +1,198 @@
+"""Refusals of `pitlink submit`, which writes a directory whole or not at all."""
+
+import resource
+import signal
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from bonus.errors import UserError
+from meters.floor.floor_file import FloorError
+from meters.floor.game_files import GameError, read_game_texts, read_games
+from meters.selfcheck.software import Software
+from meters.submission.build import build_submission, read_texts, read_unchanged, sha256_of
+from meters.submission.directory import write_directory
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.submission.filings import Commands
+from tests.submission.floors import house_floor
+
+GOOD = floor_text(link_text("one", table_text("T", paytables={"pair_plus": "A"})))
+SOFTWARE = Software(3, "ab" * 32, ())
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> Path:
+    path = tmp_path / "floor.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def refusal(commands: Commands, config: Path, out: Path) -> str:
+    """Return the message of a refusal with the status 1, which wrote nothing next to `out`."""
+    before = tree(out.parent)
+    done = commands.run("submit", "--config", str(config), "--out", str(out))
+    assert isinstance(done.exception, UserError), done.output
+    assert done.exception.exit_status == 1
+    assert tree(out.parent) == before
+    return str(done.exception)
+
+
+def tree(directory: Path) -> dict[str, bytes | None]:
+    """Return all files below a directory with their contents."""
+    return {
+        str(path): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (GOOD.replace('"T"', '"T'), "floor.toml:10: a quote is missing"),
+        (GOOD.replace("positions = 7", "positions = 8"), "no more than 7 positions"),
+        (GOOD + "limit = 3\n", "limit"),
+        (floor_text(link_text("one")), "no table of the floor file offers a wager"),
+        (
+            floor_text(link_text("one", meter_text("progressive"))),
+            "no table of the floor file offers a wager",
+        ),
+        (GOOD.replace('"Test House"', '"Test House"\ngames = "none"'), "cannot be read"),
+    ],
+)
+def test_a_floor_file_that_cannot_be_used(
+    text: str, says: str, floor: Path, commands: Commands
+) -> None:
+    floor.write_text(text)
+    assert says in refusal(commands, floor, floor.parent / "out")
+
+
+def test_a_missing_floor_file(commands: Commands, tmp_path: Path) -> None:
+    said = refusal(commands, tmp_path / "none.toml", tmp_path / "out")
+    assert said == f"{tmp_path / 'none.toml'}: cannot be read: No such file or directory"
+
+
+def test_a_game_file_with_an_error(commands: Commands, tmp_path: Path) -> None:
+    config = house_floor(tmp_path / "house")
+    game = tmp_path / "house" / "games" / "river_duel.toml"
+    game.write_text(game.read_text().replace('flush = "15 for 1"', 'flush = "15 of 1"'))
+    said = refusal(commands, config, tmp_path / "out")
+    assert "river_duel.toml:" in said
+    assert "'15 of 1' is not a payout" in said
+
+
+def test_a_directory_with_files_stays_as_it_is(floor: Path, commands: Commands) -> None:
+    out = floor.parent / "out"
+    out.mkdir()
+    (out / "submission.json").write_text("an earlier one")
+    said = refusal(commands, floor, out)
+    assert said == f"{out}: the directory has files, and none is replaced: name a new directory"
+
+
+def test_an_earlier_submission_is_not_replaced(floor: Path, commands: Commands) -> None:
+    commands.submit(floor, floor.parent / "out")
+    assert "none is replaced" in refusal(commands, floor, floor.parent / "out")
+
+
+def test_an_empty_directory_is_filled(floor: Path, commands: Commands) -> None:
+    out = floor.parent / "out"
+    out.mkdir()
+    commands.submit(floor, out)
+    assert sorted(path.name for path in out.iterdir()) == ["submission.json", "submission.pdf"]
+    assert sorted(path.name for path in out.parent.iterdir()) == ["floor.toml", "out"]
+
+
+def test_a_file_or_a_link_is_not_a_directory(floor: Path, commands: Commands) -> None:
+    assert "is not a directory" in refusal(commands, floor, floor)
+    link, empty = floor.parent / "link", floor.parent / "empty"
+    empty.mkdir()
+    link.symlink_to(empty)
+    assert "is not a directory" in refusal(commands, floor, link)
+
+
+def test_a_missing_parent_is_named_before_anything_is_counted(
+    floor: Path, commands: Commands
+) -> None:
+    parent = floor.parent / "none"
+    done = commands.run("submit", "--config", str(floor), "--out", str(parent / "out"))
+    assert str(done.exception) == (
+        f"{parent / 'out'}: there is no directory {parent}: make it first"
+    )
+    assert not parent.exists()
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    """The system refuses to write more than a kilobyte to a file, as it does on a full disk."""
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(UserError, match="cannot be written: File too large: nothing was"):
+            write_directory(tmp_path / "out", {"small": b"a", "large": b"b" * 10_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert tree(tmp_path) == {}
+
+
+class _LateFiles(Mapping[str, bytes]):
+    """Files that are written while another program puts a file into the directory."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+
+    def __getitem__(self, name: str) -> bytes:
+        self._out.mkdir()
+        (self._out / name).write_bytes(b"of another program")
+        return b"of ours"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["submission.json"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_file_that_comes_during_the_writing_is_not_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(UserError, match="the directory has files"):
+        write_directory(out, _LateFiles(out))
+    assert tree(tmp_path) == {str(out): None, str(out / "submission.json"): b"of another program"}
+
+
+def test_altered_programs_are_not_submitted(floor: Path) -> None:
+    altered = Software(3, "ab" * 32, ("bonus/cards.py is altered", "b", "c", "d"))
+    with pytest.raises(UserError, match=r"\(bonus/cards.py is altered; b; c; 1 more\): install"):
+        build_submission(read_texts(floor), altered, date(2026, 12, 1), lambda _: ())
+
+
+def test_a_floor_file_that_changes_while_it_is_read(floor: Path) -> None:
+    before = sha256_of(floor)
+    assert read_unchanged(floor, before).file.sha256 == before
+    floor.write_text(GOOD.replace('"A"', '"B"'))
+    with pytest.raises(FloorError, match="changed while it was read"):
+        read_unchanged(floor, before)
+
+
+def test_a_game_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    house_floor(tmp_path)
+    games = read_games(tmp_path / "games")
+    path = tmp_path / "games" / "keystone_stud.toml"
+    assert read_game_texts(tmp_path / "games", games)["keystone_stud"].text == path.read_text()
+    path.write_text(path.read_text() + "# further\n")
+    with pytest.raises(GameError, match="the file of keystone_stud changed"):
+        read_game_texts(tmp_path / "games", games)
+
+
+def test_help_teaches(commands: Commands) -> None:
+    text = commands.run("submit", "--help").stdout
+    for part in ("Rules Submission", "--out", "--paper", "submission.json", "filing-2026-12"):
+        assert part in text
+
+
+def test_a_floor_of_a_demonstration_is_said_to_be_one(floor: Path, commands: Commands) -> None:
+    floor.write_text(GOOD.replace('"Test House"', '"Test House"\ndemonstration = true'))
+    out = floor.parent / "out"
+    done = commands.run("submit", "--config", str(floor), "--out", str(out))
+    assert done.exit_code == 0
+    assert "the floor file is for a demonstration: do not file this" in done.stderr
