@@ -7,8 +7,10 @@ pays cell by cell, in the order of the file.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.naive.ranking import best_five_card_named
 
@@ -17,7 +19,11 @@ HOUSE = Path(__file__).with_name("house")
 Law = Mapping[str, Any]
 Line = dict[str, Any]
 
+_DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
+"""The low and far ranks are mixed, so that hands without a win come first."""
 
+
+@cache
 def law_of(game: str) -> Law:
     """Return the text of a game file as a mapping."""
     return tomllib.loads((HOUSE / f"{game}.toml").read_text())
@@ -45,6 +51,36 @@ def cell_of(wager: Law, hand: str, choices: Mapping[str, str]) -> str:
         return cell
     column: str = cell[table["choices"].index(choices[wager["names"][0]])]
     return column
+
+
+def live_after_a_fold(law: Law) -> Sequence[str]:
+    """Return the wagers that a fold does not forfeit."""
+    return [wager["names"][0] for wager in law["wager"] if "forfeited" not in wager]
+
+
+def is_holder(law: Law, position: Law) -> bool:
+    """Check whether the cards of a position are on the table at its turn (reading T8)."""
+    if position.get("no_win"):
+        return False
+    live = any(wager in position["wagers"] for wager in live_after_a_fold(law))
+    return not position.get("folded", False) or live or position.get("kept", False)
+
+
+def wins_with_every_hand(played: Law, position: Law) -> bool:
+    """Check whether a wager of a position is paid, whatever its cards are."""
+    law = law_of(played["game"])
+    made = [wager for wager in law["wager"] if wager["names"][0] in position["wagers"]]
+    seen = {*played.get("community", ()), *played.get("dealer", ())}
+    for other in played["positions"]:
+        seen.update(other.get("cards", ()))
+    unseen = [card for card in _DECK if card not in seen]
+    return bool(made) and not any(
+        all(
+            hand_of(law, wager, {"cards": cards}, played) not in wager["table"][0]["pays"]
+            for wager in made
+        )
+        for cards in combinations(unseen, law["deal"]["hand"])
+    )
 
 
 def terms_of(wager: Law, meter: str) -> Law:
@@ -78,29 +114,38 @@ class NaiveRound:
             for wager in self.law["wager"]:
                 self._settle(position, wager)
 
+    def report(self, line: Line) -> None:
+        """Note a line when it is settled."""
+        self.lines.append(line)
+
     def _settle(self, position: Law, wager: Law) -> None:
         name = wager["names"][0]
         folded = position.get("folded", False)
         rule = wager["table"][0]["rule"]
-        shown = "cards" in position
+        shown = is_holder(self.law, position)
         hand = hand_of(self.law, wager, position, self.played) if shown else None
         if name in position["wagers"]:
-            if folded and "forfeited" in wager:
+            if position.get("no_win"):
+                self._line(position, name, "collected", None, rule=rule)
+            elif folded and "forfeited" in wager:
                 self._line(position, name, "collected", None, rule=wager["forfeited"])
             else:
                 assert hand is not None
                 self._pay(position, wager, hand, rule)
-        if hand is None or (folded and "forfeited" in wager):
-            return
+        if hand is not None:
+            self._pay_envy(position, wager, hand)
+
+    def _pay_envy(self, position: Law, wager: Law, hand: str) -> None:
+        name = wager["names"][0]
         envy = wager.get("envy")
         schedules: Sequence[Law] = envy["schedule"] if envy else ()
         for schedule in schedules:
             cents = _dollars(schedule["wager"])
             for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
-                if other["wagers"].get(name) != cents or other is position:
+                if other["wagers"].get(name) != cents or _player(other) == _player(position):
                     continue
                 if hand in schedule["pays"]:
-                    self.lines.append({
+                    self.report({
                         "position": other["position"], "item": f"{_stem(name)}_envy",
                         "outcome": "paid", "hand": hand, "wagered": cents,
                         "paid": _dollars(schedule["pays"][hand]), "returned": 0,
@@ -165,7 +210,7 @@ class NaiveRound:
             line["paid_from"] = source
         if percent:
             line["percent"] = percent
-        self.lines.append(line | {"rule": rule})
+        self.report(line | {"rule": rule})
 
 
 def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any]]:
@@ -176,6 +221,10 @@ def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any
         for name, held in naive.meters.items()
     }
     return naive.lines, meters
+
+
+def _player(position: Law) -> tuple[bool, str | int]:
+    return "patron" in position, position.get("patron", position["position"])
 
 
 def _stem(name: str) -> str:

@@ -6,21 +6,21 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from tests.games.stacks import DECK, Stack, deal_stack
 from tests.model.second_books import SecondTable
 
 T = TypeVar("T")
 Draw = Callable[[SearchStrategy[T]], T]
 Event = dict[str, Any]
 
-WAGERS: Final = {
-    "progressive": ("progressive",),
-    "five_card_progressive": ("five_card_progressive",),
-    "five_of_six_progressive": ("five_of_six_progressive",),
-    "five_card_hand_bonus": ("five_card_hand_bonus", "five_card_hand_bonus_dealer"),
-}
-"""Wagers that feed a meter of each kind."""
-
-_COMMUNITIES: Final = ("Js Ts", "Jh Th", "9s 8s", "9d 9c", "2c 7d")
+# A game takes as many of these cards as it deals, from the left.
+_COMMUNITIES: Final = (
+    "Js Ts Qs 2d 3h",
+    "Jh Th Qh 4c 6s",
+    "9s 8s 7s 2d Kh",
+    "9d 9c 5h 6s 2h",
+    "2c 7d Jc 4s Th",
+)
 _HANDS: Final = (
     "As Ks Qs",
     "9s 8s 7s",
@@ -34,8 +34,15 @@ _HANDS: Final = (
     "Ad Kd Qd",
     "3d 6h Kc",
 )
-_DEALERS: Final = ("Js Ts 2c", "9h 8h 7h", "Jh Th 3c", "Qs Ks As", "4c 8d Kd", "Jd Td 4h")
-_DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
+_DEALERS: Final = (
+    "Js Ts 2c",
+    "9h 8h 7h",
+    "Jh Th 3c",
+    "Qs Ks As",
+    "4c 8d Kd",
+    "Jd Td 4h",
+    "9d 9c 5s",
+)
 
 _WAGER_FLAWS: Final = ("amount", "meter", "twice", "far")
 _RESULT_FLAWS: Final = (
@@ -60,7 +67,7 @@ def wagers_event(
         amounts: cents of each wager that the table offers.
         flawed: whether to spoil the event.
     """
-    offered = [wager for kind in table.meters for wager in WAGERS[kind]]
+    offered = table.offered
     places = draw(st.lists(st.integers(1, table.positions), min_size=1, max_size=4, unique=True))
     positions: list[Event] = []
     for place in places:
@@ -74,7 +81,7 @@ def wagers_event(
             case "amount":
                 wager = next(iter(positions[-1]["wagers"]))
                 positions[-1]["wagers"][wager] += 1
-            case "meter" if len(table.meters) < len(WAGERS):
+            case "meter" if "five_card_progressive" not in offered:
                 positions[-1]["wagers"]["five_card_progressive"] = 100
             case "twice":
                 positions.append(positions[0])
@@ -89,47 +96,50 @@ def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
     places = sorted({*table.bets, *others}) or [1]
     used: set[str] = set()
     wanted = {wager for bet in table.bets.values() for wager in bet["wagers"]}
-    community = _deal(draw, _COMMUNITIES, used, 2)
-    dealer = _deal(draw, _DEALERS, used, 3)
+    deal = table.game.deal
+    community = _deal(draw, _COMMUNITIES, used, deal.community)
+    dealer = _deal(draw, _DEALERS, used, deal.dealer)
     positions = [_box(draw, table, place, used) for place in places]
     event: Event = {"type": "result", "positions": positions, "dealer": dealer}
-    if any("five_card" in wager for wager in wanted) or draw(st.booleans()):
+    if community and (wanted.intersection(table.game.needs_community) or draw(st.booleans())):
         event["community"] = community
     if flawed:
-        _spoil(event, draw(st.sampled_from(_RESULT_FLAWS)))
+        _spoil(event, draw(st.sampled_from(_RESULT_FLAWS)), deal.hand)
     return event
 
 
-def stacked_event(table: SecondTable, *, top: Sequence[str], dealer: Sequence[str]) -> Event:
-    """Return a deal with stacked cards for the highest position that wagered and the dealer.
+def stacked_event(table: SecondTable, stack: Stack, *, to_dealer: bool = False) -> Event:
+    """Return a deal with stacked cards for the highest positions that wagered.
 
-    The other positions get low cards. The jack and ten of spades are among the community cards.
+    With `to_dealer`, the dealer gets the cards of the first hand, if a wager of the game depends on
+    the dealer's cards.
     """
-    community = ["Js", "Ts"]
-    used = {*top, *dealer, *community}
-    highest = max(table.bets)
-    positions: list[Event] = []
-    for place in table.bets:
-        rags = [card for card in _DECK if card not in used][:3]
-        cards = list(top) if place == highest else rags
-        used.update(cards)
-        positions.append({"position": place, "folded": False, "cards": cards})
-    return {
+    places = sorted(table.bets, reverse=True)
+    game = table.game
+    dealt = deal_stack(stack, game.deal, places, to_dealer=to_dealer and game.on_dealer != "")
+    event: Event = {
         "type": "result",
-        "positions": positions,
-        "dealer": list(dealer),
-        "community": community,
+        "positions": [
+            {"position": place, "folded": False, "cards": list(cards)}
+            for place, cards in dealt.hands.items()
+        ],
+        "dealer": list(dealt.dealer),
     }
+    return event | ({"community": list(dealt.community)} if dealt.community else {})
 
 
-def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, cents: int) -> Event:
-    """Return wagers on the dealer's hand at two to four positions, some of one patron."""
+def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, amounts: dict[str, int]) -> Event:
+    """Return wagers on the dealer's hand at two to four positions, some of one patron.
+
+    If the game has no such wager, return others.
+    """
+    wager = table.game.on_dealer or table.offered[0]
     places = draw(st.lists(st.integers(1, table.positions), min_size=2, max_size=4, unique=True))
     patrons = draw(st.lists(st.sampled_from(("ann", "bob", None)), min_size=4, max_size=4))
     return {
         "type": "wagers",
         "positions": [
-            {"position": place, "wagers": {"five_card_hand_bonus_dealer": cents}}
+            {"position": place, "wagers": {wager: amounts[wager]}}
             | ({"patron": patron} if patron else {})
             for place, patron in zip(places, patrons, strict=False)
         ],
@@ -142,9 +152,9 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
         return {"position": place, "no_win": True}
     folded = draw(st.integers(0, 4)) == 0
     box: Event = {"position": place, "folded": folded}
-    kept = any("bonus" in wager or "six" in wager for wager in bet["wagers"])
+    kept = any(wager in table.game.live for wager in bet["wagers"])
     if not folded or kept or draw(st.booleans()):
-        box["cards"] = _deal(draw, _HANDS, used, 3)
+        box["cards"] = _deal(draw, _HANDS, used, table.game.deal.hand)
     if draw(st.booleans()):
         box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
     return box
@@ -152,24 +162,25 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
 
 def _deal(draw: Draw[Any], stacked: Sequence[str], used: set[str], count: int) -> list[str]:
     """Deal those of the stacked cards that are still there, otherwise the next of the deck."""
-    chosen: list[str] = draw(st.sampled_from(stacked)).split()
+    chosen: list[str] = draw(st.sampled_from(stacked)).split()[:count]
     if used.intersection(chosen):
-        chosen = [card for card in _DECK if card not in used][:count]
+        chosen = [card for card in DECK if card not in used][:count]
     used.update(chosen)
     return chosen
 
 
-def _spoil(event: Event, flaw: str) -> None:
+def _spoil(event: Event, flaw: str, hand: int) -> None:
     first = event["positions"][0]
     match flaw:
         case "card":
-            event["dealer"] = [*event["dealer"][:2], event["dealer"][0]]
+            pile = "dealer" if event["dealer"] else "community"
+            event[pile] = [*event[pile][:-1], event[pile][0]]
         case "missing":
             event["positions"] = event["positions"][1:] or [first | {"position": 1}]
         case "patron":
             first["patron"] = "somebody else"
         case "no_win":
-            event["positions"][0] = first | {"no_win": True, "cards": ["2c", "2d", "2h"]}
+            event["positions"][0] = first | {"no_win": True, "cards": ["2c", "2d", "2h"][:hand]}
         case "folded no_win":
             event["positions"][0] = {"position": first["position"], "no_win": True, "folded": True}
         case "no cards":

@@ -20,6 +20,7 @@ from meters.books.link_state import Act, EnvyAct
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, ClaimRow
 from meters.wire.messages import Jackpot
+from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.model.days import A_DAY
 from tests.model.deals import (
     result_event,
@@ -31,10 +32,7 @@ from tests.model.held_floor import HeldFloor
 from tests.model.model_floor import REPLIES_KEPT, TABLES, WORKERS
 from tests.model.pit import AT
 
-ROYAL: Final = ("As", "Ks", "Qs")
-BELOW: Final = ("9s", "8s", "7s")
 SLIPS: Final = ("", "A-1", "A-2", "A-3")
-RAGS: Final = ("2c", "7d", "9h")
 ENTERED: Final = [
     {"what": "hand", "position": 1, "cards": ["As", "Ks"], "taken_back": True, "reason": "Misread"},
     {"what": "dealer", "cards": ["2c"]},
@@ -66,11 +64,14 @@ class Floor(HeldFloor):
             if name not in {at.round, at.over}:
                 return name
 
+    def _amounts(self, table: str) -> dict[str, int]:
+        """Return the cents of each wager that a table offers."""
+        offers = self.pit.known[table].offers
+        return {wager: offer[0].wager_cents for wager, offer in offers.items()}
+
     def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
-        amounts = {
-            wager: offer[0].wager_cents for wager, offer in self.pit.known[table].offers.items()
-        }
-        return wagers_event(data.draw, self.books.tables[table], amounts, flawed=flawed)
+        at = self.books.tables[table]
+        return wagers_event(data.draw, at, self._amounts(table), flawed=flawed)
 
     def _next_event(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
         """Return the event that the table sends next if nothing goes wrong."""
@@ -95,27 +96,39 @@ class Floor(HeldFloor):
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
     def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
         """Deal a royal flush to the first position that wagered."""
+        self._win(data, table, worker, ROYAL)
+
+    @rule(
+        data=st.data(),
+        table=st.sampled_from(TABLES),
+        worker=st.sampled_from(WORKERS),
+        stack=st.sampled_from(STACKS),
+    )
+    def win_several(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
+        """Deal hands that win meters or parts of them to the positions that wagered."""
+        self._win(data, table, worker, stack)
+
+    def _win(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
         self._begin(data, table, worker)
         at = self.books.tables[table]
-        event = stacked_event(at, top=ROYAL, dealer=RAGS) | {"round": at.round}
+        event = stacked_event(at, stack) | {"round": at.round}
         self._send(table, self._bytes(table, event), worker)
 
     @rule(
         data=st.data(),
         table=st.sampled_from(TABLES[:2]),
         worker=st.sampled_from(WORKERS),
-        dealer=st.sampled_from((ROYAL, BELOW)),
+        stack=st.sampled_from((ROYAL, STRAIGHT_FLUSH)),
     )
-    def win_on_the_dealer(
-        self, data: DataObject, table: str, worker: int, dealer: tuple[str, ...]
-    ) -> None:
+    def win_on_the_dealer(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
         """Play several wagers on the dealer's hand, which wins all of the meter or a tenth."""
         at = self.books.tables[table]
         if at.round is None:
             self._pay_what_holds(table)
-            event = wagers_on_the_dealer(data.draw, at, 137) | {"round": self._next_round(table)}
+            event = wagers_on_the_dealer(data.draw, at, self._amounts(table))
+            event |= {"round": self._next_round(table)}
             self._send(table, self._bytes(table, event), worker)
-        event = stacked_event(at, top=RAGS, dealer=dealer) | {"round": at.round}
+        event = stacked_event(at, stack, to_dealer=True) | {"round": at.round}
         self._send(table, self._bytes(table, event), worker)
 
     @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
@@ -357,7 +370,7 @@ class Floor(HeldFloor):
             self._pay_what_holds(other)
             self.play_on(data, other, 1)
         elif meanwhile == "a part":
-            self.win_on_the_dealer(data, other, 1, BELOW)
+            self.win_on_the_dealer(data, other, 1, STRAIGHT_FLUSH)
         elif meanwhile == "a round":
             self.play_on(data, other, 1)
         for claim in claims:

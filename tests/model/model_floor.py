@@ -1,54 +1,99 @@
-"""Floor of the state machine: its file, its second books and its source of randomness."""
+"""Floors of the state machine: their files, their second books and their source of randomness.
 
+One link plays Three Card Poker. The other link, the mixed one, has tables of three games of the
+house, which share a meter of three tiers.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.model.second_books import SecondBooks, SecondMeter, SecondTable
-from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
+from tests.games.naive import HOUSE
+from tests.model.second_books import SecondBooks, SecondTable
+from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondMeter
+from tests.naive.tables_649a import (
+    FIVE_CARD,
+    FIVE_OF_SIX,
+    HAND_BONUS,
+    METER_OF,
+    PROGRESSIVE,
+    MeterLaw,
+)
 
 _FED: Final = ("progressive", "five_card_progressive", "five_of_six_progressive", "bonus")
 TWO_REJECT_ABOVE: Final = 110_000
 """Some hand pays are larger and some are not."""
 
-FLOOR: Final = floor_text(
-    link_text(
-        "model",
-        meter_text("progressive"),
-        meter_text("progressive", 500, id="high", paytable="B"),
-        meter_text("five_card_progressive", limit=1_000_150),
-        meter_text("five_of_six_progressive", 500),
-        meter_text(
-            "five_card_hand_bonus", 137,
-            id="bonus", magic_card_every=2, lucky_every=3, limit=1_370_200,
-        ),
-        table_text("T-1", *_FED, asset="1"),
-        table_text("T-2", *_FED, asset="2", positions=6),
-        table_text("T-3", "high", "five_of_six_progressive", asset="3"),
-        name="Three Card Poker Jackpot",
-    ),
-    name="Keystone Casino",
-    validate_from=700,
-    two_people_reject_above=TWO_REJECT_ABOVE,
-)  # fmt: skip
+_VALIDATE_FROM: Final = 700
 
 TABLES: Final = ("T-1", "T-2", "T-3")
 REPLIES_KEPT: Final = 6
 """Replies that are kept. Fewer than the service keeps, so some requests ask for older ones."""
 
 WORKERS: Final = (0, 1)
-_LOW: Final = {
-    "progressive": "progressive",
-    "five_card_progressive": "five_card_progressive",
-    "five_of_six_progressive": "five_of_six_progressive",
-    "five_card_hand_bonus": "bonus",
-}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A parameter that people change while the link is closed, and its possible values."""
+
+    meter: str
+    parameter: str
+    values: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class ModelFloor:
+    """A floor of one link with the tables `TABLES`.
+
+    Attributes:
+        text: the floor file.
+        second_books: makes the second set of books of the link.
+        changes: the parameters that people change.
+        laws: the terms of each paytable, of the meters with a choice of paytables.
+    """
+
+    text: str
+    second_books: Callable[[], SecondBooks]
+    changes: tuple[Change, ...]
+    laws: Mapping[str, Mapping[str, MeterLaw]]
+
+
+def _floor(link: str, games: Path | None = None) -> str:
+    return floor_text(
+        link,
+        name="Keystone Casino",
+        games=games,
+        validate_from=_VALIDATE_FROM,
+        two_people_reject_above=TWO_REJECT_ABOVE,
+    )
+
+
+def _books(
+    link: str, meters: dict[str, SecondMeter], tables: dict[str, SecondTable]
+) -> SecondBooks:
+    return SecondBooks(
+        link=link,
+        meters=meters,
+        tables=tables,
+        validate_from_cents=_VALIDATE_FROM,
+        two_people_above_cents=TWO_REJECT_ABOVE,
+        replies_kept=REPLIES_KEPT,
+    )
+
+
+# Three Card Poker.
+
+_LOW: Final = {kind: kind for kind in METER_OF.values()} | {"five_card_hand_bonus": "bonus"}
 _HIGH: Final = {"progressive": "high", "five_of_six_progressive": "five_of_six_progressive"}
 
 
-def second_books() -> SecondBooks:
-    """Return the second set of books for this floor."""
-    return SecondBooks(
+def _poker_books() -> SecondBooks:
+    return _books(
+        "model",
         meters={
             "progressive": SecondMeter(PROGRESSIVE["A"], 100),
             "high": SecondMeter(PROGRESSIVE["B"], 500),
@@ -57,14 +102,82 @@ def second_books() -> SecondBooks:
             "bonus": SecondMeter(HAND_BONUS, 137, limit_cents=1_370_200),
         },
         tables={
-            "T-1": SecondTable(7, _LOW),
-            "T-2": SecondTable(6, _LOW),
-            "T-3": SecondTable(7, _HIGH),
+            "T-1": SecondTable(THREE_CARD_POKER, 7, _LOW),
+            "T-2": SecondTable(THREE_CARD_POKER, 6, _LOW),
+            "T-3": SecondTable(THREE_CARD_POKER, 7, _HIGH),
         },
-        validate_from_cents=700,
-        two_people_above_cents=TWO_REJECT_ABOVE,
-        replies_kept=REPLIES_KEPT,
     )
+
+
+POKER: Final = ModelFloor(
+    _floor(
+        link_text(
+            "model",
+            meter_text("progressive"),
+            meter_text("progressive", 500, id="high", paytable="B"),
+            meter_text("five_card_progressive", limit=1_000_150),
+            meter_text("five_of_six_progressive", 500),
+            meter_text(
+                "five_card_hand_bonus", 137,
+                id="bonus", magic_card_every=2, lucky_every=3, limit=1_370_200,
+            ),
+            table_text("T-1", *_FED, asset="1"),
+            table_text("T-2", *_FED, asset="2", positions=6),
+            table_text("T-3", "high", "five_of_six_progressive", asset="3"),
+            name="Three Card Poker Jackpot",
+        )
+    ),
+    _poker_books,
+    (
+        Change("progressive", "paytable", ("A", "B")),
+        Change("high", "paytable", ("A", "B")),
+        Change("bonus", "magic_card_every", (0, 2, 3, 5)),
+        Change("bonus", "lucky_every", (0, 2, 3, 5)),
+    ),
+    {"progressive": PROGRESSIVE, "high": PROGRESSIVE},
+)  # fmt: skip
+
+# The mixed link. The wagers of the first table depend on the dealer's cards, those of the other two
+# on community cards.
+
+_RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven"))
+_TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
+_SEVEN: Final = "seven_jackpot"
+_LIMITS: Final = {"keystone_mega": 2_000_150, "keystone_minor": 5_030}
+
+
+def _mixed_books() -> SecondBooks:
+    tiers = {meter: meter for meter in _TIERS}
+    meters = {meter: SecondMeter(_STUD.law(meter), 100, _LIMITS.get(meter)) for meter in _TIERS}
+    return _books(
+        "mixed",
+        meters={**meters, _SEVEN: SecondMeter(_LUCKY.law(_SEVEN), 500, paytable="A")},
+        tables={
+            "T-1": SecondTable(_RIVER, 7, tiers),
+            "T-2": SecondTable(_STUD, 5, tiers),
+            "T-3": SecondTable(_LUCKY, 6, tiers | {_SEVEN: _SEVEN}),
+        },
+    )
+
+
+MIXED: Final = ModelFloor(
+    _floor(
+        link_text(
+            "mixed",
+            *(meter_text(meter, limit=_LIMITS.get(meter)) for meter in _TIERS),
+            meter_text(_SEVEN, 500, paytable="A"),
+            table_text("T-1", *_TIERS, asset="1", game="river_duel"),
+            table_text("T-2", *_TIERS, asset="2", game="keystone_stud", positions=5),
+            table_text("T-3", *_TIERS, _SEVEN, asset="3", game="lucky_seven", positions=6),
+            name="Keystone Jackpot",
+        ),
+        HOUSE,
+    ),
+    _mixed_books,
+    (Change(_SEVEN, "paytable", ("A", "B")),),
+    {_SEVEN: dict.fromkeys("AB", _LUCKY.law(_SEVEN))},
+)
+"""The paytables of the Lucky Seven Jackpot differ only in the payouts, which its game reads."""
 
 
 class Chance:

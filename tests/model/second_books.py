@@ -3,7 +3,8 @@
 It is written from the readings, for clarity and not for speed, and shares no code with the service.
 It states how an event must be answered, what it moves, and what a floorperson's decision moves. It
 is the only check that follows a link from event to event, with copies, refusals, voids, limits and
-fractions of a cent. `tests.naive` settles who wins what. The sums of `tests.chaos` judge no answer.
+fractions of a cent. `tests.naive` and `tests.games.naive` settle who wins what. The sums of
+`tests.chaos` judge no answer.
 """
 
 import json
@@ -14,19 +15,8 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from tests.naive.declared import refusal
-from tests.naive.settle_meters import LIVE_AFTER_A_FOLD
+from tests.model.second_games import SecondGame, SecondMeter
 from tests.naive.shapes import Box, Draw, Round
-from tests.naive.tables_649a import METER_OF, MeterLaw
-
-
-@dataclass(frozen=True)
-class SecondMeter:
-    """Terms of a meter by law, the wager that feeds it, and its limit in cents."""
-
-    law: MeterLaw
-    wager_cents: int
-    limit_cents: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +44,9 @@ class Added:
 
 @dataclass
 class SecondTable:
-    """A table: the meters that it feeds, what it sent, and its open round."""
+    """A table: its game, the meters that it feeds, what it sent, and its open round."""
 
+    game: SecondGame
     positions: int
     meters: Mapping[str, str]
     last: int = 0
@@ -67,6 +58,18 @@ class SecondTable:
     draw: Draw | None = None
     asks: bool = False
     decided: str = ""
+
+    def fed(self, wager: str) -> tuple[str, ...] | None:
+        """Return the meters that a wager feeds, or None if the table does not offer the wager."""
+        kinds = self.game.fed.get(wager)
+        if kinds is None or not self.meters.keys() >= set(kinds):
+            return None
+        return tuple(self.meters[kind] for kind in kinds)
+
+    @property
+    def offered(self) -> list[str]:
+        """The wagers that the table offers."""
+        return [wager for wager in self.game.fed if self.fed(wager)]
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ class SecondBooks:
     """The books of one link.
 
     Args:
+        link: id of the link.
         meters: terms of the meters, by id.
         tables: the tables, by id.
         validate_from_cents: odds payouts below it need no floorperson.
@@ -129,12 +133,15 @@ class SecondBooks:
 
     def __init__(
         self,
-        meters: Mapping[str, SecondMeter],
+        *,
+        link: str,
+        meters: dict[str, SecondMeter],
         tables: dict[str, SecondTable],
         validate_from_cents: int,
         two_people_above_cents: int,
         replies_kept: int,
     ) -> None:
+        self.link = link
         self.meters = meters
         self.tables = tables
         self.validate_from_cents = validate_from_cents
@@ -275,10 +282,10 @@ class SecondBooks:
                 yield "position_twice"
             seen.add(bet["position"])
             for wager, cents in bet["wagers"].items():
-                meter = table.meters.get(METER_OF[wager])
-                if meter is None:
+                fed = table.fed(wager)
+                if fed is None:
                     yield "unknown_meter"
-                elif cents != self.meters[meter].wager_cents:
+                elif cents != self.meters[fed[0]].wager_cents:
                     yield "wrong_amount"
 
     def note(self, table_id: str, payload: bytes, reply: bytes) -> None:
@@ -299,7 +306,7 @@ class SecondBooks:
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         for meter, one in self.meters.items():
             count = sum(
-                table.meters.get(METER_OF[wager]) == meter
+                meter in (table.fed(wager) or ())
                 for bet in event["positions"]
                 for wager in bet["wagers"]
             )
@@ -357,9 +364,8 @@ class SecondBooks:
             over, limit = self.accounts[f"overflow:{meter}"], self.meters[meter].limit_cents
             if law.reserve:
                 self.fill(f"reserve:{meter}", meter, self.accounts[f"reserve:{meter}"])
-            else:
-                reseed = law.reseed * self.meters[meter].wager_cents
-                self.fill("house", meter, Fraction(reseed))
+            reseed = law.reseed * self.meters[meter].wager_cents
+            self.fill("house", meter, Fraction(reseed))
             if limit is not None:
                 room = max(Fraction(0), limit - self.held(meter))
                 self.move(f"overflow:{meter}", account, min(over, room))
@@ -556,14 +562,14 @@ def _result_faults(  # noqa: PLR0912
         yield "position_missing"
     seen: set[str] = set()
     wagered = {wager for bet in table.bets.values() for wager in bet["wagers"]}
-    for position, box in dealt.items():
+    for box in dealt.values():
         cards = box.get("cards")
         if box.get("no_win"):
             if cards is not None:
                 yield "no_win_with_cards"
             if box.get("folded"):
                 yield "no_win_folded"
-        if not box.get("no_win") and cards is None and shows_cards(box, table.bets.get(position)):
+        if not box.get("no_win") and cards is None and _shows_cards(table, box):
             yield "cards_missing"
         for card in cards or ():
             if card in seen:
@@ -573,9 +579,9 @@ def _result_faults(  # noqa: PLR0912
         if card in seen:
             yield "card_twice"
         seen.add(card)
-    if "community" not in event and any("five_card" in wager for wager in wagered):
+    if "community" not in event and wagered.intersection(table.game.needs_community):
         yield "community_missing"
-    if code := refusal(round_of(table, event)):
+    if code := table.game.refusal(round_of(table, event)):
         yield code
 
 
@@ -604,7 +610,8 @@ def round_of(table: SecondTable, event: dict[str, Any]) -> Round:
     }
 
 
-def shows_cards(box: dict[str, Any], bet: dict[str, Any] | None) -> bool:
+def _shows_cards(table: SecondTable, box: dict[str, Any]) -> bool:
     """Return whether a hand stays on the table (reading T8)."""
-    stays = any(wager in LIVE_AFTER_A_FOLD for wager in (bet["wagers"] if bet else ()))
+    wagers: Mapping[str, int] = table.bets.get(box["position"], {}).get("wagers", {})
+    stays = any(wager in table.game.live for wager in wagers)
     return not box.get("folded") or stays or bool(box.get("cards"))

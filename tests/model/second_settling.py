@@ -1,26 +1,16 @@
-"""Bookings of a settled round in the second books, line by line as `tests.naive` settles it.
+"""Bookings of a settled round in the second books, line by line as its game settles it.
 
-`tests.naive` decides who wins what. Here the meters are accounts that are followed from event to
+The game decides who wins what. Here the meters are accounts that are followed from event to
 event. A win that a floorperson validates is a claim of the reply, and an Envy Bonus is owed under
 it.
 """
 
 from fractions import Fraction
 from math import floor
-from typing import Any, Final
+from typing import Any
 
 from tests.model.second_books import SecondBooks, SecondClaim, round_of
-from tests.naive.settle_meters import MeterWagers
 from tests.naive.shapes import Line
-from tests.naive.tables_649a import METER_OF
-
-METER_OF_ITEM: Final = METER_OF | {
-    "progressive_envy": "progressive",
-    "five_card_envy": "five_card_progressive",
-    "five_of_six_envy": "five_of_six_progressive",
-    "magic_card": "five_card_hand_bonus",
-    "lucky_bonus": "five_card_hand_bonus",
-}
 
 Record = dict[str, Any]
 
@@ -39,13 +29,8 @@ class Settling:
     def run(self) -> None:
         """Book every turn."""
         played = round_of(self._table, self._event)
-        laws = {kind: self._books.meters[meter].law for kind, meter in self._table.meters.items()}
-        wagers = MeterWagers(played, laws, self, self._book)
-        for box in wagers.boxes:
-            wagers.settle_progressive(box)
-            wagers.settle_five_card_progressive(box)
-            wagers.settle_five_card_hand_bonus(box)
-            wagers.settle_five_of_six(box)
+        meters = {kind: self._books.meters[meter] for kind, meter in self._table.meters.items()}
+        self._table.game.settle(played, meters, self, self._book)
         for line in self.lines:
             if "envy_of" in line:
                 self._owe(line, line["envy_of"])
@@ -59,7 +44,7 @@ class Settling:
     def _book(self, line: Line) -> None:
         """Book a line when it is settled. The meter's balance at that moment is part of a claim."""
         self.lines.append(line)
-        if line["outcome"] != "paid":
+        if line["outcome"] != "paid" or not (line["paid"] or "percent" in line):
             return
         meter, cents = self._meter(line), line["paid"]
         if "percent" in line:
@@ -74,16 +59,15 @@ class Settling:
             self._books.tallies[f"{name}:{meter}"] += by
 
     def _meter(self, line: Line) -> str:
-        return self._table.meters[METER_OF_ITEM[line["item"]]]
+        return self._table.meters[self._table.game.meter_of[line["item"]]]
 
     def _waits(self, line: Line) -> bool:
         """Check whether a floorperson validates a win at odds."""
-        if line["item"] not in METER_OF or line["paid"] < self._books.validate_from_cents:
-            return False
-        return "hand_bonus" not in line["item"] or line["paid"] >= 500 * line["wagered"]
+        large = line["paid"] >= self._books.validate_from_cents
+        return large and self._table.game.is_validated(line)
 
     def _open_claim(self, line: Line) -> str:
-        claim = f"model.{self._table_id}-{self._event['seq']}-{len(self.claims) + 1}"
+        claim = f"{self._books.link}.{self._table_id}-{self._event['seq']}-{len(self.claims) + 1}"
         self.claims.append(
             {"claim": claim, "position": line["position"], "item": line["item"],
              "amount": line["paid"]}
@@ -102,11 +86,11 @@ class Settling:
         """
         meter, cents = self._meter(envy), envy["paid"]
         of_hand = [claim for claim in self.claims if claim["position"] == holder]
-        same = [claim for claim in of_hand if claim["item"] == METER_OF_ITEM[envy["item"]]]
+        same = [claim for claim in of_hand if _envy_item(claim["item"]) == envy["item"]]
         if under := (same or of_hand)[:1]:
             self._books.owe(under[0]["claim"], meter, cents, alone=False)
         elif cents >= self._books.validate_from_cents:
-            claim = f"model.{self._table_id}-{self._event['seq']}-e{holder}"
+            claim = f"{self._books.link}.{self._table_id}-{self._event['seq']}-e{holder}"
             self._books.owe(claim, meter, cents, alone=True)
         else:
             self._pay_at_table(meter, cents)
@@ -114,3 +98,8 @@ class Settling:
     def _pay_at_table(self, meter: str, cents: int) -> None:
         self._books.move("house", "paid", Fraction(cents))
         self._books.tallies[f"table_paid_cents:{meter}"] += cents
+
+
+def _envy_item(wager: str) -> str:
+    """Return the name of the Envy Bonuses of a wager."""
+    return f"{wager.removesuffix('_progressive')}_envy"

@@ -12,6 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 import meters.books.ledger_blocks
 from tests.model.machine import Floor
+from tests.model.model_floor import MIXED, POKER, ModelFloor
 from tests.servers import RedisServer
 from tests.sim.breaking import break_code
 
@@ -41,29 +42,40 @@ settings.register_profile(
 @pytest.mark.slow
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
+@pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
 def test_two_sets_of_books_agree_to_the_micro(
-    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch, floor: ModelFloor
 ) -> None:
     # Then `pitlink archive` also compresses the few entries of a short run.
     monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 5)
     monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
     profile = os.environ.get("PITLINK_MODEL_PROFILE", "default")
-    machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
+    machine = _machine(memory_server, floor)
     run_state_machine_as_test(machine, settings=settings.get_profile(f"pitlink-model-{profile}"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("defect", "found"),
+    ("floor", "defect", "found"),
     [
-        ("a copy in the same batch is refused", "seq_passed"),
+        (POKER, "a copy in the same batch is refused", "seq_passed"),
+        (MIXED, "the rate of a tier is one basis point too high", "keystone_major"),
+        (MIXED, "the percentage of a tier is taken from another meter", "keystone_major"),
     ],
 )
-def test_a_defect_of_a_script_is_found(
-    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch, defect: str, found: str
+def test_a_defect_is_found(
+    memory_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+    floor: ModelFloor,
+    defect: str,
+    found: str,
 ) -> None:
     break_code(defect, monkeypatch.setattr)
-    machine = type("FloorOnThisRedis", (Floor,), {"url": memory_server.url})
+    machine = _machine(memory_server, floor)
     profile = settings.get_profile("pitlink-model-default")
     with pytest.raises(AssertionError, match=found):
         run_state_machine_as_test(machine, settings=settings(profile, phases=[Phase.generate]))
+
+
+def _machine(server: RedisServer, floor: ModelFloor) -> type[Floor]:
+    return type("FloorOnThisRedis", (Floor,), {"url": server.url, "floor": floor})

@@ -80,7 +80,10 @@ class RefusedError(ValueError):
 
 
 class Line(TypedDict, total=False):
-    """The outcome of one wager, or an addition to it. Amounts are in cents."""
+    """The outcome of one wager, or an addition to it. Amounts are in cents.
+
+    Only the lines of house games have a ``rule``.
+    """
 
     position: int
     item: str
@@ -93,6 +96,7 @@ class Line(TypedDict, total=False):
     percent: int
     envy_of: int
     on: str
+    rule: str
 
 
 class Settlement(TypedDict):

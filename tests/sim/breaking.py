@@ -174,6 +174,23 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
             "if True:",
         ),
     ),
+    "the rate of a tier is one basis point too high": (
+        Defect(
+            "apply_events",
+            "added[ADDED_WAGERED_CENTS], cycle_of(meter)",
+            "added[ADDED_WAGERED_CENTS], cycle_of(meter)\n"
+            "    if meter == 'keystone_major' then to_meter = to_meter + cents end",
+        ),
+    ),
+    "the percentage of a tier is taken from another meter": (
+        Defect(
+            "bonus.settling.progressives:settle_row",
+            "for meter, percent in row.percents:\n            turns.takes.append("
+            "PercentWon(meter, percent))",
+            "for meter, percent in row.percents:\n            turns.takes.append("
+            "PercentWon(terms.kind, percent))",
+        ),
+    ),
     "a link that failed is never opened again": (
         Defect("meters.service.link:LinkService._check_state", "await self._open()", "pass"),
     ),

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,10 +20,8 @@ from meters.books.stored_entries import StreamEntry, unpack_entry
 from meters.books.stored_tables import StoredTable
 from meters.floor.floor_file import Link
 from meters.floor_api.types import AskRow
-from tests.model.model_floor import second_books
-from tests.model.second_books import SecondMeter
+from tests.model.model_floor import ModelFloor
 from tests.model.second_settling import Settling
-from tests.naive.tables_649a import PROGRESSIVE
 from tests.sim.asks import Asks
 from tests.sim.world import World
 
@@ -53,8 +52,9 @@ class Checker:
         asking: whether a table waits for a correction that nobody has decided.
     """
 
-    def __init__(self, world: World, link: Link, server: Path) -> None:
+    def __init__(self, world: World, link: Link, server: Path, played: ModelFloor) -> None:
         self._world = world
+        self._played = played
         self._link = link
         # The audit is asynchronous and needs another loop than the simulation's.
         self._thread = ThreadPoolExecutor(1)
@@ -67,7 +67,7 @@ class Checker:
         self._changes: bytes | None = None
         self._unaudited = 0
         self._ended: set[str] = set()
-        self._books = second_books()
+        self._books = played.second_books()
         self._seeded = 0
         self._by_event: dict[tuple[str, int], int] = {}
         self._by_round: dict[tuple[str, str, str], int] = {}
@@ -302,13 +302,14 @@ class Checker:
         return books.decide(claim, kind, by, envy_too=envy_too, slip=slip)
 
     def _change(self, event: Record) -> None:
-        """Note that a meter has another paytable from here on."""
+        """Note that a meter has another paytable from now on."""
         assert self._books.closed, "a parameter changed while the link was open"
         assert not any(table.round for table in self._books.tables.values()), "a round was open"
         terms, meter = json.loads(event["terms"]), event["meter"]
         if paytable := terms["paytable"]:
-            assert isinstance(self._books.meters, dict)
-            self._books.meters[meter] = SecondMeter(PROGRESSIVE[paytable], terms["wager_cents"])
+            law = self._played.laws[meter][paytable]
+            before = self._books.meters[meter]
+            self._books.meters[meter] = replace(before, law=law, paytable=paytable)
 
     def _hold_accounts(self, accounts: Mapping[str, int]) -> None:
         assert sum(accounts.values()) == 0, f"all accounts sum to {sum(accounts.values())}"

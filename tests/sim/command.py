@@ -75,9 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests sim",
         description="Simulate a whole floor under faults that follow from a seed: the same seed"
-        " repeats the same run. The books are checked after every script that wrote anything. The"
-        " store is audited after every tenth such script and at the end. The first difference ends"
-        " the run and is shown with the events that led to it.",
+        " repeats the same run. Of every three seeds, two play Three Card Poker, and one (2, 5, 8,"
+        " ...) plays a mixed link of three house games with tiers. The books are checked after"
+        " every script that wrote anything. The store is audited after every tenth such script and"
+        " at the end. The first difference ends the run and is shown with the events that led to"
+        " it.",
     )
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default 1)")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds (default 1)")

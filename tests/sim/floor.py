@@ -5,17 +5,26 @@ from typing import Final
 
 from meters.floor.floor_file import Floor, parse_floor
 from tests.floor_text import section_text
-from tests.model.model_floor import FLOOR
+from tests.model.model_floor import MIXED, POKER, ModelFloor
 
 _CLOSES: Final = 'day_starts = "19:02"'
 """The gaming day closes two minutes after the beginning of a run, in the zone of the floor."""
 
+_FLOORS: Final = (POKER, POKER, MIXED)
 
-def simulated_floor(data: Path) -> Floor:
-    """Return the state machine's floor, for several services that share the tables' events.
+
+def model_floor_of(seed: int) -> ModelFloor:
+    """Return the state machine's floor that a seed plays: of every three seeds, one is mixed."""
+    return _FLOORS[seed % len(_FLOORS)]
+
+
+def simulated_floor(data: Path, played: ModelFloor = POKER) -> Floor:
+    """Return a floor of the state machine, for several services that share the tables' events.
 
     Args:
         data: data directory of one service.
+        played: the floor of the state machine.
     """
     service = section_text("[service]", broker="mqtt://simulated:1883", data=data)
-    return parse_floor(FLOOR.replace("[facility]\n", f"[facility]\n{_CLOSES}\n", 1) + service)
+    text = played.text.replace("[facility]\n", f"[facility]\n{_CLOSES}\n", 1)
+    return parse_floor(text + service)

@@ -10,9 +10,12 @@ import aiomqtt
 from bonus.cards import card_name
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Sent
-from controllers.bots.dealer import JACKPOTS, deal, shuffle, stack
+from controllers.bots.dealer import shuffle
 from meters.floor.floor_file import Link, Table
 from meters.wire import topics
+from tests.games.stacks import STACKS, Dealt, deal_stack
+from tests.model.second_books import SecondTable
+from tests.naive.shapes import Round
 from tests.sim.world import World
 
 Record = dict[str, Any]
@@ -20,9 +23,6 @@ _AT: Final = "2026-11-20T02:14:07.250Z"
 _NAMES: Final = ("R1", "R2")
 _REPEAT_S: Final = (0.3, 3.0)
 _PAUSE_S: Final = 0.6
-_KINDS: Final = ("progressive", "five_of_six_progressive")
-"""Wagers that it offers: none that needs community cards."""
-
 _FLAWED: Final = 0.08
 _NOISE: Final = 0.15
 _CORRECTS: Final = 0.4
@@ -42,6 +42,11 @@ def asks(event: Record) -> bool:
 class ForeignTable:
     """The table and its agent, which has no outbox but never dies.
 
+    It offers no wager on which a draw of the system is paid.
+
+    Args:
+        played: the table in the second books, before any event.
+
     Attributes:
         name: id of the table.
         rounds: number of rounds that were completed and accepted.
@@ -51,7 +56,9 @@ class ForeignTable:
         lost: whether it lost data, which it never does.
     """
 
-    def __init__(self, world: World, link: Link, table: Table, connect: Connect) -> None:
+    def __init__(
+        self, world: World, link: Link, table: Table, connect: Connect, played: SecondTable
+    ) -> None:
         self.name = table.id
         self.rounds = self.answers = 0
         self.may_rest = self.resting = False
@@ -60,8 +67,13 @@ class ForeignTable:
         self._link, self._positions = link.id, table.positions
         self._connect = connect
         self._chance = world.chance(f"foreign/{table.id}")
+        self._game = played.game
         meters = link.meters_of(table)
-        self._cents = {kind: meters[kind].wager for kind in _KINDS}
+        self._cents = {
+            wager: meters[self._game.fed[wager][0]].wager
+            for wager in played.offered
+            if "five_card_hand_bonus" not in wager
+        }
         self._client: aiomqtt.Client | None = None
         self._awaited: tuple[int, asyncio.Future[bytes]] | None = None
         self._sent: list[Sent] = []
@@ -149,7 +161,7 @@ class ForeignTable:
     def _corrected(self, event: Record, field: str) -> Record:
         """Return the event, at times with earlier cards; then it mostly asks for confirmation."""
         if self._chance.random() < _CORRECTS:
-            cards = [card_name(card) for card in shuffle(self._chance)[:3]]
+            cards = [card_name(card) for card in shuffle(self._chance)[: self._game.deal.hand]]
             event[field] = [{"what": "hand", "position": min(self._bets), "cards": cards}]
             if self._chance.random() < _ASKS:
                 event["confirm"] = True
@@ -159,28 +171,53 @@ class ForeignTable:
         places = self._chance.sample(range(1, self._positions + 1), self._chance.randint(1, 4))
         positions = []
         for place in sorted(places):
-            made = self._chance.sample(sorted(self._cents), self._chance.randint(1, 2))
+            count = min(len(self._cents), self._chance.randint(1, 2))
+            made = self._chance.sample(sorted(self._cents), count)
             wagers = {wager: self._cents[wager] + flawed for wager in made}
             positions.append({"position": place, "wagers": wagers})
         return {"type": "wagers", "round": name, "positions": positions}
 
     def _result(self, name: str, *, flawed: bool) -> Record:
         places = sorted(self._bets)
-        deck = shuffle(self._chance)
-        if self._chance.random() < 0.4:
-            winner = self._chance.choice(places)
-            deck = stack(self._chance, self._chance.choice(JACKPOTS), places, winner)
-        dealt = deal(deck, places, community=False)
+        dealt = self._deal(self._chance.sample(places, len(places)))
         positions: list[Record] = [
-            {"position": place, "folded": False, "cards": [card_name(card) for card in hand]}
-            for place, hand in dealt.hands.items()
+            {"position": place, "folded": False, "cards": list(dealt.hands[place])}
+            for place in places
         ]
+        event: Record = {"type": "result", "round": name, "positions": positions}
+        event["dealer"] = list(dealt.dealer)
+        if dealt.community:
+            event["community"] = list(dealt.community)
         if flawed:
             positions[0]["no_win"] = True
         elif self._chance.random() < _DECLARES:
-            positions[-1] = {"position": places[-1], "no_win": True}
-        dealer = [card_name(card) for card in dealt.dealer]
-        return {"type": "result", "round": name, "positions": positions, "dealer": dealer}
+            declared = [*positions[:-1], {"position": places[-1], "no_win": True}]
+            if self._game.refusal(self._round_of(event, declared)) is None:
+                event["positions"] = declared
+        return event
+
+    def _deal(self, places: list[int]) -> Dealt:
+        """Deal random cards, or at times cards with which the first positions win."""
+        deal = self._game.deal
+        if self._chance.random() < 0.4:
+            return deal_stack(self._chance.choice(STACKS), deal, places)
+        cards = iter([card_name(card) for card in shuffle(self._chance)])
+        hands = {place: [next(cards) for _ in range(deal.hand)] for place in places}
+        dealer = [next(cards) for _ in range(deal.dealer)]
+        return Dealt(hands, dealer, [next(cards) for _ in range(deal.community)])
+
+    def _round_of(self, event: Record, positions: list[Record]) -> Round:
+        """Return a round with declared hands as the second settlements have it."""
+        boxes = [
+            {"folded": False, "wagers": {wager: self._cents[wager] for wager in self._bets[place]},
+             **position}
+            for position in positions
+            for place in [position["position"]]
+        ]  # fmt: skip
+        community = event.get("community", [])
+        found: Any = {"positions": boxes, "dealer": event["dealer"], "community": community}
+        played: Round = found
+        return played
 
     async def _deliver(self, event: Record) -> Record:
         seq = len(self._sent) + 1

@@ -17,7 +17,7 @@ from tests.sim.checker import Checker
 from tests.sim.clocks import under_control
 from tests.sim.ending import hold_history
 from tests.sim.faults import Faults
-from tests.sim.floor import simulated_floor
+from tests.sim.floor import model_floor_of, simulated_floor
 from tests.sim.foreign import ForeignTable
 from tests.sim.loop import VirtualLoop
 from tests.sim.report import Report
@@ -43,10 +43,12 @@ class Simulation:
 
     def __init__(self, world: World, server: RedisServer) -> None:
         self._world = world
-        floors = [simulated_floor(world.home / f"serve-{each}") for each in range(SERVICES)]
+        played = model_floor_of(world.seed)
+        homes = [world.home / f"serve-{each}" for each in range(SERVICES)]
+        floors = [simulated_floor(home, played) for home in homes]
         self._link = floors[0].link[0]
         self._broker = Broker(world)
-        self._checker = Checker(world, self._link, server.socket_path)
+        self._checker = Checker(world, self._link, server.socket_path, played)
         self._services = [
             SimulatedService(
                 world,
@@ -65,8 +67,10 @@ class Simulation:
             SimulatedTable(world, self._link, table, connect, reports)
             for table in self._link.table[:ours]
         ]
+        books = played.second_books().tables
         self._foreign = [
-            ForeignTable(world, self._link, table, connect) for table in self._link.table[ours:]
+            ForeignTable(world, self._link, table, connect, books[table.id])
+            for table in self._link.table[ours:]
         ]
         self._broker.altered = frozenset(
             topics.table_out(self._link.id, table.name) for table in self._foreign
@@ -74,7 +78,7 @@ class Simulation:
         self._everyone: tuple[SimulatedTable | ForeignTable, ...] = (*self._tables, *self._foreign)
         self._watch = Watch(world, self._checker)
         self._broker.listeners.append(self._watch.check)
-        self._staff = Staff(world, self._link.id, self._services, self._checker)
+        self._staff = Staff(world, self._link, played, self._services, self._checker)
         self._faults = Faults(
             world,
             broker=self._broker,

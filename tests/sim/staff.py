@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
+from meters.floor.floor_file import Link
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange
+from tests.model.model_floor import Change, ModelFloor
 from tests.sim.checker import Checker
 from tests.sim.service import Running, SimulatedService
 from tests.sim.world import World
@@ -38,10 +40,17 @@ class Staff:
     """
 
     def __init__(
-        self, world: World, link: str, services: Sequence[SimulatedService], checker: Checker
+        self,
+        world: World,
+        link: Link,
+        played: ModelFloor,
+        services: Sequence[SimulatedService],
+        checker: Checker,
     ) -> None:
         self._world = world
-        self._link = link
+        self._link = link.id
+        self._meters = [meter.meter_id for meter in link.meter]
+        self._changes = played.changes
         self._services = services
         self._checker = checker
         self._chance: Random = world.chance("staff")
@@ -169,26 +178,21 @@ class Staff:
             if self._world.weather.calm:
                 return
             by, other = self._chance.sample(NAMES, 2)
-            meter = self._chance.choice(("progressive", "high", "bonus"))
             if self._chance.random() < 0.5:
-                await self._adjust(meter, by, other)
+                await self._adjust(self._chance.choice(self._meters), by, other)
             else:
-                await self._close_and_change(meter, by, other)
+                await self._close_and_change(self._chance.choice(self._changes), by, other)
 
     async def _adjust(self, meter: str, by: str, other: str) -> None:
         cents = self._chance.choice((-1, 1)) * self._chance.randint(1, 50_000)
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
         await self._propose(change, by, other)
 
-    async def _close_and_change(self, meter: str, by: str, other: str) -> None:
+    async def _close_and_change(self, change: Change, by: str, other: str) -> None:
         await self._ask(f"{by} closes", lambda at: at.links.close(self._link, by, "maintenance"))
         await asyncio.sleep(self._chance.uniform(0.0, 12.0))
-        if meter == "bonus":
-            drawn: int | str = self._chance.choice((0, 2, 3, 5))
-            name = self._chance.choice(("magic_card_every", "lucky_every"))
-        else:
-            name, drawn = "paytable", self._chance.choice(("A", "B"))
-        await self._propose(_parameter(meter, name, drawn), by, other)
+        value = self._chance.choice(change.values)
+        await self._propose(_parameter(change.meter, change.parameter, value), by, other)
         await self.reopen()
 
     async def _propose(self, change: ParameterChange | Adjustment, by: str, other: str) -> None:

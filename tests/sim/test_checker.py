@@ -9,6 +9,7 @@ import redis.asyncio
 from redis import Redis
 
 from meters.books.store import LinkStore
+from tests.model.model_floor import POKER
 from tests.servers import RedisServer
 from tests.sim.breaking import DEFECTS, broken_code
 from tests.sim.checker import AUDIT_EVERY, Checker
@@ -22,7 +23,8 @@ class Checked:
 
     def __init__(self, server: RedisServer, home: Path, loop: VirtualLoop) -> None:
         self._world = World(1, home, loop)
-        self._checker = Checker(self._world, simulated_floor(home).link[0], server.socket_path)
+        link = simulated_floor(home).link[0]
+        self._checker = Checker(self._world, link, server.socket_path, POKER)
         self.close = self._checker.close
         self._checker.check()
         assert self.problem is None

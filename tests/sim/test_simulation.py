@@ -36,9 +36,17 @@ def test_the_same_seed_is_the_same_run() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("defect", ["no reply is kept", "a copy in the same batch is refused"])
-def test_a_defect_is_found_and_the_seed_that_finds_it_is_shown(defect: str) -> None:
-    run = simulation("--seed", "1", "--steps", "100", "--break", defect)
+@pytest.mark.parametrize(
+    ("seed", "defect"),
+    [
+        (1, "no reply is kept"),
+        (1, "a copy in the same batch is refused"),
+        (2, "the rate of a tier is one basis point too high"),
+        (2, "the percentage of a tier is taken from another meter"),
+    ],
+)
+def test_a_defect_is_found_and_the_seed_that_finds_it_is_shown(seed: int, defect: str) -> None:
+    run = simulation("--seed", str(seed), "--steps", "100", "--break", defect)
     assert run.returncode == 1
     assert "FAILED:" in run.stdout
-    assert "again: python -m tests sim --seed 1 --steps 100" in run.stdout
+    assert f"again: python -m tests sim --seed {seed} --steps 100" in run.stdout

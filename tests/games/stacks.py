@@ -1,0 +1,102 @@
+"""Cards that win tiers in part and whole, also several at once, for games of all sizes of hands.
+
+Each stack has the cards of positions and the cards that they share: the community cards, or the
+dealer's if the game has none. A game takes as many as it deals.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
+"""All cards; the first ones form no high hand."""
+
+
+class Deal(Protocol):
+    """Number of cards that are dealt to each position, to the dealer, and for all."""
+
+    @property
+    def hand(self) -> int:
+        """Cards of each position."""
+
+    @property
+    def dealer(self) -> int:
+        """Cards of the dealer."""
+
+    @property
+    def community(self) -> int:
+        """Community cards."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Hands that win together.
+
+    Attributes:
+        hands: two cards of each winner. If a game deals fewer than three shared cards, the first
+            hand has the rest of them.
+        shared: three cards that the winners share.
+    """
+
+    hands: tuple[str, ...]
+    shared: str
+
+
+ROYAL: Final = Stack(("As Ks",), "Js Ts Qs")
+STRAIGHT_FLUSH: Final = Stack(("9s 8s",), "Js Ts 7s")
+STACKS: Final = (
+    ROYAL,
+    STRAIGHT_FLUSH,
+    Stack(("Ah Kh", "9h 8h"), "Jh Th Qh"),
+    Stack(("Qd 8d", "8c 7c"), "Jd Td 9d"),
+    Stack(("9s 9d", "5c 5d"), "9h 9c 5s"),
+    Stack(("4c 4d", "Ac Kc"), "4h Kd 4s"),
+    Stack(("As Ks", "9s 8s"), "Js Ts Qs"),
+    Stack(("6c 5c", "Jc Tc"), "9c 8c 7c"),
+)
+"""A stack with several hands wins several times in one round."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """The cards of a round, by position, of the dealer, and for all."""
+
+    hands: Mapping[int, Sequence[str]]
+    dealer: Sequence[str]
+    community: Sequence[str]
+
+
+def deal_stack(
+    stack: Stack, deal: Deal, positions: Sequence[int], *, to_dealer: bool = False
+) -> Dealt:
+    """Deal a stack: the first positions have its hands, and all others have low cards.
+
+    Args:
+        stack: the cards that win.
+        deal: the number of cards that the game deals.
+        positions: the positions with cards, the winners first.
+        to_dealer: whether the dealer has the first hand, and the first position what the dealer
+            would have.
+    """
+    shared = stack.shared.split()
+    common = deal.community or deal.dealer
+    hands = [hand.split() for hand in stack.hands]
+    hands[0] += shared[common:]
+    piles = {f"hand {position}": cards for position, cards in zip(positions, hands, strict=False)}
+    piles["community" if deal.community else "dealer"] = shared[:common]
+    if to_dealer:
+        first = f"hand {positions[0]}"
+        piles = {"dealer": hands[0], "community" if deal.community else first: shared[:common]}
+    used = {card for cards in piles.values() for card in cards}
+    low = iter([card for card in DECK if card not in used])
+
+    def whole(pile: str, count: int) -> list[str]:
+        cards = piles.get(pile, [])[:count]
+        return [*cards, *(next(low) for _ in range(count - len(cards)))]
+
+    community, dealer = whole("community", deal.community), whole("dealer", deal.dealer)
+    return Dealt(
+        {position: whole(f"hand {position}", deal.hand) for position in positions},
+        dealer,
+        community,
+    )

@@ -1,0 +1,220 @@
+"""Games as the second books need them: who wins what, without the code of the service.
+
+Three Card Poker is settled by `tests.naive`, and a game of the house by `tests.games.naive`.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from tests.games.naive import (
+    NaiveRound,
+    fed_by,
+    law_of,
+    live_after_a_fold,
+    terms_of,
+    wins_with_every_hand,
+)
+from tests.naive.declared import refusal
+from tests.naive.settle_meters import LIVE_AFTER_A_FOLD, Meters, MeterWagers
+from tests.naive.shapes import Line, Round
+from tests.naive.tables_649a import METER_OF, MeterLaw
+
+Report = Callable[[Line], None]
+
+
+@dataclass(frozen=True)
+class SecondMeter:
+    """Terms of a meter by law, the wager that feeds it, its limit in cents, and its paytable."""
+
+    law: MeterLaw
+    wager_cents: int
+    limit_cents: int | None = None
+    paytable: str | None = None
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Number of cards that are dealt to each position, to the dealer, and for all."""
+
+    hand: int
+    dealer: int
+    community: int
+
+
+class SecondGame(Protocol):
+    """A game with wagers that feed meters.
+
+    Attributes:
+        deal: the cards that are dealt.
+        fed: the meters that each wager feeds.
+        meter_of: the meter that pays each item of a settlement line.
+        live: the wagers that a fold does not forfeit.
+        needs_community: the wagers that need the community cards.
+        on_dealer: a wager that the dealer's cards decide; empty if there is none.
+    """
+
+    deal: Deal
+    fed: Mapping[str, tuple[str, ...]]
+    meter_of: Mapping[str, str]
+    live: Collection[str]
+    needs_community: Collection[str]
+    on_dealer: str
+
+    def refusal(self, played: Round) -> str | None:
+        """Return the code with which a round is refused because of a declared hand, if it is."""
+
+    def settle(
+        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+    ) -> None:
+        """Settle a round step by step, and report each line when it is settled."""
+
+    def is_validated(self, line: Line) -> bool:
+        """Check whether a floorperson validates a win at odds, if it is large enough."""
+
+
+class ThreeCardPoker:
+    """Three Card Poker (Chapter 649a)."""
+
+    deal = Deal(hand=3, dealer=3, community=2)
+    fed: Mapping[str, tuple[str, ...]] = {wager: (meter,) for wager, meter in METER_OF.items()}
+    meter_of: Mapping[str, str] = METER_OF | {
+        "progressive_envy": "progressive",
+        "five_card_envy": "five_card_progressive",
+        "five_of_six_envy": "five_of_six_progressive",
+        "magic_card": "five_card_hand_bonus",
+        "lucky_bonus": "five_card_hand_bonus",
+    }
+    live: Collection[str] = LIVE_AFTER_A_FOLD
+    needs_community: Collection[str] = tuple(wager for wager in METER_OF if "five_card" in wager)
+    on_dealer = "five_card_hand_bonus_dealer"
+
+    def refusal(self, played: Round) -> str | None:
+        """Return the code with which a round is refused because of a declared hand, if it is."""
+        return refusal(played)
+
+    def settle(
+        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+    ) -> None:
+        """Settle a round step by step, and report each line when it is settled."""
+        laws = {kind: meter.law for kind, meter in meters.items()}
+        wagers = MeterWagers(played, laws, keeper, report)
+        for box in wagers.boxes:
+            wagers.settle_progressive(box)
+            wagers.settle_five_card_progressive(box)
+            wagers.settle_five_card_hand_bonus(box)
+            wagers.settle_five_of_six(box)
+
+    def is_validated(self, line: Line) -> bool:
+        """Check whether a floorperson validates a win at odds, if it is large enough."""
+        if line["item"] not in METER_OF:
+            return False
+        return "hand_bonus" not in line["item"] or line["paid"] >= 500 * line["wagered"]
+
+
+class HouseGame:
+    """A game of the house, from the text of its file.
+
+    Args:
+        name: the name of the game.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        law = law_of(name)
+        deal = law["deal"]
+        self.deal = Deal(deal["hand"], deal["dealer"], deal.get("community", 0))
+        metered = {wager["names"][0]: wager for wager in law["wager"] if fed_by(wager)}
+        self._metered: Final[Mapping[str, Any]] = metered
+        self.fed: Mapping[str, tuple[str, ...]] = {
+            wager: tuple(fed_by(terms)) for wager, terms in metered.items()
+        }
+        self.meter_of: Mapping[str, str] = {
+            item: meter for wager in metered for item, meter in self._items(wager)
+        }
+        self.live: Collection[str] = live_after_a_fold(law)
+        self.needs_community: Collection[str] = self._decided_by("community")
+        self.on_dealer = next(iter(self._decided_by("dealer")), "")
+
+    def _items(self, wager: str) -> list[tuple[str, str]]:
+        """Return the items of a wager, each with its meter: what it pays at odds is of the first.
+
+        A percentage of one of several meters has an item of its own.
+        """
+        fed = self.fed[wager]
+        items = [(wager, fed[0]), (f"{wager.removesuffix('_progressive')}_envy", fed[0])]
+        if len(fed) > 1:
+            items += [(f"{meter}_jackpot", meter) for meter in fed]
+        return items
+
+    def _decided_by(self, cards: str) -> Collection[str]:
+        return tuple(name for name, terms in self._metered.items() if cards in terms["cards"][0])
+
+    def refusal(self, played: Round) -> str | None:
+        """Return the code with which a round is refused because of a declared hand, if it is."""
+        for box in played["positions"]:
+            if box.get("no_win") and wins_with_every_hand(self._with_name(played), box):
+                return "no_win_wins"
+        return None
+
+    def _with_name(self, played: Round) -> Round:
+        return {**played, "game": self.name}
+
+    def settle(
+        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+    ) -> None:
+        """Settle a round step by step, and report each line when it is settled."""
+        chosen = {
+            wager: meters[fed[0]].paytable
+            for wager, fed in self.fed.items()
+            if fed[0] in meters and meters[fed[0]].paytable
+        }
+        _KeptRound({**self._with_name(played), "paytables": chosen}, keeper, report)
+
+    def is_validated(self, line: Line) -> bool:
+        """Check whether a floorperson validates a win at odds, if it is large enough."""
+        terms = self._metered.get(line["item"])
+        if terms is None:
+            return False
+        least = terms["validation"].get("least", "0 for 1")
+        return line["paid"] >= int(least.removesuffix(" for 1")) * line["wagered"]
+
+    def law(self, meter: str) -> MeterLaw:
+        """Return the seed, reseed and rates of a meter that the game feeds."""
+        terms = next(
+            terms_of(wager, meter) for wager in self._metered.values() if meter in fed_by(wager)
+        )
+        seed, reseed = (_dollars_for_1(terms[each]) for each in ("seed", "reseed"))
+        primary, reserve = (_percent(terms.get(each, "0%")) for each in ("primary", "reserve"))
+        return MeterLaw(
+            percent={}, for_1={}, seed=seed, reseed=reseed, primary=primary, reserve=reserve
+        )
+
+
+class _KeptRound(NaiveRound):
+    """A round of a house game whose meters somebody else keeps."""
+
+    def __init__(self, played: Mapping[str, Any], keeper: Meters, report: Report) -> None:
+        self._keeper = keeper
+        self._report = report
+        super().__init__(played)
+
+    def take(self, meter: str, percent: int, wager: Mapping[str, Any], wagered: int) -> int:
+        """Take a percentage off a meter, and return it in cents."""
+        return self._keeper.take(meter, percent, 1)
+
+    def report(self, line: dict[str, Any]) -> None:
+        """Pass a line on when it is settled."""
+        known: Line = {**line}  # type: ignore[typeddict-item]
+        self._report(known)
+
+
+def _dollars_for_1(cell: str) -> int:
+    return int(cell.removesuffix(" for 1").removeprefix("$").replace(",", ""))
+
+
+def _percent(cell: str) -> int:
+    return int(cell.removesuffix("%"))
+
+
+THREE_CARD_POKER: Final = ThreeCardPoker()
