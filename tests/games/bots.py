@@ -19,10 +19,10 @@ class StackingBot(DealerBot):
     The decks of the chapters' games are those of `DealerBot`.
     """
 
-    def _deck(self, laid: Laid) -> list[Card]:
+    def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
         rules = self._layout.rules
         if rules.chapter.game in chapter_games():
-            return super()._deck(laid)
+            return super()._deck(laid, all_six=all_six)
         deck = shuffle(self._rng)
         if not self._stack_every or self._rng.randrange(self._stack_every):
             return deck
