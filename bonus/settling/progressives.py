@@ -11,7 +11,7 @@ from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
 from bonus.settling.rounds import RoundPosition
 from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
-from bonus.wagers import PaidFrom, jackpot_item
+from bonus.wagers import PaidFrom, is_jackpot, jackpot_item
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +125,16 @@ def plain_line(
     if row.percents or row.envy_cents:
         return None
     return _row_line(wager, row, terms, position, wagered_cents)
+
+
+def percent_of_item(item: str, row: Row, terms: MeterTerms) -> int:
+    """Return the percentage of the meter that the line of an item pays for a hand, or 0.
+
+    ``item`` is the wager, or a percentage of the meter with a line of its own.
+    """
+    if is_jackpot(item) or _has_one_line(row, terms):
+        return row.percent_of(terms.kind)
+    return 0
 
 
 def _has_one_line(row: Row, terms: MeterTerms) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from bonus.settling.progressives import percent_of_item
 from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.line_states import claim_under
@@ -132,9 +133,9 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     terms = layout.terms.get(layout.rules.meters.meter_of.get(jackpot.item, ""))
     if terms is None:
         return None
-    rows = (row for row in terms.rows.values() if row.hand == jackpot.hand)
+    row = next((row for row in terms.rows.values() if row.hand == jackpot.hand), None)
     is_draw = jackpot.item in {MAGIC_CARD, LUCKY_BONUS}
-    percent = 0 if is_draw else next((row.percent_of(terms.kind) for row in rows), 0)
+    percent = 0 if is_draw or row is None else percent_of_item(jackpot.item, row, terms)
     return Line(
         position=jackpot.position,
         item=jackpot.item,

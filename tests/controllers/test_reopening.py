@@ -13,13 +13,15 @@ from controllers.panel.settlement_view import held_views
 from controllers.table.line_states import due_lines, line_state
 from controllers.table.pending_claims import hear_envy
 from controllers.table.reopening import hear_win
-from controllers.table.state import Phase, SettledRound
+from controllers.table.state import Layout, Phase, SettledRound
+from meters.floor.floor_file import parse_floor
 from meters.wire.messages import ClaimOpened, Jackpot
 from tests.controllers.floors import HandTable, accepted
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import HAND_PAY as HELD_ROUND
 from tests.controllers.test_agent import ROUND
 from tests.controllers.test_reckoning import TO_SETTLE, won
+from tests.model.test_house_games import FLOOR as HOUSE_FLOOR
 from tests.servers import Mosquitto, eventually_async
 
 HAND_PAY = won(3, "progressive", PaidFrom.HAND_PAY)
@@ -182,6 +184,27 @@ def test_an_old_validated_win_that_the_table_has_forgotten_is_not_shown_again() 
     hear(table, "validated", hand="mini_royal")
     hear(table, "paid", "rejected")
     assert table.state == HandTable().state
+
+
+@pytest.mark.parametrize(
+    ("item", "amount", "held"),
+    [("keystone_bonus", 100_000, ()), ("keystone_mega_jackpot", 2_000_000, ("C1",))],
+)
+def test_only_the_percentage_of_a_forgotten_hand_holds_the_table(
+    item: str, amount: int, held: tuple[str, ...]
+) -> None:
+    """A royal flush of spades wins a meter, which holds the table, and a sum, which does not."""
+    link = parse_floor(HOUSE_FLOOR).link[0]
+    (table,) = (each for each in link.table if each.game == "keystone_stud")
+    stud = HandTable(layout=Layout.of(link, table))
+    told = structs.replace(
+        message("validated", hand="royal_flush_spades"),
+        meter="keystone_mega",
+        item=item,
+        amount=amount,
+    )
+    stud.state = hear_win(stud.layout, stud.state, told)
+    assert stud.state.held == held
 
 
 @pytest.mark.parametrize("envy", ["rejected", "validated", "paid"])
