@@ -16,7 +16,8 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from tests.chaos.own_books import METER, OwnBooks
+from tests.chaos.house_rounds import HouseRounds
+from tests.chaos.own_books import OwnBooks, OwnTerms
 from tests.chaos.player import Player, Reported
 from tests.ledgers import read_ledger
 
@@ -30,19 +31,12 @@ _WAYS: Final = {
 """The possible sequences of acts on a claim, and the state after each."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTerms:
-    """Terms of a link's meters in the floor file."""
-
-    wager_cents: int
-    progressive_bps: int
-
-
 @dataclass
 class Accounts:
     """Counts of a run, and the problems found, in words.
 
     Attributes:
+        percentages: how often a percentage of each kind of meter was won.
         decisions: who did which act on which claim, according to the ledger.
     """
 
@@ -52,6 +46,7 @@ class Accounts:
     results: int = 0
     voids: int = 0
     claims: Counter[str] = field(default_factory=Counter)
+    percentages: Counter[str] = field(default_factory=Counter)
     decisions: dict[tuple[str, str], str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -63,25 +58,32 @@ class Accounts:
 
 def hold_together(
     link: str,
-    terms: LinkTerms,
+    terms: OwnTerms,
     players: Sequence[Player],
     store: redis.Redis,
     *,
+    house: Mapping[str, HouseRounds],
     outboxes: Path,
     meters: Mapping[str, Mapping[str, int]],
     accounts: Accounts,
 ) -> None:
-    """Compare the three records of one link, and its meters with an independent sum."""
+    """Compare the three records of one link, and its meters with an independent sum.
+
+    The rounds of the tables in `house` are settled again.
+    """
     ledger = [fields for _, fields in read_ledger(store, link)]
     accounts.entries += len(ledger)
-    books = OwnBooks(terms.wager_cents, terms.progressive_bps)
+    books = OwnBooks(terms)
     reported = {player.name: iter(player.reported) for player in players}
     opened: dict[str, tuple[str, int, bool]] = {}
     went: defaultdict[str, list[str]] = defaultdict(list)
     for entry in ledger:
         kind = entry["kind"].decode()
         if kind in _OF_TABLES:
-            _replay(books, entry, kind, reported=reported, opened=opened, accounts=accounts)
+            _replay(
+                books, entry, kind,
+                reported=reported, house=house, opened=opened, accounts=accounts,
+            )  # fmt: skip
         elif kind in _OF_CLAIMS:
             claim = json.loads(entry["event"])["claim"]
             went[claim].append(kind)
@@ -100,10 +102,11 @@ def hold_together(
     for kind, micros in books.meters.items():
         held = meters[kind]["amount_micros"]
         accounts.expect(held == micros, f"{link} {kind} holds {held} micros, our sum is {micros}")
-    reserve = meters["five_card_hand_bonus"]["reserve_micros"]
-    accounts.expect(
-        reserve == books.reserve, f"{link} reserve {reserve} micros, our sum is {books.reserve}"
-    )
+    for kind, micros in books.reserves.items():
+        held = meters[kind]["reserve_micros"]
+        accounts.expect(
+            held == micros, f"{link} {kind} has {held} micros in reserve, our sum is {micros}"
+        )
 
 
 def _replay(
@@ -112,6 +115,7 @@ def _replay(
     kind: str,
     *,
     reported: Mapping[str, Iterator[Reported]],
+    house: Mapping[str, HouseRounds],
     opened: dict[str, tuple[str, int, bool]],
     accounts: Accounts,
 ) -> None:
@@ -125,11 +129,12 @@ def _replay(
     if heard is None or heard.kind != kind:
         return
     accounts.events += 1
+    event, rounds = json.loads(entry["event"]), house.get(table)
     match kind:
         case "wagers":
-            accounts.wagers += sum(
-                len(each["wagers"]) for each in json.loads(entry["event"])["positions"]
-            )
+            accounts.wagers += sum(len(each["wagers"]) for each in event["positions"])
+            if rounds is not None:
+                rounds.wagers(event)
             books.wagers(table, heard.wagered)
         case "void":
             accounts.voids += 1
@@ -138,12 +143,18 @@ def _replay(
             accounts.results += 1
             lines = msgspec.to_builtins(list(heard.lines))
             percents = {(line["position"], line["item"]) for line in lines if line.get("percent")}
+            accounts.percentages.update(books.terms.meter_of[item] for _, item in percents)
             for claim in heard.claims:
-                meter = METER.get(claim.item, claim.item)
+                meter = books.terms.meter_of.get(claim.item, claim.item)
                 percent = (claim.position, claim.item) in percents
                 opened[claim.claim] = (meter, claim.amount, percent)
             try:
-                books.result(table, lines)
+                if rounds is None:
+                    books.result(table, lines)
+                else:
+                    books.end(table)
+                    due = rounds.lines(event, books)
+                    assert lines == due, f"{lines}, due {due}"
             except AssertionError as error:
                 accounts.problems.append(f"{table}: what was paid is not our sum: {error}")
 

@@ -1,9 +1,13 @@
-"""Floor of a chaos run: two links with all four meters each, and tables on both."""
+"""Floor of a chaos run: two links of Three Card Poker with all meters, and one of house games."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.accounts import LinkTerms
+from tests.chaos.house_rounds import house_terms
+from tests.chaos.own_books import OwnTerms, poker_terms
 from tests.floor_text import (
     METERS,
     ONE_REJECTS,
@@ -13,15 +17,94 @@ from tests.floor_text import (
     meter_text,
     table_text,
 )
+from tests.games.naive import HOUSE
+from tests.model.second_games import HouseGame, SecondMeter
 
-TERMS: Final = {"one": LinkTerms(100, 1_400), "five": LinkTerms(500, 2_000)}
-_PAYTABLES: Final = {"one": "A", "five": "B"}
+_POKER: Final = "three_card_poker"
+_HOUSE_GAMES: Final = tuple(
+    HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven")
+)
+_WAGERS_CENTS: Final = {
+    "keystone_mega": 100,
+    "keystone_major": 100,
+    "keystone_minor": 100,
+    "seven_jackpot": 500,
+}
+_PAYTABLES: Final = {"seven_jackpot": "A"}
 
 
-def tables_of(link: str, tables: int) -> tuple[str, ...]:
-    """Return the tables of a link, given the number of tables on both links."""
-    place = tuple(TERMS).index(link)
-    return tuple(f"C-{number}" for number in range(1, tables + 1) if number % 2 == place)
+@dataclass(frozen=True)
+class ChaosLink:
+    """A link of the run.
+
+    Attributes:
+        terms: the terms of its meters.
+        meters: the meters in the floor file.
+        games: the games of its tables, in turn; empty for Three Card Poker.
+    """
+
+    terms: OwnTerms
+    meters: tuple[str, ...]
+    games: tuple[HouseGame, ...] = ()
+
+    def table(self, name: str, game: HouseGame | None) -> str:
+        """Return a table of the floor file."""
+        if game is None:
+            return table_text(name, *METERS)
+        fed = dict.fromkeys(meter for meters in game.fed.values() for meter in meters)
+        return table_text(name, *fed, game=game.name, positions=game.positions)
+
+
+def _poker_link(wager_cents: int, progressive_bps: int, paytable: str) -> ChaosLink:
+    return ChaosLink(
+        poker_terms(wager_cents, progressive_bps),
+        (
+            meter_text("progressive", wager_cents, paytable=paytable),
+            *(meter_text(kind, wager_cents) for kind in METERS[1:]),
+        ),
+    )
+
+
+LINKS: Final = {
+    "one": _poker_link(100, 1_400, "A"),
+    "five": _poker_link(500, 2_000, "B"),
+    "mixed": ChaosLink(
+        house_terms(_HOUSE_GAMES, _WAGERS_CENTS),
+        tuple(
+            meter_text(meter, cents, paytable=_PAYTABLES.get(meter))
+            for meter, cents in _WAGERS_CENTS.items()
+        ),
+        _HOUSE_GAMES,
+    ),
+}
+TABLES_MIN: Final = len(LINKS) - 1 + len(_HOUSE_GAMES)
+"""Least number of tables: one on each link of Three Card Poker, and one of each house game."""
+
+
+def tables_of(link: str, tables: int) -> Mapping[str, HouseGame | None]:
+    """Return the tables of a link with their house games, given the number of tables on all links.
+
+    A third of the tables is on the mixed link, and at least one of each of its games.
+    """
+    names = [f"C-{number}" for number in range(1, tables + 1)]
+    mixed = max(len(_HOUSE_GAMES), tables // len(LINKS))
+    if games := LINKS[link].games:
+        return dict(zip(names[-mixed:], islice(cycle(games), mixed), strict=True))
+    return dict.fromkeys(names[:-mixed][tuple(LINKS).index(link) :: len(LINKS) - 1])
+
+
+def second_meters(link: str) -> Mapping[str, SecondMeter]:
+    """Return the meters of a link of house games for their second settlement."""
+    games = LINKS[link].games
+    return {
+        meter: SecondMeter(
+            next(game for game in games if meter in game.meter_of.values()).law(meter),
+            cents,
+            paytable=_PAYTABLES.get(meter),
+        )
+        for meter, cents in _WAGERS_CENTS.items()
+        if games
+    }
 
 
 def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) -> Path:
@@ -34,12 +117,13 @@ def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) 
     }
     links = (
         link_text(
-            link,
-            meter_text("progressive", terms.wager_cents, paytable=_PAYTABLES[link]),
-            *(meter_text(kind, terms.wager_cents) for kind in METERS[1:]),
-            *(table_text(table, *METERS) for table in tables_of(link, tables)),
+            name,
+            *link.meters,
+            *(link.table(table, game) for table, game in tables_of(name, tables).items()),
         )
-        for link, terms in TERMS.items()
+        for name, link in LINKS.items()
     )
-    path.write_text(floor_text(*links, service=service, two_people_reject_above=ONE_REJECTS))
+    path.write_text(
+        floor_text(*links, service=service, games=str(HOUSE), two_people_reject_above=ONE_REJECTS)
+    )
     return path

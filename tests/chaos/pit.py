@@ -18,8 +18,9 @@ from controllers.table.state import Layout
 from meters.floor.floor_file import read_floor
 from tests.chaos.accounts import Accounts, hold_together
 from tests.chaos.copies import Replies
-from tests.chaos.floor import TERMS, tables_of, write_floor
+from tests.chaos.floor import LINKS, second_meters, tables_of, write_floor
 from tests.chaos.floorpersons import NAMES, Floorperson
+from tests.chaos.house_rounds import HouseRounds
 from tests.chaos.parts import (
     Part,
     ServerPart,
@@ -206,12 +207,19 @@ class Pit:
             accounts.expect(service.stop() == 0, f"{service.name} did not end in good order")
         found = self._audit(accounts)
         with redis.Redis(unix_socket_path=str(self._redis.socket_path)) as store:
-            for link, terms in TERMS.items():
-                players = [self._players[name] for name in tables_of(link, len(self._tables))]
-                meters = found["links"][link]["meters"]
-                outboxes = self._home / "data" / "tables"
+            for name, link in LINKS.items():
+                tables, second = tables_of(name, len(self._tables)), second_meters(name)
                 hold_together(
-                    link, terms, players, store, outboxes=outboxes, meters=meters, accounts=accounts
+                    name,
+                    link.terms,
+                    [self._players[table] for table in tables],
+                    store,
+                    house={
+                        table: HouseRounds(game, second) for table, game in tables.items() if game
+                    },
+                    outboxes=self._home / "data" / "tables",
+                    meters=found["links"][name]["meters"],
+                    accounts=accounts,
                 )
         self._hold_logs(accounts)
         return self._report(seconds, accounts)
@@ -291,6 +299,7 @@ class Pit:
             voids=accounts.voids,
             entries=accounts.entries,
             claims=dict(accounts.claims),
+            percentages=dict(accounts.percentages),
             decisions=dict(decisions),
             decided_by_simulation=sum(
                 by.startswith("simulated") for by in accounts.decisions.values()

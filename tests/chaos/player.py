@@ -13,7 +13,6 @@ from typing import Final
 from msgspec import UNSET
 
 from bonus.settling.settlement_lines import Line
-from controllers.bots.bots import DealerBot
 from controllers.table.device_events import (
     BettingLocked,
     DeviceAnswer,
@@ -28,6 +27,7 @@ from controllers.table.device_events import (
 from controllers.table.state import Layout
 from meters.wire.messages import ClaimOpened
 from tests.chaos.parts import rest
+from tests.games.bots import StackingBot
 from tests.processes import pitlink_command
 from tests.waiting import dies_with_us
 
@@ -79,7 +79,7 @@ class Player(threading.Thread):
         self.starts = 0
         self.log = log
         self._rng = random.Random(f"{layout.table} {seed}")
-        self._bot = DealerBot(layout, self._rng, stack_every=_STACKED_ONE_IN)
+        self._bot = StackingBot(layout, self._rng, stack_every=_STACKED_ONE_IN)
         self._command = pitlink_command("table", layout.table, "--config", str(config), "--events")
         self._process: subprocess.Popen[bytes] | None = None
         self._up = threading.Event()

@@ -37,6 +37,7 @@ class Report(msgspec.Struct, kw_only=True):
     voids: int
     entries: int
     claims: dict[str, int]
+    percentages: dict[str, int]
     decisions: dict[str, int]
     decided_by_simulation: int
     refusals: dict[str, int]

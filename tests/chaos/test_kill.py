@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from tests.chaos.driven import DrivenTable
-from tests.chaos.own_books import OwnBooks
+from tests.chaos.own_books import OwnBooks, poker_terms
 from tests.chaos.recording import lines_of, rounds_of, write_floor
 from tests.ledgers import read_ledger
 from tests.mqtt.stand import Service
@@ -56,7 +56,7 @@ def independent_sum(tables: list[DrivenTable], store: redis.Redis) -> OwnBooks:
         )
         for table in tables
     }
-    books = OwnBooks(WAGER_CENTS, PROGRESSIVE_BPS)
+    books = OwnBooks(poker_terms(WAGER_CENTS, PROGRESSIVE_BPS))
     for _, entry in read_ledger(store, LINK):
         table = entry["table"].decode()
         match entry["kind"]:
@@ -93,7 +93,9 @@ def check_books(tables: list[DrivenTable], service: Service, redis_server: Redis
         states = claim_states(store)
     meters = found["links"][LINK]["meters"]
     assert {kind: held["amount_micros"] for kind, held in meters.items()} == books.meters
-    assert meters["five_card_hand_bonus"]["reserve_micros"] == books.reserve
+    assert (
+        meters["five_card_hand_bonus"]["reserve_micros"] == books.reserves["five_card_hand_bonus"]
+    )
     assert states
     assert all(
         passed in (["opened", "validate"], ["opened", "validate", "pay"])

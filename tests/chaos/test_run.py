@@ -60,4 +60,5 @@ def test_duty_d11_after_a_minute_of_faults_everything_holds() -> None:
     assert report.fault_count > 5
     assert report.wagers_accepted == report.wagers_in_ledger > 100
     assert sum(report.claims.values()) > 0
+    assert any(meter.startswith("keystone_") for meter in report.percentages), report.percentages
     assert report.events_answered_again > report.events / 2, "each event is sent three times"

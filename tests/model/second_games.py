@@ -124,6 +124,7 @@ class HouseGame:
         law = law_of(name)
         deal = law["deal"]
         self.deal = Deal(deal["hand"], deal["dealer"], deal.get("community", 0))
+        self.positions: int = deal["positions"]
         metered = {wager["names"][0]: wager for wager in law["wager"] if fed_by(wager)}
         self._metered: Final[Mapping[str, Any]] = metered
         self.fed: Mapping[str, tuple[str, ...]] = {
