@@ -50,8 +50,8 @@ def submit(config: ConfigOption, out: OutOption, *, paper: PaperOption = "letter
     that feed each meter.
     - Digests: floor file, game files, settings of each link, and the installed programs.
 
-    The amounts are those of the floor file, not of the meters in Redis; no server is needed. The
-    last part of the PDF lists what the house must add by hand, such as layouts.
+    The amounts are those of the floor file, not of the meters in Redis; no server is needed. A list
+    in both files names what the house must add by hand, such as layouts.
 
     Example: **pitlink submit --config floor.toml --out filing-2026-12**
 

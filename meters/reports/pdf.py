@@ -36,6 +36,8 @@ _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
 """The largest number of characters in one cell. Even in a narrow column they fit on one page."""
+_FACT_MAX: Final = 2_000
+"""The largest number of characters in one row of facts. A longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
@@ -113,7 +115,11 @@ def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
 
 
 def _facts(facts: Sequence[Fact], inner: float) -> object:
-    rows = [(paragraph(name, 8, gray=HUSH), paragraph(value, 8)) for name, value in facts]
+    rows = [
+        (paragraph(name if at == 0 else "", 8, gray=HUSH), paragraph(part, 8))
+        for name, value in facts
+        for at, part in enumerate(textwrap.wrap(value, _FACT_MAX) or [""])
+    ]
     return table(rows, (_LABEL, inner - _LABEL))
 
 

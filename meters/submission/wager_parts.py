@@ -87,7 +87,7 @@ def _sections(wager: WagerFiling) -> Iterator[ReportSection]:
     yield ReportSection(
         "Rules",
         (Column("Subject", 1.5), Column("Text", 4), Column("Rule", 1.5)),
-        [(each.subject, each.text.replace("_", " "), each.rule) for each in wager.rules],
+        [(plain_name(each.subject), plain_name(each.text), each.rule) for each in wager.rules],
     )
     yield _hands(wager.hands)
     if odds.against_dealer:
@@ -122,8 +122,8 @@ def _hands(hands: Sequence[HandRow]) -> ReportSection:
     return ReportSection(
         "Paytable, with the deals of each hand",
         (
-            Column("Hand", 1.9), Column("Pays as", 1.5), Column("Cell", 2), Column("Rule", 1.2),
-            numbers("Deals", 1.4), numbers("of", 1.4), numbers("Chance", 1.4),
+            Column("Hand", 1.9), Column("Pays as", 1.9), Column("Cell", 2.2), Column("Rule", 1.1),
+            numbers("Deals", 1.1), numbers("of", 1.2), numbers("Chance", 1.4),
         ),
         rows,
     )  # fmt: skip

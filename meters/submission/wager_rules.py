@@ -1,6 +1,7 @@
 """Rules of a wager for a submission: its citations, and the cells of its chosen paytable."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from bonus.law.chapter_file import CardsOf, Main, WagerTables
 from bonus.odds.hand_payouts import choose
@@ -8,7 +9,12 @@ from bonus.odds.odds_entries import HandLine
 from bonus.odds.offers import Offer
 from meters.submission.contents import RuleCell, WagerRule
 
-_MINI_ROYAL = "mini_royal"
+_MINI_ROYAL: Final = "mini_royal"
+_WHEN_PAID: Final = {
+    "played": "paid if the player does not fold",
+    "not_lower": "paid if the player's hand is not lower",
+    "lower": "paid if the player's hand is lower",
+}
 
 
 def rules_of(offer: Offer) -> tuple[WagerRule, ...]:
@@ -81,6 +87,13 @@ def _main_rules(main: Main) -> Iterator[tuple[str, str, str]]:
         below = f"a dealer's hand below {main.not_qualified.below} high"
         returned = f"{below}: {main.not_qualified.returns} is returned, the other wager wins"
         yield "dealer does not qualify", returned, main.not_qualified.rule
+    if main.follow_pays:
+        replaced = f"{main.follow} pays its paytable if the dealer's hand qualifies"
+        yield f"{main.follow} paytable", replaced, main.follow_pays.rule
+    for bonus in main.bonus:
+        returned = f"; {bonus.returns} is returned" if bonus.returns else ""
+        paid = f"a multiple of {bonus.on}, {_WHEN_PAID[bonus.when]}{returned}"
+        yield bonus.choice or bonus.item, paid, bonus.procedure
 
 
 def _optional_rules(tables: WagerTables, cards: CardsOf) -> Iterator[tuple[str, str, str]]:

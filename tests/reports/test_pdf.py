@@ -98,3 +98,11 @@ def test_equal_reports_are_equal_files() -> None:
     first, second, other = map(_report, sections)
     assert first == second
     assert first != other
+
+
+def test_fact_that_is_longer_than_a_page_continues_on_the_next() -> None:
+    tables = [f"table-{number}" for number in range(2_000)]
+    part = ReportPart("pit", "Pit", [("Tables", ", ".join(tables))], [])
+    text = _one_line(report_pdf(ReportDocument("Day", "Keystone", [("Made", "today")], [part])))
+    said = Counter(text.replace(",", " ").split())
+    assert [table for table in tables if said[table] != 1] == []

@@ -66,6 +66,61 @@ def test_every_cell_is_that_of_the_rules_with_its_subsection(filing: Filing) -> 
 
 
 @FLOORS
+def test_the_rules_of_each_wager_and_deal_are_those_of_the_file(filing: Filing) -> None:
+    for game, wager in filing.wagers():
+        law = tomllib.loads(file_of(game["game"]).read_text())
+        for name in ("title", "chapter"):
+            assert game[name] == law[name]
+        for name in ("effective", "expires"):
+            assert game[name] == law.get(name)
+        assert game["deal"] == {"community": 0} | law["deal"]
+        main = law.get("main", {"stake": ""})
+        if wager["wager"] == main["stake"]:
+            expected = expected_of_main(main)
+        else:
+            tables = next(each for each in law["wager"] if wager["wager"] in each["names"])
+            validation = tables.get("validation", {})
+            expected = {
+                "placing": tables["placing"],
+                "fold": tables.get("forfeited"),
+                "losing wager": tables.get("collected"),
+                "jackpot on the dealer's hand": tables.get("divided"),
+                "validation by a floorperson": validation.get("rule"),
+                "cards stay on the table": validation.get("stays"),
+            }
+        cited = {each["subject"]: each["rule"] for each in wager["rules"] if each["rule"]}
+        assert cited == {subject: rule for subject, rule in expected.items() if rule}
+
+
+def expected_of_main(main: Fields) -> dict[str, str | None]:
+    """Return the subsections of a game against the dealer by their subject."""
+    bonuses = {
+        each.get("choice") or each["item"]: each.get("procedure") for each in main.get("bonus", [])
+    }
+    return {
+        "placing": main["placing"],
+        "decision": main["asking"],
+        "odds": main["odds_rule"],
+        "lower hand": main["lower"],
+        "equal hand": main["tie"].get("rule"),
+        "dealer does not qualify": main.get("not_qualified", {}).get("rule"),
+        f"{main['follow']} paytable": main.get("follow_pays", {}).get("rule"),
+        **bonuses,
+    }
+
+
+def test_the_settings_of_the_facility_are_filed(house: Filing) -> None:
+    assert house.fields["settings"] == {
+        "validate_from_cents": 5_000,
+        "tax_documents_above_cents": None,
+        "two_people_reject_above_cents": 1_000_000,
+        "confirm_corrections": False,
+        "require_all_hands": False,
+        "day_starts": "06:00",
+    }
+
+
+@FLOORS
 def test_every_table_has_the_wagers_of_the_floor_file(filing: Filing) -> None:
     """The chosen paytable of each wager is that of the table or of its meter."""
     for link in tomllib.loads(filing.config.read_text())["link"]:
