@@ -65,7 +65,7 @@ class SecondGame(Protocol):
         """Return the code with which a round is refused because of a declared hand, if it is."""
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
     ) -> None:
         """Settle a round step by step, and report each line when it is settled."""
 
@@ -94,11 +94,11 @@ class ThreeCardPoker:
         return refusal(played)
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
     ) -> None:
         """Settle a round step by step, and report each line when it is settled."""
         laws = {kind: meter.law for kind, meter in meters.items()}
-        wagers = MeterWagers(played, laws, keeper, report)
+        wagers = MeterWagers(played, laws, held, report)
         for box in wagers.boxes:
             wagers.settle_progressive(box)
             wagers.settle_five_card_progressive(box)
@@ -162,7 +162,7 @@ class HouseGame:
         return {**played, "game": self.name}
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], keeper: Meters, report: Report
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
     ) -> None:
         """Settle a round step by step, and report each line when it is settled."""
         chosen = {
@@ -170,7 +170,7 @@ class HouseGame:
             for wager, fed in self.fed.items()
             if fed[0] in meters and meters[fed[0]].paytable
         }
-        _KeptRound({**self._with_name(played), "paytables": chosen}, keeper, report)
+        _KeptRound({**self._with_name(played), "paytables": chosen}, held, report)
 
     def is_validated(self, line: Line) -> bool:
         """Check whether a floorperson validates a win at odds, if it is large enough."""
@@ -195,14 +195,14 @@ class HouseGame:
 class _KeptRound(NaiveRound):
     """A round of a house game whose meters somebody else keeps."""
 
-    def __init__(self, played: Mapping[str, Any], keeper: Meters, report: Report) -> None:
-        self._keeper = keeper
+    def __init__(self, played: Mapping[str, Any], held: Meters, report: Report) -> None:
+        self._held = held
         self._report = report
         super().__init__(played)
 
     def take(self, meter: str, percent: int, wager: Mapping[str, Any], wagered: int) -> int:
         """Take a percentage off a meter, and return it in cents."""
-        return self._keeper.take(meter, percent, 1)
+        return self._held.take(meter, percent, 1)
 
     def report(self, line: dict[str, Any]) -> None:
         """Pass a line on when it is settled."""
