@@ -75,6 +75,9 @@ class HeldFloor(RuleBasedStateMachine):
     async def _open(self) -> None:
         await self.redis.flushall()
         await self.pit.open()
+        if self.pit.floor.games.digests:
+            self.books.tallies["approvals"] += 1
+            self.books.entries += 1
         await self.days.open()
 
     def teardown(self) -> None:
