@@ -1,5 +1,7 @@
 """Functions that write money, wagers, hands and cards as text for people."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from bonus.wagers import MICROS_PER_CENT
@@ -64,14 +66,20 @@ def wager_text(wager_cents: int) -> str:
     return f"${dollars:,}.{cents:02} wager" if cents else f"${dollars:,} wager"
 
 
-def item_words(item: str) -> str:
+def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a readable name of a wager, or of a bonus that is paid with a wager.
+
+    ``titles`` are the titles of items that have one (``Games.titles``).
 
     >>> item_words("five_of_six_progressive"), item_words("magic_card")
     ('5 of 6 Progressive', 'Magic Card')
+    >>> item_words("lucky_bonus_bet"), item_words("lucky_bonus_bet", {"lucky_bonus_bet": "Lucky"})
+    ('Lucky Bonus Bet', 'Lucky')
     """
-    return _ITEMS.get(item) or " ".join(
-        part if part in _LITTLE else part.capitalize() for part in item.split("_")
+    return (
+        titles.get(item)
+        or _ITEMS.get(item)
+        or " ".join(part if part in _LITTLE else part.capitalize() for part in item.split("_"))
     )
 
 

@@ -174,6 +174,7 @@ class WagerTables(_Part, frozen=True):
 
     Attributes:
         names: the names of the wagers.
+        title: the name of the wager for people. Empty if it follows from the name in ``names``.
         ranking: the name of the ranking in ``bonus.hands`` that judges the hands of the wagers.
         cards: the cards that form the hand, for each wager.
         placing: the subsection about placing the wagers.
@@ -208,6 +209,7 @@ class WagerTables(_Part, frozen=True):
     lowest: str
     paid_from: PaidFrom
     table: tuple[PrintedTable, ...]
+    title: str = ""
     needs: tuple[Name, ...] = ()
     forfeited: str = ""
     collected: str = ""

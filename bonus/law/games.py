@@ -8,12 +8,17 @@ from bonus.law.cells import ChapterError
 from bonus.law.chapter import chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.game_meters import GameMeters
+from bonus.law.item_titles import item_titles
 
 
 class Games(Mapping[str, Chapter]):
     """Games by name. Two collections with the same game files are equal, and have the same hash.
 
     The chapters of the package are always among the games.
+
+    Attributes:
+        digests: the SHA-256 of the file of each game of the house, in hexadecimal.
+        titles: the titles of items of settlement lines, for the wagers that have a title.
     """
 
     def __init__(self, house: Iterable[tuple[Chapter, str]] = ()) -> None:
@@ -23,8 +28,8 @@ class Games(Mapping[str, Chapter]):
             house: the games of the house, each with the SHA-256 of its file in hexadecimal.
 
         Raises:
-            ChapterError: two games have one name, or the same wager feeds different meters in two
-                games.
+            ChapterError: two games have one name, or the same wager feeds different meters or has
+                different titles in two games.
         """
         games = dict(chapters())
         digests: dict[str, str] = {}
@@ -38,6 +43,7 @@ class Games(Mapping[str, Chapter]):
             digests[game.game] = digest
             _check_fed(games.values(), game)
         self._games = games
+        self.titles: Mapping[str, str] = item_titles(games.values())
         self.digests: Mapping[str, str] = MappingProxyType(digests)
         self._hash = hash(tuple(sorted(digests.items())))
 

@@ -126,7 +126,7 @@ def _held_view(
     return HeldView(
         claim=claim,
         position=opened.position if opened else None,
-        item=item_words(opened.item) if opened else "A win",
+        item=item_words(opened.item, layout.games.titles) if opened else "A win",
         amount=opened.amount if opened else None,
         validated=validated,
         told=message,
@@ -149,7 +149,8 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
         line=number,
         position=line.position,
         kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
-        item=item_words(line.item) + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
+        item=item_words(line.item, layout.games.titles)
+        + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
         state=state,

@@ -120,7 +120,7 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
         if amount_cents is not None:
             yield WagerView(
                 wager=wager,
-                name=item_words(wager),
+                name=item_words(wager, layout.games.titles),
                 short=tables.short[tables.names.index(wager)],
                 amount=amount_cents,
             )
@@ -231,7 +231,7 @@ def _returned(layout: Layout, returned: Returned) -> ReturnedView:
             placed.amount_cents for placed in here if layout.is_electronic(placed.wager)
         ]
         items = [
-            f"{item_words(placed.wager)}: "
+            f"{item_words(placed.wager, layout.games.titles)}: "
             + (
                 f"credit {money(placed.amount_cents)} to the game account"
                 if layout.is_electronic(placed.wager)
@@ -253,7 +253,8 @@ def _lit(layout: Layout, state: TableState) -> list[LitView]:
     by_position: dict[int, list[str]] = {}
     for placed in state.wagers:
         if not layout.is_electronic(placed.wager):
-            by_position.setdefault(placed.position, []).append(item_words(placed.wager))
+            name = item_words(placed.wager, layout.games.titles)
+            by_position.setdefault(placed.position, []).append(name)
     return [
         LitView(position=position, wagers=by_position[position]) for position in sorted(by_position)
     ]

@@ -62,21 +62,24 @@ def record_of(fields: Mapping[str, str]) -> ClaimRecord:
     return _RECORD.decode(fields["record"])
 
 
-def claim_words(fields: Mapping[str, str]) -> str:
-    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus."""
+def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus.
+
+    `titles` are the titles of the games' items.
+    """
     record = record_of(fields)
-    lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]))]
+    lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]), titles)]
     lines += [
-        f"{item_words(owed.item)} of position {owed.position}, {money(owed.amount)}"
+        f"{item_words(owed.item, titles)} of position {owed.position}, {money(owed.amount)}"
         for owed in record.envy
     ]
     place = f"round {record.round}, position {record.position}, {hand_words(record.hand)}"
     return f"{place}: {'; '.join(lines)}"
 
 
-def _win_words(record: ClaimRecord, amount_cents: int) -> str:
+def _win_words(record: ClaimRecord, amount_cents: int, titles: Mapping[str, str]) -> str:
     share = f"{record.percent}% of the meter" if record.percent else "fixed amount"
-    return f"{item_words(record.item)}, {share}, {money(amount_cents)}"
+    return f"{item_words(record.item, titles)}, {share}, {money(amount_cents)}"
 
 
 class ClaimRows:
@@ -85,6 +88,7 @@ class ClaimRows:
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
         self._reject_above_cents = floor.facility.two_people_reject_above
+        self._titles = floor.games.titles
         self._links = {link.id: link.name for link in floor.link}
         self._meters = {
             (link.id, meter.meter_id): meter.title for link in floor.link for meter in link.meter
@@ -119,7 +123,7 @@ class ClaimRows:
             position=record.position,
             patron=record.patron,
             item=record.item,
-            item_name=item_words(record.item),
+            item_name=item_words(record.item, self._titles),
             hand=record.hand,
             hand_name=hand_words(record.hand),
             cards=record.cards,

@@ -255,12 +255,15 @@ def claim_in(fields: Mapping[str, str]) -> str:
 
 
 def act_row(
-    entry: int, fields: Mapping[str, str], claim: Mapping[str, str] = MappingProxyType({})
+    entry: int,
+    fields: Mapping[str, str],
+    claim: Mapping[str, str] = MappingProxyType({}),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ActRow:
     """Make the row that shows the act of a ledger entry.
 
     If the act decides a claim, `claim` has the fields of the claim in Redis. The row then names the
-    hand, the win with its amount, and each Envy Bonus.
+    hand, the win with its amount, and each Envy Bonus. `titles` are the titles of the games' items.
     """
     of, details = _DETAILS[fields["kind"]](fields["event"])
     return ActRow(
@@ -270,6 +273,6 @@ def act_row(
         what=fields["kind"],
         of=of,
         table=fields["table"],
-        told="; ".join(filter(None, (claim_words(claim) if claim else "", details))),
+        told="; ".join(filter(None, (claim_words(claim, titles) if claim else "", details))),
         hand_record=record_of(claim).hand_record if claim else "",
     )

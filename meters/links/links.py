@@ -256,7 +256,7 @@ class Links:
             read = [*dict.fromkeys(filter(None, ids))]
             claims = dict(zip(read, await store.claims(read), strict=True)) if read else {}
         return [
-            act_row(entry, fields, claims.get(claim, {}))
+            act_row(entry, fields, claims.get(claim, {}), store.link.games.titles)
             for (entry, fields), claim in zip(page, ids, strict=True)
         ]
 

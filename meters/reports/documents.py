@@ -1,6 +1,6 @@
 """The four reports: of a gaming day, of a month, of the wins, and of the tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
@@ -51,6 +51,11 @@ class _LinkView:
     ids: Sequence[str]
     zone: ZoneInfo
 
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Titles of the items of the floor's games."""
+        return self.scan.link.games.titles
+
 
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     """Make the report of a gaming day, with everything that changed each meter (duty D19)."""
@@ -60,11 +65,12 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
         return [
             *(section for meter in of.meters for section in meter_sections(meter, day)),
             *_play_sections(of),
-            wins_section("Hands that won on the day", _of(day.wins, of.ids), zone),
+            wins_section("Hands that won on the day", _of(day.wins, of.ids), zone, of.titles),
             wins_section(
                 "Hands that won on earlier days, decided on in this one",
                 _of(day.decided, of.ids),
                 zone,
+                of.titles,
             ),
             *act_sections(day, zone),
         ]
@@ -97,7 +103,8 @@ def jackpots_document(
 
     def sections(of: _LinkView) -> list[ReportSection]:
         wins = _of(of.scan.wins, of.ids)
-        return [wins_section("Hands that won, for a floorperson's decision", wins, of.zone)]
+        title = "Hands that won, for a floorperson's decision"
+        return [wins_section(title, wins, of.zone, of.titles)]
 
     return _document(floor, found, meters, "Jackpots", sections, wide=True)
 

@@ -1,6 +1,6 @@
 """The lists of one link in reports: meters, money, tables, wins, and what people did."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -241,23 +241,27 @@ WIN_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def wins_section(title: str, wins: Sequence[Win], zone: ZoneInfo) -> ReportSection:
+def wins_section(
+    title: str, wins: Sequence[Win], zone: ZoneInfo, titles: Mapping[str, str]
+) -> ReportSection:
     """List the hands that won, with all the details of duty D16.
 
     Each hand has one record. A record has one line for each percentage of a meter, each fixed
     amount and each Envy Bonus. If a record has several such lines, a line with their sum comes
-    before them.
+    before them. `titles` are the titles of the games' items.
     """
-    rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone)]
+    rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone, titles)]
     decided = [win for win in wins if win.envy_of is None]
     envy = [win for win in wins if win.envy_of is not None]
     sums = [*_sum_rows("Wins", decided), *_sum_rows("Envy Bonuses", envy)]
     return ReportSection(title, WIN_COLUMNS, [*rows, *sums], len(sums))
 
 
-def _hand_rows(hand: Sequence[Win], zone: ZoneInfo) -> Iterator[tuple[str, ...]]:
+def _hand_rows(
+    hand: Sequence[Win], zone: ZoneInfo, titles: Mapping[str, str]
+) -> Iterator[tuple[str, ...]]:
     """Yield the rows of one hand's record."""
-    rows = [_win_row(win, zone) for win in hand]
+    rows = [_win_row(win, zone, titles) for win in hand]
     if len(rows) == 1:
         yield rows[0]
         return
@@ -299,13 +303,14 @@ def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
     return [(state, those) for state, those in of.items() if those]
 
 
-def _win_row(win: Win, zone: ZoneInfo) -> tuple[str, ...]:
+def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, ...]:
     share = f"{win.percent}% of the meter" if win.percent else "at odds"
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
-    description = f"{item_words(win.item)}: {hand_words(win.hand)}, {share}"
+    item = item_words(win.item, titles)
+    description = f"{item}: {hand_words(win.hand)}, {share}"
     if not win.order:
-        description = f"{item_words(win.item)}, won before the first entry that was read"
+        description = f"{item}, won before the first entry that was read"
     by, at = win.validated_by or win.rejected_by, win.validated_at or win.rejected_at
     decided = [f"{by}, {short_moment(at, zone)}"] if by else []
     if win.rejection_requested_by:

@@ -181,17 +181,23 @@ def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...
         times=main.times if main else (),
         wagers=tuple(
             _field(
-                name, placing, amounts_cents, draws=name in draws, survives=name in rules.survivors
+                name,
+                item_words(name, games.titles),
+                placing,
+                amounts_cents,
+                draws=name in draws,
+                survives=name in rules.survivors,
             )
             for name, placing in offered.items()
         ),
-        items={item: item_words(item) for item in items},
+        items={item: item_words(item, games.titles) for item in items},
         missing=_missing(rules),
     )
 
 
 def _field(
     name: str,
+    words: str,
     placing: Placing,
     amounts_cents: Mapping[str, int],
     *,
@@ -200,7 +206,7 @@ def _field(
 ) -> WagerField:
     return WagerField(
         wager=name,
-        words=item_words(name),
+        words=words,
         amount=amounts_cents[placing.meters[0]] if placing.meters else None,
         meters=placing.meters,
         community=placing.cards in OF_COMMUNITY,

@@ -2,15 +2,20 @@
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import msgspec
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
+from meters.floor_api.types import Wagered
 from meters.web.api import changes as changes_module
 from tests.browsers import Finger, hold_clock
+from tests.floor_text import floor_text, link_text, meter_text
+from tests.games.test_item_titles import TITLED
 from tests.mqtt.relay import Relay
+from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
@@ -19,6 +24,7 @@ from tests.web.floor_hand import (
     claim_card,
     dialog,
     evaluated,
+    floor_room,
     go,
     press,
     type_sign_in,
@@ -403,3 +409,31 @@ async def test_an_auditor_sees_everything_and_decides_nothing(room: FloorRoom) -
     await expect(card).to_contain_text("patron p3")
     await expect(card.get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
     await expect(card.get_by_role("button")).to_have_count(0)
+
+
+async def test_items_of_a_house_game_have_their_titles(
+    shared_redis_server: RedisServer, browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "stud.toml").write_text(TITLED)
+    floor = floor_text(
+        link_text(
+            "tcp-main",
+            meter_text("keystone_mega"),
+            meter_text("keystone_major"),
+            meter_text("keystone_minor"),
+        ),
+        games=str(tmp_path),
+    )
+    won = msgspec.structs.replace(
+        ROYAL,
+        item="keystone_mega_jackpot",
+        item_name="Mega Jackpot",
+        wagers=(Wagered(position=7, patron=None, wagers={"keystone_bonus": 100}),),
+        envy=(),
+    )
+    async with floor_room(shared_redis_server, browser, floor) as room:
+        page = await room.signed_in("Flo")
+        room.stand.claims.put(won)
+        card = claim_card(page, won)
+        await expect(card).to_contain_text("Mega Jackpot")
+        await expect(card).to_contain_text("Key Wager $1.00")

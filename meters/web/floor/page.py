@@ -1,5 +1,6 @@
 """The floor page: an empty page that scripts fill with data after the user has signed in."""
 
+import msgspec
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
 
@@ -12,10 +13,12 @@ from meters.http.templates import load_template
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
     """Declare the route of the floor page.
 
-    Everybody can load the empty page, because it contains no data of the floor.
+    Everybody can load the empty page, because the only data of the floor in it are the
+    titles of wagers, which the signage shows too.
     """
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,
+        titles=msgspec.json.encode(dict(floor.games.titles)).decode(),
         version=assets.version,
         mark=MARK,
         users=users_text(),

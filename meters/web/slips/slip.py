@@ -111,6 +111,7 @@ class _Slip:
         self._zone = ZoneInfo(floor.facility.timezone)
         self._row = row
         self._hand = hand
+        self._titles = floor.games.titles
 
     def contents(self) -> Iterator[object]:
         yield from self._head()
@@ -156,7 +157,8 @@ class _Slip:
 
     def _what(self) -> Iterator[Fact]:
         row = self._row
-        yield "Wager", f"{row.item_name or item_words(row.item)}, {money(row.wagered)}"
+        item = row.item_name or item_words(row.item, self._titles)
+        yield "Wager", f"{item}, {money(row.wagered)}"
         yield "Hand", row.hand_name or hand_words(row.hand)
         if row.only_envy:
             yield "Pays", "Only Envy Bonuses: no win of this hand waits"
@@ -203,7 +205,7 @@ class _Slip:
         """
         if len(self._hand) < 2:
             return
-        lines = [(_claim_line(one, self._row), *_due(one)) for one in self._hand]
+        lines = [(self._claim_line(one), *_due(one)) for one in self._hand]
         total = money(sum(won + envy for _, won, envy in lines))
         yield rule()
         yield paragraph(
@@ -213,7 +215,7 @@ class _Slip:
             yield paragraph(line, 9)
             if one.claim != self._row.claim:
                 for owed in one.envy:
-                    yield paragraph(_owed(owed), 9)
+                    yield paragraph(self._owed(owed), 9)
 
     def _evidence(self) -> Iterator[object]:
         row = self._row
@@ -223,12 +225,12 @@ class _Slip:
             for wagered in row.wagers:
                 declared = wagered.position in row.no_win
                 note = "; hand declared to win nothing" if declared else ""
-                yield paragraph(_wagered(wagered) + note, 9)
+                yield paragraph(self._wagered(wagered) + note, 9)
         if row.envy:
             yield rule()
             yield paragraph(self._envy_words(), 9, gray=HUSH)
             for owed in row.envy:
-                yield paragraph(_owed(owed), 9)
+                yield paragraph(self._owed(owed), 9)
 
     def _envy_words(self) -> str:
         """Return the text about the hand's Envy Bonuses: owed, paid or not due."""
@@ -267,21 +269,26 @@ class _Slip:
     def _by(self, who: str, at: str | None) -> str:
         return f"by {who}, {moment_words(at, self._zone)}" if at else f"by {who}"
 
+    def _wagered(self, one: Wagered) -> str:
+        wagers = ", ".join(
+            f"{item_words(item, self._titles)} {money(cents)}" for item, cents in one.wagers.items()
+        )
+        return f"{_who(one.position, one.patron)}: {wagers}"
+
+    def _claim_line(self, one: ClaimRow) -> str:
+        share = "at odds" if one.percent is None else f"{one.percent}% of the meter"
+        item = one.item_name or item_words(one.item, self._titles)
+        this = ", this slip" if one.claim == self._row.claim else ""
+        hand = one.hand_name or hand_words(one.hand)
+        return f"{item}, {hand}, {share}: {money(one.amount)}, {one.state}{this}"
+
+    def _owed(self, one: EnvyOwed) -> str:
+        item = item_words(one.item, self._titles)
+        return f"{_who(one.position, one.patron)}: {item} {money(one.amount)}"
+
 
 def _who(position: int, patron: str | None) -> str:
     return f"Position {position} ({patron})" if patron else f"Position {position}"
-
-
-def _wagered(one: Wagered) -> str:
-    wagers = ", ".join(f"{item_words(item)} {money(cents)}" for item, cents in one.wagers.items())
-    return f"{_who(one.position, one.patron)}: {wagers}"
-
-
-def _claim_line(one: ClaimRow, printed: ClaimRow) -> str:
-    share = "at odds" if one.percent is None else f"{one.percent}% of the meter"
-    name = f"{one.item_name or item_words(one.item)}, {one.hand_name or hand_words(one.hand)}"
-    this = ", this slip" if one.claim == printed.claim else ""
-    return f"{name}, {share}: {money(one.amount)}, {one.state}{this}"
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
@@ -291,10 +298,6 @@ def _due(one: ClaimRow) -> tuple[int, int]:
     """
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
-
-
-def _owed(one: EnvyOwed) -> str:
-    return f"{_who(one.position, one.patron)}: {item_words(one.item)} {money(one.amount)}"
 
 
 def _facts(facts: Iterable[Fact], width: float) -> object:

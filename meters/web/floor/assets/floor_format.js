@@ -14,6 +14,8 @@ const PARTS = named({
   hour: "numeric", minute: "numeric", second: "numeric",
 });
 
+/* The titles of the wagers of games of the house, and of their bonuses and jackpots. */
+const TITLES = JSON.parse(document.documentElement.dataset.titles);
 const ITEMS = {
   five_of_six_progressive: "5 of 6 Progressive",
   five_card_progressive: "Five-Card Progressive",
@@ -30,7 +32,7 @@ const PAID_FROM = {
 
 export const plain = (name) => name.replaceAll("_", " ");
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const item = (name) => ITEMS[name] ?? plain(name).split(" ").map(capital).join(" ");
+export const item = (name) => TITLES[name] ?? ITEMS[name] ?? plain(name).split(" ").map(capital).join(" ");
 export const paidFrom = (name) => PAID_FROM[name] ?? capital(plain(name));
 export const sentence = (text) => capital(text) + (/[.?!]$/.test(text) ? "" : ".");
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;

@@ -86,7 +86,7 @@ const ClosedClaim = ({ claim, me, now, isNew, done, open }) => {
     <h2><button type="button" class="line-open" aria-expanded="false" onClick=${open}>
       <span class="place">${`${claim.table} · P${claim.position}`}</span>
       <span class="sum">${money(claims.sum(claim))}</span>
-      <span class="what-won">${`${claims.handName(claim)} · ${format.item(claim.item)}`}
+      <span class="what-won">${`${claims.handName(claim)} · ${claims.itemName(claim)}`}
         ${envy && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</span>
       <span class="facts-line"><${claims.Chip} claim=${claim} /><span class="new" hidden=${!isNew}>New</span>
         <${Waited} at=${claims.since(claim)} now=${now} />
