@@ -165,6 +165,35 @@ class TierOdds(_Part, frozen=True):
     break_even_meter: dict[str, int]
 
 
+class MeterTimes(_Part, frozen=True):
+    """Average times between the hits of a meter, in hours, as exact fractions.
+
+    Attributes:
+        meter: the name of the meter.
+        hours: the time between wins of a percentage of the meter; empty if there are none.
+        hours_whole: the time between wins of the whole meter; empty if there are none.
+    """
+
+    meter: str
+    hours: str
+    hours_whole: str
+
+
+class HitTimes(_Part, frozen=True):
+    """Average times between the wins of a wager that feeds a meter, for a number of wagers.
+
+    Attributes:
+        wagers_per_hour: the number of wagers in an hour, at all tables together.
+        meters: the times of each meter that the wager feeds.
+        hands: the time between wins of each hand, in hours, as an exact fraction. A hand that
+            cannot occur has an empty text.
+    """
+
+    wagers_per_hour: int
+    meters: tuple[MeterTimes, ...]
+    hands: dict[str, str]
+
+
 class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
@@ -206,6 +235,7 @@ class OddsEntry(_Part, frozen=True):
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
         tiers: the odds of each meter, if the wager feeds several meters.
+        hit_times: the average times between hits, if the number of wagers in an hour is given.
     """
 
     game: str
@@ -240,6 +270,7 @@ class OddsEntry(_Part, frozen=True):
     positions: int = 0
     when_shared: tuple[SharedWager, ...] = ()
     tiers: tuple[TierOdds, ...] = ()
+    hit_times: HitTimes | None = None
 
 
 def exact(number: Fraction) -> str:

@@ -17,6 +17,7 @@ from bonus.law.cells import read_times
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.games import Games, chapter_games
+from bonus.odds.hit_times import with_hit_times
 from bonus.odds.offers import DrawOdds, Offer, offers_of
 from bonus.odds.query import OddsQuery, asked_for
 from meters.floor.floor_file import read_floor
@@ -115,6 +116,16 @@ PairPlusOption = Annotated[
         " (649a.12(g)(2)).",
     ),
 ]
+RoundsPerHourOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=1_000_000,
+        metavar="N",
+        help="Also the average time between hits of each meter, with N wagers on it an hour at all"
+        " tables together.",
+    ),
+]
 NoCacheOption = Annotated[
     bool,
     typer.Option("--no-cache", help="Count everything again, and keep nothing for the next time."),
@@ -135,6 +146,7 @@ def odds(
     positions: PositionsOption = None,
     mini_royal_ante_bonus: AnteBonusOption = None,
     mini_royal_pair_plus: PairPlusOption = None,
+    rounds_per_hour: RoundsPerHourOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Print the exact odds of every wager for every paytable.
@@ -151,6 +163,7 @@ def odds(
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
     - **pitlink odds --wager five_card_progressive --plot edge.png**: the edge as the meter rises.
+    - **pitlink odds --wager progressive --rounds-per-hour 600**: the time between hits, too.
     - **pitlink odds --config FLOOR.toml**: the wagers that a floor's tables offer, with the
     paytables that these tables have chosen.
     """
@@ -175,6 +188,13 @@ def odds(
     if plot:
         _check_plot(plot, wanted)
     entries = count_entries(wanted, "odds", keep=not no_cache)
+    if rounds_per_hour:
+        entries = [
+            with_hit_times(entry, offer.tables, rounds_per_hour)
+            if offer.tables and offer.tables.fed
+            else entry
+            for entry, offer in zip(entries, wanted, strict=True)
+        ]
     if plot:
         _plot(entries, plot, known)
     _print(entries, known, as_json=as_json)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
-from bonus.odds.odds_entries import Drawn, Folding, HandLine, OddsEntry
+from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, OddsEntry
 
 _GAP: Final = 3
 _MARGIN: Final = 6
@@ -224,11 +224,62 @@ _OUTCOMES: Final = {
 def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
     if entry.tiers:
         yield from _tiered(entry)
-    if not entry.meter_return:
-        return
-    yield Text()
-    if many:
-        yield Text(f"Paytable {_label(entry)}", "italic")
+    if entry.meter_return:
+        yield Text()
+        if many:
+            yield Text(f"Paytable {_label(entry)}", "italic")
+        yield from _one_meter(entry)
+    if entry.hit_times:
+        yield _times(entry.hit_times)
+
+
+def _times(times: HitTimes) -> Table:
+    """Return a table with the average time between wins: of each meter, and of each hand."""
+    number = f"{times.wagers_per_hour:,} wager{'s' if times.wagers_per_hour > 1 else ''}"
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(f"With {number} an hour")
+    table.add_column("On average", justify="right")
+    for meter in times.meters:
+        name = plain_name(meter.meter)
+        if meter.hours != meter.hours_whole:
+            table.add_row(f"{name}, in part or whole", _once_in(meter.hours))
+        table.add_row(f"{name}, whole", _once_in(meter.hours_whole))
+    for hand, hours in times.hands.items():
+        table.add_row(plain_name(hand), _once_in(hours))
+    return table
+
+
+def _once_in(hours: str) -> str:
+    return f"about once in {duration(Fraction(hours))}" if hours else "never"
+
+
+def duration(hours: Fraction) -> str:
+    """Return a time as text, rounded: a number of the longest unit of which it has two or more.
+
+    A day has 24 hours, a month is a twelfth of a year, and a year has 365 days and a quarter.
+
+    >>> duration(Fraction(3 * 7 * 24 + 30)), duration(Fraction(1, 2)), duration(Fraction(1, 90))
+    ('3 weeks', '30 minutes', '40 seconds')
+    """
+    unit, of_one = next((each for each in _UNITS if hours >= 2 * each[1]), _UNITS[-1])
+    number = max(1, round(hours / of_one))
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+_UNITS: Final = (
+    ("year", Fraction(24 * 1461, 4)),
+    ("month", Fraction(24 * 1461, 48)),
+    ("week", Fraction(24 * 7)),
+    ("day", Fraction(24)),
+    ("hour", Fraction(1)),
+    ("minute", Fraction(1, 60)),
+    ("second", Fraction(1, 3_600)),
+)
+"""Units of time with their lengths in hours, the longest first."""
+
+
+def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
+    """Yield what is known of a wager that feeds one meter."""
     falls = Fraction(entry.meter_return) * 1000
     seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(

@@ -363,6 +363,26 @@ def test_a_cache_that_cannot_be_written_is_noticed_and_no_more(
     assert "nothing can be stored in" in result.stderr.replace("\n", " ")
 
 
+def test_the_command_prints_times_for_people_and_for_programs(run: Run) -> None:
+    asked = ("--wager", "progressive", "--paytable", "A", "--rounds-per-hour", "600")
+    text = run(*asked).stdout
+    assert "With 600 wagers an hour" in text
+    row = next(line for line in text.splitlines() if line.split()[:2] == ["progressive,", "whole"])
+    assert row.split()[2:] == ["about", "once", "in", "37", "hours"]
+    (entry,) = listed(run(*asked, "--json"))
+    times = entry["hit_times"]
+    assert isinstance(times, dict)
+    assert times["wagers_per_hour"] == 600
+    assert times["meters"] == [{"meter": "progressive", "hours": "221/6", "hours_whole": "221/6"}]
+    assert "hit_times" not in listed(run(*asked[:4], "--json"))[0]
+
+
+def test_a_wager_without_a_meter_has_no_times(run: Run) -> None:
+    asked = ("--wager", "pair_plus", "--paytable", "A", "--rounds-per-hour", "9")
+    entry = listed(run(*asked, "--json"))[0]
+    assert "hit_times" not in entry
+
+
 def test_help_teaches(run: Run) -> None:
     text = run("--help").stdout
     for part in ("--plot", "--mini-royal-pair-plus", "pitlink odds --wager pair_plus"):
