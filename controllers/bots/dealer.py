@@ -3,9 +3,8 @@
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from bonus.cards import DECK, Card, parse_card
+from bonus.cards import DECK, Card
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +40,6 @@ class StackedHand:
         """All cards: the player's, the dealer's, the community cards, the All-Six Bonus card."""
         all_six = () if self.all_six is None else (self.all_six,)
         return (*self.hand, *self.dealer, *self.community, *all_six)
-
-
-def _cards(text: str) -> tuple[Card, ...]:
-    return tuple(parse_card(name) for name in text.split())
-
-
-JACKPOTS: Final = (
-    StackedHand(_cards("As Ks Qs")),
-    StackedHand(_cards("Ah Kh Qh")),
-    StackedHand(_cards("9c 8c 7c"), community=_cards("6c 5c")),
-    StackedHand(_cards("Ad Kd Qd"), community=_cards("Jd Td")),
-    StackedHand(_cards("Kh Qh Jh"), dealer=_cards("Th 9h")),
-    StackedHand(_cards("As Ks Qs"), dealer=_cards("Js Ts")),
-    StackedHand(_cards("As Ks Qs"), community=_cards("Js Ts")),
-)
-"""Hands of Three Card Poker that win a percentage of a meter or cause an Envy Bonus."""
 
 
 def shuffle(rng: random.Random) -> list[Card]:

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from bonus.cards import DECK, parse_card
+from bonus.cards import DECK, Card, parse_card
 from bonus.hands import three_card_strength
 from controllers.bots.bots import DealerBot, RoundPlayed
-from controllers.bots.dealer import JACKPOTS, StackedHand, deal, shuffle, stack
+from controllers.bots.dealer import StackedHand, deal, shuffle, stack
 from controllers.bots.players import plays
 from controllers.table.device_events import encode_event
 from controllers.table.state import Phase
@@ -62,14 +62,26 @@ def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:
     assert shuffle(random.Random(1)) != shuffle(random.Random(2))
 
 
-@pytest.mark.parametrize("jackpot", JACKPOTS)
+def cards(text: str) -> tuple[Card, ...]:
+    return tuple(parse_card(name) for name in text.split())
+
+
+@pytest.mark.parametrize(
+    "jackpot",
+    [
+        StackedHand(cards("As Ks Qs")),
+        StackedHand(cards("9c 8c 7c"), community=cards("6c 5c")),
+        StackedHand(cards("As Ks Qs"), dealer=cards("Js Ts")),
+        StackedHand(dealer=cards("As Ks Qs"), community=cards("Js Ts")),
+    ],
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: StackedHand, seed: int) -> None:
     positions = [1, 3, 4, 7]
     deck = stack(random.Random(seed), jackpot, positions, 4)
     assert sorted(deck) == list(DECK)
     dealt = deal(deck, positions, community=2)
-    assert dealt.hands[4] == jackpot.hand
+    assert dealt.hands[4][: len(jackpot.hand)] == jackpot.hand
     assert dealt.dealer[: len(jackpot.dealer)] == jackpot.dealer
     assert dealt.community is not None
     assert dealt.community[: len(jackpot.community)] == jackpot.community
