@@ -8,7 +8,7 @@ service read the older entries again in small parts, and `pitlink audit` always 
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from meters.books.checkpoint import Checkpoint
 from meters.books.expected_transfers import RejectedWin, Requested
 from meters.books.ledger_mark import Mark
 from meters.books.store import LinkStore
-from meters.books.table_evidence import LedgerReply, TableEvidence
+from meters.books.table_evidence import LedgerReply, OpenedRound, TableEvidence
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.messages import UNREADABLE
 
@@ -52,17 +52,34 @@ class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     closings: dict[str, str]
 
 
+class _Table(msgspec.Struct, frozen=True, array_like=True, tag="table"):
+    """A line with the replies and the open round of one table; see `AuditCheckpoint`."""
+
+    table: str
+    replies: dict[int, LedgerReply]
+    round: OpenedRound | None
+    begun: tuple[bytes, tuple[str, ...]] | None
+
+
+class _Waiting(msgspec.Struct, frozen=True, array_like=True, tag="waiting"):
+    """A line with the fields of one claim that waits."""
+
+    claim: str
+    fields: dict[str, str]
+
+
 _DECODER: Final = msgspec.json.Decoder(AuditCheckpoint)
-_REPLIES: Final = msgspec.json.Decoder(tuple[str, dict[int, LedgerReply]])
+_LINES: Final = msgspec.json.Decoder(_Table | _Waiting)
 _AT_ONCE: Final = 20
-"""Count of tables whose replies are encoded at once. It takes a fraction of a millisecond."""
+"""Count of tables or claims that are encoded at once. It takes a fraction of a millisecond."""
 
 
 class AuditCheckpointFile:
     """The file with the last audit checkpoint of a link, next to the ledger mark of the link.
 
-    The first line of the file is the `AuditCheckpoint` without the replies of tables. Each further
-    line has the replies of one table.
+    The first line of the file is the `AuditCheckpoint` without the replies and open rounds of
+    tables, and without the claims that wait. Each further line has one of these claims, or the
+    replies and the open round of one table.
     """
 
     def __init__(self, mark_path: Path, link: str) -> None:
@@ -97,20 +114,20 @@ class AuditCheckpointFile:
     async def write(self, state: AuditCheckpoint, pause: Callable[[], Awaitable[None]]) -> None:
         """Write the audit checkpoint in one step.
 
-        A floor of 20,000 tables has a hundred megabytes of replies. So only a few tables are
-        encoded at once, and `pause` is awaited between them. Until the end of this call, nobody is
-        allowed to change `state`.
+        A floor of 20,000 tables has a hundred megabytes of replies and open rounds. So only a few
+        tables or claims are encoded at once, and `pause` is awaited between them. Until the end of
+        this call, nobody is allowed to change `state`.
 
         Raises:
             OSError: the file cannot be written.
         """
-        replies = state.tables.replies
-        first = msgspec.structs.replace(state, tables=replace(state.tables, replies={}))
+        tables = replace(state.tables, replies={}, rounds={})
+        first = msgspec.structs.replace(state, tables=tables, waiting={}, begun={})
         lines = [msgspec.json.encode(first)]
-        for place, of_table in enumerate(replies.items()):
+        for place, line in enumerate(_lines_of(state)):
             if place % _AT_ONCE == 0:
                 await pause()
-            lines.append(msgspec.json.encode(of_table))
+            lines.append(msgspec.json.encode(line))
         await asyncio.to_thread(self._put, lines)
 
     def _put(self, lines: Iterable[bytes]) -> None:
@@ -133,7 +150,24 @@ def decode_checkpoint(content: bytes) -> AuditCheckpoint:
     """
     first, *lines = content.split(b"\n")
     state = _DECODER.decode(first)
-    state.tables.replies.update(_REPLIES.decode(line) for line in lines)
+    for each in map(_LINES.decode, lines):
+        if isinstance(each, _Waiting):
+            state.waiting[each.claim] = each.fields
+            continue
+        state.tables.replies[each.table] = each.replies
+        if each.round:
+            state.tables.rounds[each.table] = each.round
+        if each.begun:
+            state.begun[each.table] = each.begun
     if state.tables.replies.keys() != state.tables.last.keys():
         raise msgspec.DecodeError("the replies of a table are missing")
     return state
+
+
+def _lines_of(state: AuditCheckpoint) -> Iterator[_Table | _Waiting]:
+    for claim, fields in state.waiting.items():
+        yield _Waiting(claim, fields)
+    # The tables come last. The first line names them all, so a file that was cut off is refused.
+    tables = state.tables
+    for table, replies in tables.replies.items():
+        yield _Table(table, replies, tables.rounds.get(table), state.begun.get(table))

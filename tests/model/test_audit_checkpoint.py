@@ -1,5 +1,6 @@
 """A service that starts again continues from its audit checkpoint (duties D10, D17, D19)."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -45,9 +46,10 @@ def _path(data: Path) -> Path:
 
 async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
     """Let a service audit the link; return the checkpoint that it wrote."""
-    last = (await pit.store.snapshot()).last_entry
     async with running(pit, data) as link:
         await link.comes_up()
+        # The start can add an entry. After the last entry's checkpoint, the file changes no more.
+        last = (await pit.store.snapshot()).last_entry
         await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
     return decode_checkpoint(_path(data).read_bytes())
 
@@ -356,5 +358,19 @@ async def test_other_tasks_run_while_the_checkpoint_is_encoded(
 
     file = AuditCheckpointFile(LedgerMark(tmp_path, "pit").path, "pit")
     await file.write(state, pause)
-    assert pauses == 2
+    assert pauses == len(state.tables.replies) + len(state.waiting)
     assert await _read(played, tmp_path) == state
+
+
+async def test_each_line_has_the_state_of_one_table_or_one_claim(
+    played: Pit, tmp_path: Path
+) -> None:
+    """The service encodes only a few lines at once, so no line grows with the floor."""
+    state = await _audited(played, tmp_path)
+    claims, tables = state.waiting.keys(), state.tables.replies.keys()
+    assert claims
+    assert state.tables.rounds.keys() == state.begun.keys() == {"T-2"}
+    first, *lines = _path(tmp_path).read_bytes().decode().splitlines()
+    assert json.loads(first)["waiting"] == json.loads(first)["begun"] == {}
+    named = [json.loads(line)[:2] for line in lines]
+    assert named == [["waiting", claim] for claim in claims] + [["table", one] for one in tables]
