@@ -80,10 +80,7 @@ class RefusedError(ValueError):
 
 
 class Line(TypedDict, total=False):
-    """The outcome of one wager, or an addition to it. Amounts are in cents.
-
-    Only the lines of house games have a ``rule``.
-    """
+    """The outcome of one wager, or an addition to it. Amounts are in cents."""
 
     position: int
     item: str
@@ -96,7 +93,6 @@ class Line(TypedDict, total=False):
     percent: int
     envy_of: int
     on: str
-    rule: str
 
 
 class Settlement(TypedDict):
