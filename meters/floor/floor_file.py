@@ -386,6 +386,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             yield (*here, "id"), f"link {link.id} is in the file twice"
         links.add(link.id)
         yield from _meter_problems(link, here)
+        pools = _Pools()
         for at, table in enumerate(link.table):
             spot = (*here, "table", at)
             if table.id in tables:
@@ -397,7 +398,27 @@ def _problems(floor: Floor) -> Iterator[Problem]:
                     f"asset {table.asset} is already table {assets[table.asset]}",
                 )
             assets[table.asset] = table.id
-            yield from _table_problems(link, table, spot)
+            yield from _table_problems(link, table, pools, spot)
+
+
+class _Pools:
+    """The games of the tables that feed each meter of one link.
+
+    All games that feed a meter must have the same seed, reseed and rates for it. A link can have
+    thousands of tables, so a game is compared only once for each meter.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._problems: dict[tuple[str, str], str | None] = {}
+
+    def problem(self, meter: Meter, game: str) -> str | None:
+        """Return why a game cannot feed a meter with the first game that does; None if it can."""
+        first = self._first.setdefault(meter.meter_id, game)
+        feeding = meter.meter_id, game
+        if feeding not in self._problems:
+            self._problems[feeding] = _pool_problem(meter, game, first)
+        return self._problems[feeding]
 
 
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -466,7 +487,9 @@ def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Proble
             yield (*spot, "paytables", wager), wrong
 
 
-def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+def _table_problems(
+    link: Link, table: Table, pools: _Pools, spot: tuple[str | int, ...]
+) -> Iterator[Problem]:
     kinds: dict[str, str] = {}
     by_id = {meter.meter_id: meter for meter in link.meter}
     yield from _game_problems(table, spot)
@@ -491,7 +514,7 @@ def _table_problems(link: Link, table: Table, spot: tuple[str | int, ...]) -> It
                 reason = f"paytable {chosen}, but meter {meter_id} is for {letter}"
                 yield (*spot, "paytables", wager), reason
     yield from _tier_problems(table, {kind: by_id[each] for kind, each in kinds.items()}, spot)
-    yield from _pool_problems(link, table, [by_id[each] for each in kinds.values()], spot)
+    yield from _pool_problems(table, [by_id[each] for each in kinds.values()], pools, spot)
 
 
 def _tier_problems(
@@ -516,12 +539,9 @@ def _tier_problems(
 
 
 def _pool_problems(
-    link: Link, table: Table, meters: Iterable[Meter], spot: tuple[str | int, ...]
+    table: Table, meters: Iterable[Meter], pools: _Pools, spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    """Yield an error for each meter that the table's game does not feed, or feeds on other terms.
-
-    All games that feed a meter of one link must have the same seed, reseed and rates for it.
-    """
+    """Yield an error for each meter that a table cannot feed with the other tables of the link."""
     if table.game not in table.games:
         return
     own = {each.name for each in table.chapter.meter}
@@ -532,23 +552,17 @@ def _pool_problems(
                 known = nearest(meter.kind, own)
                 yield place, f"{table.game} has no wager that feeds {meter.kind}{known}"
             continue
-        if reason := _pool_problem(link, table, meter):
+        if reason := pools.problem(meter, table.game):
             yield place, reason
 
 
-def _pool_problem(link: Link, table: Table, meter: Meter) -> str | None:
-    """Return why a table cannot feed a meter with the tables before it; None if it can."""
-    for other in link.table:
-        if other is table:
-            return None
-        if meter.meter_id not in other.meters or other.game not in table.games:
-            continue
-        try:
-            here, there = meter.terms_in(table.game), meter.terms_in(other.game)
-        except ValueError as error:
-            return str(error)
-        if here.pool != there.pool:
-            return _pool_reason(table.game, here, other.game, there)
-        if too_much := _amount_problem(here):
-            return f"{table.game}: {too_much}"
+def _pool_problem(meter: Meter, game: str, first: str) -> str | None:
+    try:
+        here, there = meter.terms_in(game), meter.terms_in(first)
+    except ValueError as error:
+        return str(error)
+    if here.pool != there.pool:
+        return _pool_reason(game, here, first, there)
+    if too_much := _amount_problem(here):
+        return f"{game}: {too_much}"
     return None

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from meters.floor.floor_file import FloorError, parse_floor
+from meters.floor import floor_file
+from meters.floor.floor_file import FloorError, Meter, parse_floor
 from meters.floor.game_files import GameError, parse_game, read_games
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
@@ -111,3 +112,19 @@ def test_amounts_that_the_ledger_cannot_count_are_refused(tmp_path: Path, row: s
     text = floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path))
     with pytest.raises(FloorError, match=r"the seed or a win of this wager is more than \$1,000,"):
         parse_floor(text)
+
+
+def test_terms_are_compared_once_for_all_tables_of_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link can have thousands of tables; each start reads the floor file."""
+    compared: list[tuple[str, str, str]] = []
+
+    def watched(meter: Meter, game: str, first: str) -> str | None:
+        compared.append((meter.meter_id, game, first))
+        return pool_problem(meter, game, first)
+
+    pool_problem = floor_file._pool_problem
+    monkeypatch.setattr(floor_file, "_pool_problem", watched)
+    kinds = ("progressive", "five_card_progressive")
+    tables = (table_text(f"T-{number}", *kinds) for number in range(40))
+    parse_floor(floor_text(link_text("main", *map(meter_text, kinds), *tables)))
+    assert compared == [(kind, "three_card_poker", "three_card_poker") for kind in kinds]
