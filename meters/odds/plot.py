@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from bonus.display import short_money
 from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import OddsEntry
-from meters.odds.tables import title_of
+from meters.odds.names import GameNames
 
 _ACROSS: Final = 2
 _PANEL_INCHES: Final = (6.4, 4.0)
@@ -147,5 +147,6 @@ def _alone(entry: OddsEntry) -> str:
 
 
 def _title(entry: OddsEntry, games: Games) -> str:
-    title = f"{games[entry.game].title}: {title_of(entry.wager, entry.reading)}"
+    names = GameNames.of(games, entry.game)
+    title = f"{games[entry.game].title}: {names.wager(entry.wager, entry.reading)}"
     return f"{title}, paytable {entry.paytable}" if entry.paytable else title

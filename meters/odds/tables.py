@@ -16,31 +16,12 @@ from rich.text import Text
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, OddsEntry
+from meters.odds.names import GameNames, plain_name
 
 _GAP: Final = 3
 _MARGIN: Final = 6
 _EDGE: Final = 8
 """Number of characters in a house edge such as 12.3456%."""
-_NAMES: Final = {
-    "ante": "Ante and the wager after it",
-    "five_of_six_progressive": "5 of 6 progressive",
-    "five_card_hand_bonus": "Five card hand bonus, own hand",
-    "five_card_hand_bonus_dealer": "Five card hand bonus, dealer's hand",
-}
-_READINGS: Final = {
-    "five_cards": "judged on all five cards, according to the text",
-    "best_four": "judged on the best four of the five cards",
-}
-_BY_WORD: Final = {
-    "three_of_a_kind": "three-of-a-kind",
-    "four_of_a_kind": "four-of-a-kind",
-    "mini_royal": "mini-royal",
-    "mini_royal_spades": "mini-royal of spades",
-    "royal_flush_spades": "royal flush of spades",
-    "super_royal_diamonds": "super royal of diamonds",
-    "six_card_royal": "six-card royal",
-    "six_card_royal_diamonds": "six-card royal of diamonds",
-}
 _RARE: Final = Fraction(1, 10_000)
 
 
@@ -56,48 +37,44 @@ def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = N
         chapter = known[game]
         code = "house rules" if game in known.digests else "58 Pa. Code"
         console.print(Rule(Text(f"{chapter.title} ({code} {chapter.chapter})", "bold")))
+        names = GameNames.of(known, game)
         under: dict[tuple[str, tuple[str, ...]], list[OddsEntry]] = {}
         for entry in of_game:
-            under.setdefault(_heading(entry), []).append(entry)
+            under.setdefault(_heading(entry, names), []).append(entry)
         for (title, _), same in under.items():
             console.print()
             console.print(Text(title, "bold cyan"))
-            for part in _wager(same, console.width):
+            for part in _wager(same, names, console.width):
                 console.print(Padding(part, (0, 0, 0, 2), expand=False))
         console.print()
 
 
-def _heading(entry: OddsEntry) -> tuple[str, tuple[str, ...]]:
+def _heading(entry: OddsEntry, names: GameNames) -> tuple[str, tuple[str, ...]]:
     """Return the heading of a wager's odds, and the casino tables that the heading names.
 
     Only a wager that feeds a meter has casino tables in its heading. So each meter of a floor file
     has a separate heading.
     """
-    return title_of(entry.wager, entry.reading), entry.tables if entry.meter_return else ()
+    title = names.wager(entry.wager, entry.reading)
+    return title, entry.tables if entry.meter_return else ()
 
 
-def title_of(wager: str, reading: str) -> str:
-    """Return a wager's name for people, with the reading of the law if there is one."""
-    name = _NAMES.get(wager, plain_name(wager).capitalize())
-    return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
-
-
-def _wager(entries: list[OddsEntry], width: int) -> Iterator[RenderableType]:
+def _wager(entries: list[OddsEntry], names: GameNames, width: int) -> Iterator[RenderableType]:
     tables: dict[object, list[OddsEntry]] = {}
     for entry in entries:
         tables.setdefault(_rows_of(entry), []).append(entry)
     for columns in tables.values():
-        most = max(1, _room(columns, width) // (_widest(columns) + _GAP))
+        most = max(1, _room(columns, width) // (_widest(columns, names) + _GAP))
         each = -(-len(columns) // -(-len(columns) // most))
         for start in range(0, len(columns), each):
-            yield _hands(columns[start : start + each])
+            yield _hands(columns[start : start + each], names)
     yield _exactly(entries)
     for strategy, alike in groupby(entries, key=lambda entry: entry.strategy):
         yield from _strategy(strategy, list(alike))
     for paid, _ in _by_text((entry.pays_what, entry) for entry in entries):
         yield Text(f"These are the paytables of the {paid}.", "dim")
     for entry in entries:
-        yield from _meter(entry, many=len(entries) > 1)
+        yield from _meter(entry, names, many=len(entries) > 1)
     for text, noted in _by_text((entry.note, entry) for entry in entries):
         yield _footnote("Note", " on ", text, noted, len(entries))
     for text, at in _by_text((", ".join(entry.tables), entry) for entry in entries):
@@ -114,8 +91,8 @@ def _room(entries: Sequence[OddsEntry], width: int) -> int:
     return width - taken - (_MARGIN + hand + _GAP + len("Combinations") + _GAP + chance)
 
 
-def _widest(entries: Sequence[OddsEntry]) -> int:
-    return max(_EDGE, *(len(line.pays) for entry in entries for line in entry.hands))
+def _widest(entries: Sequence[OddsEntry], names: GameNames) -> int:
+    return max(_EDGE, *(len(names.cell(line.pays)) for entry in entries for line in entry.hands))
 
 
 def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...]:
@@ -125,10 +102,10 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
     )
 
 
-def _hands(entries: Sequence[OddsEntry]) -> Table:
+def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
     """Return a table with a row for each hand and a column for each paytable.
 
-    The last row has the house edges.
+    The last row has the house edges. A column is wrapped only if it is alone and too long.
     """
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
@@ -139,14 +116,14 @@ def _hands(entries: Sequence[OddsEntry]) -> Table:
     for name in extra:
         table.add_column(plain_name(name).capitalize(), justify="right", no_wrap=True)
     for entry in entries:
-        table.add_column(_short(entry), justify="right", no_wrap=True)
+        table.add_column(_short(entry), justify="right", no_wrap=len(entries) > 1)
     for number, line in enumerate(first.hands):
         table.add_row(
             _hand(line),
             f"{line.combinations:,}",
             _chance(Fraction(line.combinations, line.of)),
             *(line.beside.get(name, "") for name in extra),
-            *(entry.hands[number].pays for entry in entries),
+            *(names.cell(entry.hands[number].pays) for entry in entries),
         )
     edges = (percent(Fraction(entry.house_edge)) for entry in entries)
     of = f"{first.hands[0].of:,}"
@@ -221,26 +198,26 @@ _OUTCOMES: Final = {
 }
 
 
-def _meter(entry: OddsEntry, *, many: bool) -> Iterator[RenderableType]:
+def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[RenderableType]:
     if entry.tiers:
-        yield from _tiered(entry)
+        yield from _tiered(entry, names)
     if entry.meter_return:
         yield Text()
         if many:
             yield Text(f"Paytable {_label(entry)}", "italic")
         yield from _one_meter(entry)
     if entry.hit_times:
-        yield _times(entry.hit_times)
+        yield _times(entry.hit_times, names)
 
 
-def _times(times: HitTimes) -> Table:
+def _times(times: HitTimes, names: GameNames) -> Table:
     """Return a table with the average time between wins: of each meter, and of each hand."""
     number = f"{times.wagers_per_hour:,} wager{'s' if times.wagers_per_hour > 1 else ''}"
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(f"With {number} an hour")
     table.add_column("On average", justify="right")
     for meter in times.meters:
-        name = plain_name(meter.meter)
+        name = names.meter(meter.meter)
         if meter.hours != meter.hours_whole:
             table.add_row(f"{name}, in part or whole", _once_in(meter.hours))
         table.add_row(f"{name}, whole", _once_in(meter.hours_whole))
@@ -311,9 +288,9 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
         yield table
 
 
-def _tiered(entry: OddsEntry) -> Iterator[RenderableType]:
+def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
     """Yield what is known of a wager that feeds several meters."""
-    yield _tiers(entry)
+    yield _tiers(entry, names)
     if entry.envy_return:
         points = ", ".join(
             f"{short_money(int(cents))}: {percent(Fraction(each))}"
@@ -324,7 +301,7 @@ def _tiered(entry: OddsEntry) -> Iterator[RenderableType]:
         yield Text("The house loses with every meter at its seed.", "bold red")
 
 
-def _tiers(entry: OddsEntry) -> Table:
+def _tiers(entry: OddsEntry, names: GameNames) -> Table:
     """Return a table with a row for each meter that a wager feeds."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Meter")
@@ -336,13 +313,15 @@ def _tiers(entry: OddsEntry) -> Table:
         table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
     for tier in entry.tiers:
         table.add_row(
-            plain_name(tier.meter),
+            names.meter(tier.meter),
             ", ".join(short_money(cents) for cents in tier.seed_meter.values()),
             _chance(Fraction(tier.hit_chance)),
             _chance(Fraction(tier.whole_chance)),
             str(_rounded(Fraction(tier.meter_return) * 100_000, 4)),
             *(money(cents) for cents in tier.break_even_meter.values()),
         )
+    for column in table.columns:
+        column.overflow = "fold"
     return table
 
 
@@ -416,11 +395,6 @@ def _label(entry: OddsEntry) -> str:
 def _hand(line: HandLine) -> str:
     name = plain_name(line.hand)
     return f"{name}, {line.fourth_card}" if line.fourth_card else name
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a hand or another item in words."""
-    return _BY_WORD.get(name, name.replace("_", " "))
 
 
 def _chance(share: Fraction) -> str:

@@ -11,7 +11,7 @@ from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from meters.floor.floor_file import Floor, Link, Table, paytables_of_meters
 from meters.floor.game_files import GameText
-from meters.odds.tables import title_of
+from meters.odds.names import GameNames
 from meters.submission.contents import (
     DealFiling,
     FedMeter,
@@ -158,7 +158,7 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
     fed = offer.tables.fed if offer.tables else ()
     return WagerFiling(
         wager=offer.wager,
-        title=title_of(offer.wager, offer.reading),
+        title=GameNames.of(floor.games, entry.game).wager(offer.wager, offer.reading),
         tables=offer.at,
         paytable=offer.paytable,
         reading=offer.reading,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bonus.display import money, short_money
-from meters.odds.tables import plain_name
+from meters.odds.names import plain_name
 from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers
 from meters.submission.contents import (
     ExactShare,

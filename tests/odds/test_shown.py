@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -11,7 +12,9 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
+from meters.floor.game_files import read_games
 from meters.odds.tables import show
+from tests.games.texts import game_text, tier_rows, wager_text
 
 Shown = Callable[..., str]
 
@@ -138,3 +141,31 @@ def test_reading_t7_what_a_fold_makes_of_the_five_card_progressive(counted: Enum
     assert folding.break_even_meter_with_envy[5]["100"] < folding.break_even_meter["100"]
     assert folding.house_edge_at_empty_meter != entry.house_edge_at_empty_meter
     assert folding.house_edge_decimal == "0.513602"
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_cells_of_several_meters_have_their_titles_and_are_not_cut(
+    width: int, counted: Enumerator, tmp_path: Path
+) -> None:
+    rows = tier_rows("the_daily_grand", "the_daily_mini") | {
+        "four_of_a_kind": "50% of the_daily_mini + 10% of the_daily_grand + $1,000",
+    }
+    wager = wager_text("side_bet", "the_daily_grand", "the_daily_mini", rows=rows)
+    text = game_text("daily", ["the_daily_grand", "the_daily_mini"], wager)
+    text = text.replace('title = "the_daily_grand"', 'title = "Daily Grand"')
+    text = text.replace('title = "the_daily_mini"', 'title = "Daily Mini"')
+    titled = text.replace('names = ["side_bet"]', 'names = ["side_bet"]\ntitle = "Daily Wager"')
+    (tmp_path / "daily.toml").write_text(titled)
+    games = read_games(tmp_path)
+    offers = offers_of(games["daily"], {}, DrawOdds())
+    file = io.StringIO()
+    console = Console(width=width, file=file, highlight=False)
+    show([entry_of(offer, counted) for offer in offers], console, games)
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    words = " ".join(file.getvalue().split())
+    assert "…" not in words
+    assert "the_daily" not in words
+    assert "Daily Wager" in words
+    if width > 80:
+        assert "50% of Daily Mini + 10% of Daily Grand + $1,000" in words

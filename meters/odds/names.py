@@ -1,0 +1,75 @@
+"""Names for people of wagers, hands and meters in the odds."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from bonus.law.games import Games
+
+_NAMES: Final = {
+    "ante": "Ante and the wager after it",
+    "five_of_six_progressive": "5 of 6 progressive",
+    "five_card_hand_bonus": "Five card hand bonus, own hand",
+    "five_card_hand_bonus_dealer": "Five card hand bonus, dealer's hand",
+}
+_READINGS: Final = {
+    "five_cards": "judged on all five cards, according to the text",
+    "best_four": "judged on the best four of the five cards",
+}
+_BY_WORD: Final = {
+    "three_of_a_kind": "three-of-a-kind",
+    "four_of_a_kind": "four-of-a-kind",
+    "mini_royal": "mini-royal",
+    "mini_royal_spades": "mini-royal of spades",
+    "royal_flush_spades": "royal flush of spades",
+    "super_royal_diamonds": "super royal of diamonds",
+    "six_card_royal": "six-card royal",
+    "six_card_royal_diamonds": "six-card royal of diamonds",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GameNames:
+    """Names for people in one game.
+
+    Attributes:
+        wagers: the titles of the wagers that have one.
+        meters: the titles of the meters of a house game. It is empty for a game of a chapter.
+    """
+
+    wagers: Mapping[str, str]
+    meters: Mapping[str, str]
+
+    @classmethod
+    def of(cls, games: Games, game: str) -> Self:
+        """Return the names of one of some games."""
+        house = game in games.digests
+        meters = {meter.name: meter.title for meter in games[game].meter} if house else {}
+        return cls(games.titles, meters)
+
+    def wager(self, wager: str, reading: str) -> str:
+        """Return the name of a wager, with the reading of the law if there is one."""
+        plain = _NAMES.get(wager, plain_name(wager).capitalize())
+        name = self.wagers.get(wager, plain)
+        return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
+
+    def meter(self, meter: str) -> str:
+        """Return the name of a meter."""
+        return self.meters.get(meter, plain_name(meter))
+
+    def cell(self, cell: str) -> str:
+        """Return the text of a paytable cell, with the names of its meters.
+
+        >>> GameNames({}, {"five_mini": "Mini"}).cell("100% of five_mini + $500")
+        '100% of Mini + $500'
+        """
+        return _METER.sub(lambda found: self.meters.get(found[0], found[0]), cell)
+
+
+_METER: Final = re.compile(r"(?<=% of )\w+")
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a hand or another item in words."""
+    return _BY_WORD.get(name, name.replace("_", " "))
