@@ -42,12 +42,10 @@ _LAST: Final = "\U0010ffff"
 class _Compared:
     """The last entry of an audit without a difference, and the numbers of members of the indexes.
 
-    `archived_to` is the last archived entry at that time. `slips` is the number of payout slips in
-    the ledger.
+    `slips` is the number of payout slips in the ledger.
     """
 
     entries: int
-    archived_to: int
     counts: IndexCounts
     slips: int
 
@@ -86,7 +84,7 @@ class ClaimAudit:
         if self._old >= len(claims) or claims[self._old][0] > compared.entries:
             self._old = 0
         begin, self._old = self._old, min(self._old + CLAIMS_AGAIN, len(claims))
-        old_after = claims[begin - 1][0] if begin else compared.archived_to
+        old_after = claims[begin - 1][0] if begin else 0
         old_to = compared.entries
         if self._old < len(claims):
             old_to = min(claims[self._old - 1][0], old_to)
@@ -137,7 +135,7 @@ class ClaimAudit:
         self._compared = None
         if not found:
             known = len(replay.evidence.slips)
-            self._compared = _Compared(replay.entries, archived_to, snapshot.counts, known)
+            self._compared = _Compared(replay.entries, snapshot.counts, known)
         self._slips_compared = len(replay.evidence.slips_in_order)
         return found[:PROBLEMS_MAX]
 
@@ -280,14 +278,17 @@ def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
     """Return the claims to compare: the undecided claims, and the finally decided ones.
 
     If `part` is given, return only the decided claims in this part. If many claims are undecided,
-    return only those in this part, too.
+    return only those in this part, too, and those from before the replay.
     """
     books, ended = replay.books, replay.evidence.ended
     known = _claims_in(replay, part)
     if part is None or len(books.claims) + len(books.envy) <= WHOLE_UP_TO:
         waiting = books.waiting
         return [*waiting, *(claim for claim in known if claim in ended and claim not in waiting)]
-    return known
+    # No part has the claims that were opened before the replay, on archived days. They are few.
+    held = replay.evidence.claims
+    before = [claim for claim in (*books.claims, *books.envy) if claim not in held]
+    return dict.fromkeys((*before, *known))
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:

@@ -270,3 +270,28 @@ async def test_a_day_can_be_closed_and_archived_between_two_audits(
         await kept.run(live_days=live_days)
         finding = await audit.run(again=1)
         assert finding.balanced, finding.problems
+
+
+@pytest.mark.parametrize("replayed", [True, False])
+async def test_a_forged_old_claim_is_found_after_its_day_was_archived(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, *, replayed: bool
+) -> None:
+    """A claim that waits when its day is archived is decided later, and stays in Redis."""
+    monkeypatch.setattr(claim_audit, "WHOLE_UP_TO", 1)
+    monkeypatch.setattr(claim_audit, "CLAIMS_AGAIN", 2)
+    repeated = Repeated(kept.pit)
+    old = await kept.play(decide=False)
+    assert (await repeated.run()).balanced
+    await kept.days.keep(A_DAY)
+    for _ in range(4):
+        await kept.play()
+    await kept.days.keep(A_DAY)
+    await kept.play()
+    if replayed:
+        assert (await repeated.run()).balanced
+    await kept.run(live_days=1)
+    await kept.pit.decide(old, "validate", by="amy")
+    assert await repeated.found_within(2 * AUDITS) == ()
+    await kept.pit.redis.hset(kept.pit.store.keys.claim(old), "by", "mallory")
+    (problem, *_) = await repeated.found_within(2 * AUDITS)
+    assert "by is 'mallory', the ledger says 'amy'" in problem
