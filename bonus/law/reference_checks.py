@@ -21,7 +21,7 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
-from bonus.wagers import PaidFrom, is_envy, is_jackpot, is_on_dealer
+from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
 """Names of choices that any chapter can have, in addition to the choices that its file names."""
@@ -42,6 +42,8 @@ def check_consistency(chapter: Chapter) -> None:
     _once([version.name for version in chapter.version], "is the name of two versions")
     _once([meter for tables in chapter.wager for meter in tables.fed], "is fed by two entries")
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
+    envy = [envy_item(tables.names[0]) for tables in chapter.wager if tables.envy]
+    _once(envy, "is the name of the Envy Bonuses of two wagers: give one wager another name")
     if len([tables for tables in chapter.wager if tables.draws]) > 1:
         raise ChapterError("two wagers have draws, but the system makes one draw in a round")
     if chapter.main:

@@ -69,6 +69,14 @@ def draws_text(name: str) -> str:
             "two wagers have draws, but the system makes one draw in a round",
         ),
         (
+            game_text(
+                "g", ["a", "b"],
+                wager_text("lucky", "a", after=envy_text(royal_flush="$500")),
+                wager_text("lucky_progressive", "b", after=envy_text(royal_flush="$50")),
+            ),
+            "lucky_envy is the name of the Envy Bonuses of two wagers: give one wager another name",
+        ),
+        (
             game_text("g", ["m"], wager_text("w", "m", rows=SPADES, after=envy_text(
                 royal_flush="$500", straight_flush="$50"))),
             "it must begin with royal_flush_spades, as the paytable does",
