@@ -54,6 +54,15 @@ def exact_money(micros: int) -> str:
     return f"{'-' if micros < 0 else ''}{money(cents)}{fraction:04d}"
 
 
+def rate_text(rate_bps: int) -> str:
+    """Return a rate in basis points as text.
+
+    >>> rate_text(1400)
+    '14.00%'
+    """
+    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
+
+
 def wager_text(wager_cents: int) -> str:
     """Return the amount of a wager, in cents, as text such as ``$1 wager``.
 

@@ -16,13 +16,13 @@ from functools import cached_property
 from typing import Final, Self
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple
 
-from bonus.display import money
+from bonus.display import money, rate_text
 from bonus.law.game_meters import GameMeters
-from bonus.law.games import Games, chapter_games
+from bonus.law.games import chapter_games
 from meters.books.approved_settings import MeterNames
-from meters.books.money_terms import terms_text
+from meters.books.money_terms import terms_as_text, terms_text, terms_with_pool
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
 
@@ -31,9 +31,15 @@ _FACILITY_KEYS: Final = frozenset({
     "validate_from", "tax_documents_above", "two_people_reject_above", "confirm_corrections",
     "require_all_hands",
 })  # fmt: skip
-_IN_CENTS: Final = frozenset({
+_IN_CENTS: Final = (
     "validate_from", "tax_documents_above", "wager", "limit", "contribution_max", "payout_limit",
-})  # fmt: skip
+    "seed_cents", "reseed_cents",
+)  # fmt: skip
+_NUMBERS: Final = {
+    **dict.fromkeys(_IN_CENTS, money),
+    **dict.fromkeys(("primary_bps", "reserve_bps"), rate_text),
+}
+"""The function that writes the value of a setting as text."""
 _IN_WORDS: Final = {
     "validate_from": "a floorperson validates wins from",
     "tax_documents_above": "tax documents for wins above",
@@ -44,6 +50,10 @@ _IN_WORDS: Final = {
     "contribution_max": "largest contribution",
     "magic_card_every": "Magic Card, one round in",
     "lucky_every": "Lucky Bonus, one round in",
+    "seed_cents": "seed",
+    "reseed_cents": "reseed",
+    "primary_bps": "rate to the meter",
+    "reserve_bps": "rate to the reserve",
 }
 """The words for settings whose name is not clear enough."""
 
@@ -76,7 +86,7 @@ class LinkConfiguration:
             facility=_given(facility, _FACILITY_KEYS),
             meters={
                 meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - {"id", "name"})
-                | _names(meter)
+                | _from_games(meter)
                 for meter in link.meter
             },
             tables={
@@ -109,31 +119,28 @@ class LinkConfiguration:
         )
 
 
-def approved_terms(text: str, games: Games) -> dict[str, str]:
+def approved_terms(text: str) -> dict[str, str]:
     """Return the terms of each meter, read from an approved text.
-
-    `games` are the games of the floor.
 
     Raises:
         msgspec.DecodeError: the text is not a configuration.
+        ValueError: the chapters do not allow the terms of a meter.
     """
     held = msgspec.json.decode(text, type=_Text)
-    return {
-        meter: terms_text(Meter(**asdict(_meter_settings(settings)), games=games))
-        for meter, settings in held.meters.items()
-    }
+    return {meter: _approved_terms(settings) for meter, settings in held.meters.items()}
 
 
 class ApprovedTable(msgspec.Struct, frozen=True):
     """A table in an approved text.
 
     `asset` is its asset number. `game_file` is the digest of the file of its game; empty for a game
-    of the chapters.
+    of the chapters. `meters` are the ids of its meters.
     """
 
     asset: str = ""
     game: str = ""
     game_file: str = ""
+    meters: tuple[str, ...] = ()
 
     @property
     def plays(self) -> tuple[str, str]:
@@ -154,23 +161,44 @@ class _Tables(msgspec.Struct, frozen=True):
     tables: dict[str, ApprovedTable]
 
 
-def _meter_settings(settings: _Settings) -> MeterSettings:
-    own = {name: value for name, value in settings.items() if name not in _NAMES}
-    return msgspec.convert(own, MeterSettings)
+class _GameTerms(msgspec.Struct, frozen=True):
+    """The terms of a meter that come from the file of a game of the house."""
+
+    seed_cents: int
+    reseed_cents: int
+    primary_bps: int
+    reserve_bps: int
 
 
-def _names(meter: Meter) -> _Settings:
-    """Return the names of the wagers and items of a meter that games of the house feed.
+_GAME_TERMS: Final = tuple(_GameTerms.__struct_fields__)
 
-    A ledger has these names only here. So it explains the wagers of house games without their
-    files.
+
+def _approved_terms(settings: _Settings) -> str:
+    own = {name: of for name, of in settings.items() if name not in (*_NAMES, *_GAME_TERMS)}
+    meter = msgspec.convert(own, MeterSettings)
+    if _GAME_TERMS[0] not in settings:
+        return terms_text(Meter(**asdict(meter), games=chapter_games()))
+    of_games = msgspec.convert(settings, _GameTerms)
+    return terms_as_text(terms_with_pool(meter, astuple(of_games)))
+
+
+def _from_games(meter: Meter) -> _Settings:
+    """Return the names and terms of a meter that a game of the house feeds.
+
+    They are the names of the wagers and items, the seed, the reseed and the rates. So a ledger
+    explains the wagers of house games without their files, which can change or be deleted.
     """
+    known = chapter_games().meters
+    of_house = any(game in meter.games.digests for game in meter.fed_in)
+    if not of_house and meter.kind in known.titles:
+        return {}
+    terms = _GameTerms(*meter.terms.pool)
     games = GameMeters.of(meter.games[game] for game in meter.fed_in)
-    named, known = (
-        {"wagers": sorted(each.wagers_of(meter.kind)), "items": sorted(each.items_of(meter.kind))}
-        for each in (games, chapter_games().meters)
-    )
-    return {} if all({*named[name]} <= {*known[name]} for name in _NAMES) else {**named}
+    named: _Settings = {
+        "wagers": sorted(games.wagers_of(meter.kind)),
+        "items": sorted(games.items_of(meter.kind)),
+    }
+    return named | asdict(terms)
 
 
 def _game_file(table: Table) -> _Settings:
@@ -233,6 +261,6 @@ def _shown(name: str, value: object) -> str:
         return "yes" if value else "no"
     if name == "two_people_reject_above":
         return f"wins above {money(value)}" if isinstance(value, int) else "each hand pay"
-    if isinstance(value, int) and name in _IN_CENTS:
-        return money(value)
+    if isinstance(value, int) and name in _NUMBERS:
+        return _NUMBERS[name](value)
     return _NONE if value is None else str(value)

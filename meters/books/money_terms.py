@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from meters.floor.floor_file import Link, Meter
+from meters.floor.floor_file import Link, Meter, MeterSettings
 
 
 class TermsText(msgspec.Struct, frozen=True):
@@ -40,22 +40,28 @@ def terms_text(meter: Meter) -> str:
 
     The same terms always have the same text.
     """
-    terms = meter.terms
-    return msgspec.json.encode(
-        TermsText(
-            kind=terms.kind,
-            wager_cents=terms.wager_cents,
-            paytable=terms.paytable,
-            seed_cents=terms.seed_cents,
-            reseed_cents=terms.reseed_cents,
-            primary_bps=terms.primary_bps,
-            reserve_bps=terms.reserve_bps,
-            magic_card_every=meter.magic_card_every,
-            lucky_every=meter.lucky_every,
-            limit_cents=meter.limit or 0,
-            contribution_max_cents=meter.contribution_max or 0,
-        )
-    ).decode()
+    return terms_as_text(terms_with_pool(meter, meter.terms.pool))
+
+
+def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) -> TermsText:
+    """Return the terms of a meter from its settings, and from the part that its games set.
+
+    `pool` has seed and reseed in cents, and primary and reserve rate in basis points.
+    """
+    seed_cents, reseed_cents, primary_bps, reserve_bps = pool
+    return TermsText(
+        kind=settings.kind,
+        wager_cents=settings.wager,
+        paytable=settings.paytable,
+        seed_cents=seed_cents,
+        reseed_cents=reseed_cents,
+        primary_bps=primary_bps,
+        reserve_bps=reserve_bps,
+        magic_card_every=settings.magic_card_every,
+        lucky_every=settings.lucky_every,
+        limit_cents=settings.limit or 0,
+        contribution_max_cents=settings.contribution_max or 0,
+    )
 
 
 def terms_as_text(terms: TermsText) -> str:

@@ -108,7 +108,6 @@ class Rebuild:
         self._snapshot = StoreSnapshot(self.keys, rows)
         self._tables = TableSnapshot(self.keys, self._snapshot)
         self._claims = ClaimSnapshot(self.keys, self._snapshot)
-        self._games = link.games
         self._filed: Mapping[str, str] = {}
         if approved := self._snapshot.at(self.keys.approved):
             self._apply_floor_file(approved["text"].decode())
@@ -398,7 +397,7 @@ class Rebuild:
 
     def _apply_floor_file(self, text: str) -> None:
         """Use the meters and the tables' asset numbers of an approved floor file."""
-        self._filed = approved_terms(text, self._games)
+        self._filed = approved_terms(text)
         self._assets |= {table: one.asset for table, one in approved_tables(text).items()}
 
     def _touch(self, *meters: str) -> None:

@@ -29,6 +29,7 @@ _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
+_UNCHANGED: Final = "its game, game file and meters as they were"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Configuration:
         self._store = store
         others = tuple(stores)
         self._holds = tuple((each, ReopenableHolds(each)) for each in others)
+        self._reopenable = ReopenableHolds(store)
         self._book = ApprovalBook(store)
         self._other_books = tuple(
             (each, ApprovalBook(each)) for each in others if each.link.id != store.link.id
@@ -225,7 +227,11 @@ class Configuration:
     ) -> Unapproved:
         barred = _barred(self._link, (await self._store.snapshot()).meters)
         if barred is None:
-            barred = await self._held_elsewhere() or await self._round_left_open()
+            barred = (
+                await self._held_elsewhere()
+                or await self._round_left_open()
+                or await self._held_at_changed_table()
+            )
         return Unapproved(self.filed.digest, replaces, changed, approved, barred)
 
     async def _held_elsewhere(self) -> str | None:
@@ -252,25 +258,24 @@ class Configuration:
         return None
 
     async def _round_left_open(self) -> str | None:
-        """Return a text if the floor file takes a table or its game away from its open round.
+        """Return a text if the floor file takes a table, its game or a meter from its open round.
 
         Nobody could finish or void the round of such a table any more, and the link of the round
         could not change a parameter. If the game changes, the round would be settled by other rules
-        than those under which its wagers were accepted. A demonstration has no such limit, because
+        than those under which its wagers were accepted. If the table loses a meter, a replay would
+        not know the wagers on this meter any more. A demonstration has no such limit, because
         its floor is new in each run.
         """
         if self._adopts:
             return None
         ids = {table.id for table in self._link.table}
-        approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
-        gone = [table for table in approved if table not in ids]
+        gone = [table for table in await _approved_tables(self._book) if table not in ids]
         if table := await _with_open_round(self._store, gone):
             return _open_round_text(table, self._store)
-        other = [id_ for id_ in approved.keys() & ids if approved[id_].plays != filed[id_].plays]
-        if table := await _with_open_round(self._store, sorted(other)):
+        if table := await _with_open_round(self._store, await self._changed_tables()):
             return (
-                f"table {table} has an open round: leave its game and game file as they were until"
-                " the round is settled, or voided at the panel"
+                f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
+                " or voided at the panel"
             )
         assets = {table.asset for table in self._link.table}
         for store, book in self._other_books:
@@ -279,6 +284,39 @@ class Configuration:
             if table := await _with_open_round(store, moved):
                 return _open_round_text(table, store)
         return None
+
+    async def _held_at_changed_table(self) -> str | None:
+        """Return a text if a changed table has a hand pay that is not final, or None.
+
+        A table that forgot the round, for example after its machine was replaced, finds the win of
+        such a hand pay in its present game. With another game, it would show another win.
+        """
+        if self._adopts or not (changed := await self._changed_tables()):
+            return None
+        # A claim that is rejected between these two reads is in the second one.
+        for held in await holding_claims(self._store):
+            if held.table in changed:
+                return (
+                    f"table {held.table} is held for claim {held.claim.claim}: leave {_UNCHANGED}"
+                    " until that is paid or rejected"
+                )
+        for held in await self._reopenable.claims():
+            if held.table in changed:
+                return (
+                    f"claim {held.claim.claim} of table {held.table} was rejected, and can still be"
+                    f" reopened: leave {_UNCHANGED} until this gaming day is closed"
+                )
+        return None
+
+    async def _changed_tables(self) -> list[str]:
+        """Return the tables whose game or game file changes, or that lose a meter."""
+        approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
+        return [
+            table
+            for table, before in sorted(approved.items())
+            if (now := filed.get(table))
+            and (now.plays != before.plays or not {*before.meters} <= {*now.meters})
+        ]
 
     def _has_moved(self, store: LinkStore, held: TableHold) -> str | None:
         """Return the name of the table of a claim if it is at another place in the floor file."""

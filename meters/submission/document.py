@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bonus.display import money, short_money
+from bonus.display import money, rate_text, short_money
 from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
 from meters.submission.contents import (
     AddedByHouse,
@@ -155,7 +155,8 @@ def _amounts(meters: Sequence[MeterFiling]) -> ReportSection:
         [
             (
                 meter.meter, meter.title, short_money(meter.wager_cents), money(meter.seed_cents),
-                money(meter.reseed_cents), rate(meter.primary_bps), rate(meter.reserve_bps),
+                money(meter.reseed_cents), rate_text(meter.primary_bps),
+                rate_text(meter.reserve_bps),
             )
             for meter in meters
         ],
@@ -254,15 +255,6 @@ def _added_part(added: Sequence[AddedByHouse], titles: dict[str, str]) -> Report
         note="pitlink does not know these. The house adds them before it files.",
     )
     return ReportPart("", "To be added by the house", [], [section])
-
-
-def rate(rate_bps: int) -> str:
-    """Return a rate in basis points as a percentage.
-
-    >>> rate(1400)
-    '14.00%'
-    """
-    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
 
 
 def optional_money(amount_cents: int | None) -> str:

@@ -1,15 +1,21 @@
 """Changes of game files on a link in use: what an approval allows, and the audit after it."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from redis.asyncio import Redis
 
+from meters.books.approved_configuration import approved_terms
 from meters.books.audit import LinkAudit
 from meters.books.ledger_replay import Replay
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.types import Adjustment, ParameterChange
+from meters.restore.rebuild import Rebuild
 from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.games.texts import game_text, wager_text
+from tests.games.texts import envy_text, game_text, wager_text
 from tests.model.pit import Pit
 
 FIRST = game_text("first", ["m"], wager_text("own", "m"))
@@ -42,13 +48,19 @@ async def wager(pit: Pit, table: str, name: str, round_id: str) -> None:
     assert reply.status == "accepted", reply
 
 
-async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
-    """Settle a round with a straight flush. Return items and payouts."""
+async def settle(pit: Pit, table: str, round_id: str) -> Reply:
+    """Settle a round with a straight flush."""
     hands = [{"position": 1, "cards": SUITED}]
     reply = await pit.event(
         table, "result", round_id, positions=hands, dealer=[], community=STRAIGHT
     )
     assert reply.status == "accepted", reply
+    return reply
+
+
+async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
+    """Settle a round with a straight flush, and pay it. Return items and payouts."""
+    reply = await settle(pit, table, round_id)
     for claim in reply.claims or ():
         row = await pit.decide(claim.claim, "validate")
         if row.paid_from == "hand_pay":
@@ -127,8 +139,8 @@ async def test_a_game_file_cannot_change_under_an_open_round(
     _, found = await restarted(pit, text)
     assert found is not None
     assert found.barred == (
-        "table T-2 has an open round: leave its game and game file as they were until the round is"
-        " settled, or voided at the panel"
+        "table T-2 has an open round: leave its game, game file and meters as they were until the"
+        " round is settled, or voided at the panel"
     )
     await win(pit, "T-2", "R1")
     more, found = await restarted(pit, text)
@@ -171,3 +183,84 @@ async def test_a_wager_of_another_game_is_refused(keeping_redis: Redis, games: P
     assert reply.status == "refused"
     assert reply.error is not None
     assert reply.error.code == "unknown_wager"
+
+
+async def test_a_table_cannot_lose_a_meter_under_an_open_round(
+    keeping_redis: Redis, games: Path
+) -> None:
+    """A replay knows the wagers on a meter from the games that feed it."""
+    text = floor_of(games, ("T-1", "first"))
+    less = text.replace('meters = ["m"]', "meters = []")
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    await wager(pit, "T-1", "own", "R1")
+    _, found = await restarted(pit, less)
+    assert found is not None
+    assert found.barred == (
+        "table T-1 has an open round: leave its game, game file and meters as they were until the"
+        " round is settled, or voided at the panel"
+    )
+    await win(pit, "T-1", "R1")
+    more, found = await restarted(pit, less)
+    await approve(more, found)
+    assert (await LinkAudit(more.store).run()).balanced
+
+
+@pytest.mark.parametrize("act", [None, "reject"])
+async def test_a_game_cannot_change_before_its_hand_pay_is_final(
+    keeping_redis: Redis, games: Path, act: Literal["reject"] | None
+) -> None:
+    """A table that forgot the round finds the win of a reopened hand pay in its present game."""
+    text = floor_of(games, ("T-1", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    await wager(pit, "T-1", "own", "R1")
+    (claim,) = (await settle(pit, "T-1", "R1")).claims or ()
+    if act:
+        await pit.decide(claim.claim, act)
+    (games / "first.toml").write_text(FIRST.replace('"10% of meter"', '"200 for 1"'))
+    _, found = await restarted(pit, text)
+    assert found is not None
+    assert found.barred == (
+        f"claim {claim.claim} of table T-1 was rejected, and can still be reopened: leave its game,"
+        " game file and meters as they were until this gaming day is closed"
+        if act
+        else f"table T-1 is held for claim {claim.claim}: leave its game, game file and meters as"
+        " they were until that is paid or rejected"
+    )
+
+
+async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -> None:
+    """A game file can lose the terms of an earlier approval, and other games can have its meter."""
+    both = envy_text(royal_flush="$500")
+    both += '[[wager.envy.schedule]]\nwager = "$5"\npays = { royal_flush = "$2,500" }\n'
+    first = game_text("first", ["m"], wager_text("own", "m", after=both))
+    (games / "first.toml").write_text(first)
+    other = wager_text("another", "m", seed="$500 for 1")
+    (games / "another.toml").write_text(game_text("another", ["m"], other))
+    text = floor_of(games, ("T-1", "first"))
+    pit = Pit(keeping_redis, text)
+    await pit.open()
+    await pit.link_acts.close("pit", "sue", "a new wager")
+    more_on_it = Adjustment(meter="m", amount=50_000, reason="a new wager")
+    dearer = ParameterChange(meter="m", parameter="wager", value=500, reason="a new wager")
+    for change in (more_on_it, dearer):
+        proposed = await pit.link_acts.propose("pit", "sue", change)
+        await pit.link_acts.confirm("pit", proposed.proposal, "tim")
+    five = first.replace('wager = "$1"\npays = { royal_flush = "$500" }', "").replace(
+        '[[wager.envy.schedule]]\n\n', ""
+    )  # fmt: skip
+    assert five.count("[[wager.envy.schedule]]") == 1
+    (games / "first.toml").write_text(five)
+    more, found = await restarted(pit, text.replace("wager = 100", "wager = 500"))
+    await approve(more, found)
+    rebuild = Rebuild(more.link, GamingDays.of_facility(more.floor.facility))
+    for number, fields in await more.store.entries(0, 100):
+        rebuild.apply_entry(number, fields)
+    meters = (await more.store.snapshot()).meters
+    rebuilt = rebuild.snapshot().at(more.store.keys.meters)
+    for field in ("terms:m", "file:m"):
+        assert rebuilt[field].decode() == meters[field]
+    approved = await more.redis.hget(more.store.keys.approved, "text")
+    assert isinstance(approved, bytes)
+    assert approved_terms(approved.decode()) == {"m": meters["terms:m"]}
