@@ -1,6 +1,7 @@
 """The lists of one link in reports: meters, money, tables, wins, and what people did."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -149,7 +150,8 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
         for (table, meter), figures in sorted(day.tables.items())
         if meter in meters
     ]
-    return summed_section("By table", TABLE_COLUMNS, figures, TableFigures(), table_cells)
+    section = summed_section("By table", TABLE_COLUMNS, figures, TableFigures(), table_cells)
+    return replace(section, note=_note_of_tiers(link))
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
@@ -167,7 +169,18 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
             figures.setdefault((game, meter), TableFigures()).add(one)
     columns = (Column("Game", 2.6), *TABLE_COLUMNS[2:])
     listed = sorted(figures.items(), key=lambda item: item[0])
-    return [summed_section("By game", columns, listed, TableFigures(), table_cells)]
+    section = summed_section("By game", columns, listed, TableFigures(), table_cells)
+    return [replace(section, note=_note_of_tiers(link))]
+
+
+def _note_of_tiers(link: Link) -> str:
+    """Return a text about the sums if a wager of the link feeds several meters; else nothing."""
+    if any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager):
+        return (
+            "A wager that feeds several meters is in the row of each of them. So the sums in the"
+            " last row count such a wager several times."
+        )
+    return ""
 
 
 def summed_section(

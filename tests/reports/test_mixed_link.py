@@ -37,6 +37,8 @@ async def test_the_figures_of_each_game_add_up_to_those_of_the_meters(make_shop:
             ("All", "", "15", "$15.00"),
         ]
         assert sections["By game"].rows[-1][1:] == sections["By table"].rows[-1][2:]
+        for title in ("By game", "By table"):
+            assert "is in the row of each of them" in sections[title].note
 
 
 async def test_a_link_with_one_game_has_no_figures_by_game(make_shop: MakeShop) -> None:
@@ -46,6 +48,6 @@ async def test_a_link_with_one_game_has_no_figures_by_game(make_shop: MakeShop) 
     await shop.at("2026-11-21 06:00")
     survey = await shop.survey(one_day(date(2026, 11, 20)))
     paper = day_document(shop.floor, survey, None)
-    titles = [section.title for part in paper.parts for section in part.sections]
-    assert "By table" in titles
-    assert "By game" not in titles
+    sections = {section.title: section for part in paper.parts for section in part.sections}
+    assert sections["By table"].note == ""
+    assert "By game" not in sections
