@@ -127,10 +127,11 @@ def meter_terms(
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
 
-def paytable_choices(kind: str, games: Games | None = None) -> tuple[str, ...]:
-    """Return the letters of the paytables that a kind of meter can have.
+def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[str, ...]:
+    """Return the letters of the paytables that a kind of meter can have in a game.
 
-    The result is empty if there is no choice.
+    The result is empty if there is no choice. If no game is given, it is the first game with such a
+    meter.
 
     Raises:
         ValueError: the chapter has no such meter.
@@ -138,7 +139,25 @@ def paytable_choices(kind: str, games: Games | None = None) -> tuple[str, ...]:
     >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
     """
-    return _choices(_paytables(*_wager_tables(_game_of(kind, games or chapter_games()), kind)))
+    chapter = _game_of(kind, games or chapter_games(), game)
+    return _choices(_paytables(*_wager_tables(chapter, kind)))
+
+
+def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[int, ...]:
+    """Return the amounts in cents that the wager of a kind of meter can have in a game.
+
+    The result is empty if the game allows every amount, because it has no Envy Bonuses (reading
+    T22). If no game is given, it is the first game with such a meter.
+
+    Raises:
+        ValueError: the chapter has no such meter.
+
+    >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
+    ((100, 500), ())
+    """
+    tables, _ = _wager_tables(_game_of(kind, games or chapter_games(), game), kind)
+    schedules = tables.envy.schedule if tables.envy else ()
+    return tuple(read_cents(schedule.wager) for schedule in schedules)
 
 
 def _game_of(kind: str, games: Games, game: str = "") -> Chapter:

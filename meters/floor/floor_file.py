@@ -37,6 +37,7 @@ from meters.floor.paths import (
     check_data_place,
     service_from,
 )
+from meters.floor.pool_mismatch import pool_mismatch
 from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
@@ -268,26 +269,6 @@ _WORDS: Final = Vocabulary(
 )
 
 
-def _pool_reason(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
-    """Return why two games cannot feed one meter, which has other terms in each game."""
-    names = ("seed", "reseed", "primary rate", "reserve rate")
-    differing = [
-        (name, here, there)
-        for name, here, there in zip(names, terms.pool, others.pool, strict=True)
-        if here != there
-    ]
-    name, here, there = differing[0]
-    shown = money if name.endswith("seed") else _percent
-    return (
-        f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
-        f" in {game}, but {shown(there)} in {other}"
-    )
-
-
-def _percent(rate_bps: int) -> str:
-    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
-
-
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file, and return the floor.
 
@@ -399,6 +380,40 @@ def _problems(floor: Floor) -> Iterator[Problem]:
                 )
             assets[table.asset] = table.id
             yield from _table_problems(link, table, pools, spot)
+
+
+def tier_problem(link: Link) -> str | None:
+    """Return why a table of a link cannot feed the meters of one wager; None if every table can."""
+    for table in differing_tables(link):
+        for _, reason in _tier_problems(table, link.meters_of(table), ()):
+            return reason
+    return None
+
+
+def feeding_problem(link: Link) -> str | None:
+    """Return why the terms or amounts of a meter do not fit a link; None if those of all fit.
+
+    All games of the link's tables that feed a meter must allow its terms, and must have the same
+    seed, reseed and rates for it.
+    """
+    pools = _Pools()
+    for table in differing_tables(link):
+        for _, reason in _pool_problems(table, link.meters_of(table).values(), pools, ()):
+            return reason
+    try:
+        return next(filter(None, map(limit_problem, link.meter)), None)
+    except ValueError as error:
+        return str(error)
+
+
+def link_problem(link: Link) -> str | None:
+    """Return why the meters and the games of a link do not fit; None if they fit."""
+    return tier_problem(link) or feeding_problem(link)
+
+
+def differing_tables(link: Link) -> tuple[Table, ...]:
+    """Return one table for each game and choice of meters. A link can have thousands of tables."""
+    return tuple({(table.game, table.meters): table for table in link.table}.values())
 
 
 class _Pools:
@@ -534,8 +549,11 @@ def _tier_problems(
             yield (*spot, "meters"), reason
         for other in fed[1:]:
             if (other.wager, other.paytable) != (fed[0].wager, fed[0].paytable):
-                reason = f"{wager.names[0]} feeds {fed[0].meter_id} and {other.meter_id}: both need"
-                yield (*spot, "meters"), f"{reason} the same wager and paytable"
+                reason = (
+                    f"{wager.names[0]} of {table.game} feeds {fed[0].meter_id} and"
+                    f" {other.meter_id}: both need the same wager and paytable"
+                )
+                yield (*spot, "meters"), reason
 
 
 def _pool_problems(
@@ -560,9 +578,9 @@ def _pool_problem(meter: Meter, game: str, first: str) -> str | None:
     try:
         here, there = meter.terms_in(game), meter.terms_in(first)
     except ValueError as error:
-        return str(error)
+        return f"in {game}, {error}"
     if here.pool != there.pool:
-        return _pool_reason(game, here, first, there)
+        return pool_mismatch(game, here, first, there)
     if too_much := _amount_problem(here):
         return f"{game}: {too_much}"
     return None

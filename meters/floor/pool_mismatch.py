@@ -1,0 +1,24 @@
+"""The text about two games that cannot feed the same meter."""
+
+from bonus.display import money
+from bonus.law.meter_terms import MeterTerms
+
+
+def pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
+    """Return why two games cannot feed one meter, which has other terms in each game."""
+    names = ("seed", "reseed", "primary rate", "reserve rate")
+    differing = [
+        (name, here, there)
+        for name, here, there in zip(names, terms.pool, others.pool, strict=True)
+        if here != there
+    ]
+    name, here, there = differing[0]
+    shown = money if name.endswith("seed") else _percent
+    return (
+        f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
+        f" in {game}, but {shown(there)} in {other}"
+    )
+
+
+def _percent(rate_bps: int) -> str:
+    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
