@@ -101,6 +101,7 @@ class LinkStore:
 
     Attributes:
         link: the link as in the floor file, with the parameters that proposals changed later.
+        filed: the link as in the floor file.
         terms: the terms of the link's meters, such as rates and limits.
         redis: the client of the Redis that has the link's data.
         fixed_keys: the Redis keys that every Lua script of the link receives first.
@@ -117,7 +118,7 @@ class LinkStore:
         self.terms = LinkTerms(link)
         self.keys = LinkKeys(link.id)
         self.redis = redis
-        self._filed = link
+        self.filed = link
         self.head = LedgerHead(0, "")
         self.must_keep = False
         self.fixed_keys = (
@@ -146,11 +147,11 @@ class LinkStore:
                 data of another schema version (duties D10, D12).
         """
         stored = (await self.snapshot()).meters
-        link = adopted(self._filed, stored)
+        link = adopted(self.filed, stored)
         terms = LinkTerms(link)
         opening = [
             text
-            for meter, filed in zip(link.meter, self._filed.meter, strict=True)
+            for meter, filed in zip(link.meter, self.filed.meter, strict=True)
             for text in (
                 meter.meter_id,
                 terms_text(meter),

@@ -303,16 +303,18 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 class MeterParameters(_Row, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3). Amounts are in cents, rates in basis points.
 
-    `paytables` has all paytables that the law allows for this kind of meter, or is empty if there
-    is no choice. `overflow` is added to the meter when the whole meter has been won. `highest` is
-    the largest of these amounts: the present amount of the meter, and its amounts before each of
-    its last 25 wins.
+    `wagers` has the present wager and the wagers that can be proposed, or is empty if every amount
+    is possible. `paytables` has the present paytable and the paytables that can be proposed, or is
+    empty if there is no choice. `overflow` is added to the meter when the whole meter has been won.
+    `highest` is the largest of these amounts: the present amount of the meter, and its amounts
+    before each of its last 25 wins.
     """
 
     meter: str
     name: str
     kind: str
     wager: int
+    wagers: tuple[int, ...] = ()
     paytable: str | None
     paytables: tuple[str, ...]
     magic_card_every: int | None
@@ -404,13 +406,16 @@ class LinkView(_Row, frozen=True, kw_only=True):
     `rounds_open` is the number of rounds with accepted wagers but without a result.
     `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
     over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
-    D17). `unapproved` is null if the service's floor file is approved for the link.
+    D17). `wrong_parameters` is true if the link is inoperable only because parameters of its meters
+    do not fit the games of its tables. `unapproved` is null if the service's floor file is approved
+    for the link.
     """
 
     link: str
     name: str
     state: Literal["operable", "inoperable", "closed"]
     reason: str
+    wrong_parameters: bool = False
     closed_by: str | None
     closed_at: str | None
     rounds_open: int

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from bonus.law.meter_terms import paytable_choices
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Snapshot
-from meters.floor.floor_file import Link, Meter
+from meters.floor.floor_file import Meter
 from meters.floor_api.types import (
     LinkView,
     MeterAccounting,
@@ -15,11 +14,12 @@ from meters.floor_api.types import (
     ProposalRow,
     UnapprovedRow,
 )
+from meters.links.parameters import LinkParameters
 from meters.selfcheck.approval_checks import Unapproved
 
 
 def view_link(
-    link: Link,
+    parameters: LinkParameters,
     books: Snapshot,
     problem: str | None,
     *,
@@ -33,12 +33,13 @@ def view_link(
 
     `highest` has the highest amount of each meter, in cents.
     """
-    closed = books.meters.get("closed")
+    link, closed = parameters.link, books.meters.get("closed")
     return LinkView(
         link=link.id,
         name=link.name,
         state="inoperable" if problem else "operable" if closed is None else "closed",
         reason=problem or closed or "",
+        wrong_parameters=problem is not None and problem == parameters.problem,
         closed_by=books.meters.get("closed_by"),
         closed_at=books.meters.get("closed_at"),
         rounds_open=int(books.meters.get("rounds", "0")),
@@ -50,7 +51,8 @@ def view_link(
         sealed_entry=seen.sealed,
         seal=seen.seal,
         meters=tuple(
-            _view_meter(meter, books, highest.get(meter.meter_id, 0)) for meter in link.meter
+            _view_meter(parameters, meter, books, highest.get(meter.meter_id, 0))
+            for meter in link.meter
         ),
         proposals=tuple(proposals),
         unapproved=None if unapproved is None else _unapproved_row(unapproved),
@@ -69,7 +71,9 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     )
 
 
-def _view_meter(meter: Meter, books: Snapshot, highest_cents: int) -> MeterParameters:
+def _view_meter(
+    parameters: LinkParameters, meter: Meter, books: Snapshot, highest_cents: int
+) -> MeterParameters:
     id_, terms = meter.meter_id, meter.terms
     draws = meter.has_draws
     return MeterParameters(
@@ -78,7 +82,8 @@ def _view_meter(meter: Meter, books: Snapshot, highest_cents: int) -> MeterParam
         kind=meter.kind,
         wager=meter.wager,
         paytable=meter.paytable,
-        paytables=paytable_choices(meter.kind, meter.games),
+        wagers=parameters.wagers(meter),
+        paytables=parameters.paytables(meter),
         magic_card_every=meter.magic_card_every if draws else None,
         lucky_every=meter.lucky_every if draws else None,
         seed=terms.seed_cents,

@@ -22,13 +22,13 @@ from meters.books.link_changes import ChangeBook, NewTerms, Switch
 from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.floor.floor_file import Link, Meter, fewest_positions
+from meters.floor.floor_file import Meter, fewest_positions
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
 from meters.links.highest_amounts import HighestAmounts
 from meters.links.link_view import view_link
-from meters.links.parameters import with_parameter, words_of
+from meters.links.parameters import LinkParameters, words_of
 from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
 from meters.selfcheck.approval_checks import Configuration
 
@@ -152,9 +152,10 @@ class Links:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
                 ``not_closed``, ``rounds_open``, ``meter_short``, ``link_inoperable``.
         """
-        running = self._running(link)
+        running = self._running(link, repairs=True)
         store = running.store
-        meter = _meter_of(store.link, change.meter)
+        parameters = _parameters(store)
+        meter = parameters.meter(change.meter)
         proposal = f"P-{secrets.token_hex(4)}"
         with store_failure_as_inoperable():
             if isinstance(change, Adjustment):
@@ -165,8 +166,11 @@ class Links:
                 )
                 proposed = adjustment(proposal, actor, meter, held, change)
             else:
+                after = parameters.changed(change.meter, change.parameter, change.value)
                 positions = fewest_positions(store.link, meter)
-                proposed = parameter_change(proposal, actor, meter, positions, change)
+                proposed = parameter_change(
+                    proposal, actor, change, before=meter, after=after, positions=positions
+                )
             proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
             await _carry(
                 store,
@@ -192,12 +196,14 @@ class Links:
                 balance would be above the limit; ``meter_full`` if the number is too large for
                 pitlink.
         """
-        running = self._running(link)
+        running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
             change = msgspec.structs.replace(
                 await self._proposed(link, proposal), confirmed_by=actor
             )
-            terms = _new_terms(running.store.link, change)
+            parameters = _parameters(running.store)
+            after = _changed(parameters, change)
+            terms = _new_terms(parameters, after)
             if terms:
                 change = msgspec.structs.replace(change, terms=terms.after)
             await _carry(
@@ -212,7 +218,7 @@ class Links:
                     terms=terms,
                     amount_cents=change.amount,
                     cycle=change.cycle,
-                    limit_cents=_limit_cents(running.store.link, change),
+                    limit_cents=after.limit or 0,
                     setters=setters,
                 ),
             )
@@ -225,7 +231,7 @@ class Links:
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
         """
-        running = self._running(link)
+        running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
             change = await self._proposed(link, proposal)
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
@@ -261,7 +267,7 @@ class Links:
         ]
 
     async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkView:
-        running = self._running(link)
+        running = self._running(link, repairs=act == "close")
         event = msgspec.json.encode(SwitchRecord(act, actor, reason))
         with store_failure_as_inoperable():
             try:
@@ -288,7 +294,7 @@ class Links:
                 for meter in running.store.link.meter
             }
         return view_link(
-            running.store.link,
+            _parameters(running.store),
             books,
             running.problem,
             seen=running.seen,
@@ -319,42 +325,39 @@ class Links:
             raise ActError("unknown_link", f"there is no link {link}")
         return self._links[link]
 
-    def _running(self, link: str) -> RunningLink:
-        """Return a link by its id. Refuse an unknown or inoperable link."""
+    def _running(self, link: str, *, repairs: bool = False) -> RunningLink:
+        """Return a link by its id. Refuse an unknown or inoperable link.
+
+        If `repairs` is true, accept a link that is inoperable only because its parameters do not
+        fit. The acts that put the parameters right must be possible.
+        """
         running = self._link(link)
-        if running.problem:
-            raise ActError("link_inoperable", running.problem)
+        problem = running.problem
+        if problem and not (repairs and problem == _parameters(running.store).problem):
+            raise ActError("link_inoperable", problem)
         return running
 
 
-def _meter_of(link: Link, meter_id: str) -> Meter:
-    for meter in link.meter:
-        if meter.meter_id == meter_id:
-            return meter
-    raise ActError("unknown_meter", f"link {link.id} has no meter {meter_id}")
+def _parameters(store: LinkStore) -> LinkParameters:
+    return LinkParameters(store.link, store.filed)
 
 
-def _limit_cents(link: Link, change: Change) -> int:
-    """Return the payout limit of a meter after a change, in cents; 0 for no limit."""
-    meter = _meter_of(link, change.meter)
-    if change.parameter is not None and change.value is not None:
-        meter = with_parameter(meter, change.parameter, change.value)
-    return meter.limit or 0
-
-
-def _new_terms(link: Link, change: Change) -> NewTerms | None:
-    """Return the new terms of a meter after a change of a parameter.
-
-    Return None if the change is a correction of the meter balance.
-    """
+def _changed(parameters: LinkParameters, change: Change) -> Meter:
+    """Return a meter after a change. A correction of the meter balance changes no parameter."""
+    meter = parameters.meter(change.meter)
     if change.parameter is None or change.value is None:
-        return None
-    meter = _meter_of(link, change.meter)
+        return meter
     if words_of(meter, change.parameter) != change.before:
         raise ActError("stale", _REFUSED["stale"])
-    after = with_parameter(meter, change.parameter, change.value)
-    meters = tuple(after if each is meter else each for each in link.meter)
-    digest = LinkTerms(msgspec.structs.replace(link, meter=meters)).digest
+    return parameters.changed(change.meter, change.parameter, change.value)
+
+
+def _new_terms(parameters: LinkParameters, after: Meter) -> NewTerms | None:
+    """Return the new terms of a changed meter; None if its parameters are those in force."""
+    meter = parameters.meter(after.meter_id)
+    if after == meter:
+        return None
+    digest = LinkTerms(parameters.after(after)).digest
     new = NewTerms(terms_text(meter), terms_text(after), digest)
     if after.wager == meter.wager:
         return new
@@ -369,7 +372,7 @@ async def _reload(running: RunningLink) -> None:
     """Send a change of a link to every display. If this fails, the change remains valid."""
     try:
         await running.reload()
-    except (RedisError, OSError, TermsError) as error:
+    except (RedisError, OSError, TermsError, ValueError, KeyError) as error:
         log.warning("displays not told", link=running.store.link.id, reason=str(error))
 
 

@@ -4,57 +4,184 @@ One person proposes the new value of a parameter, and another person confirms it
 
 Seed, reseed and rates are not parameters, because the chapter of the law sets them for each wager
 amount and paytable.
+
+A new value must fit every game whose tables feed the meter, and the other meters of the same wager.
+The floor file has the same checks.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import msgspec
 
 from bonus.display import money
+from bonus.law import meter_terms
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from meters.floor.floor_file import (
     LIMIT_CENTS_MAX,
     WAGER_CENTS_MAX,
+    Link,
     Meter,
-    limit_problem,
+    Table,
+    differing_tables,
+    feeding_problem,
+    link_problem,
+    tier_problem,
 )
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Parameter
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000
+_OF_TERMS: Final = frozenset({"wager", "paytable"})
+_PROPOSE_FILED: Final = "propose the values of the floor file again"
+_NEW_METERS: Final = (
+    "a proposal changes only one meter, so write new meters with the new terms, each with another"
+    " id, into the floor file"
+)
 
 
-def with_parameter(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
-    """Return a copy of a meter in which one parameter has a new value.
+@dataclass(frozen=True)
+class LinkParameters:
+    """Parameters of the meters of a link.
 
-    Raises:
-        ActError: ``bad_value`` if the chapter of the law or the meter does not allow the value;
-            ``no_change`` if the parameter already has this value.
+    Attributes:
+        link: the link with the parameters in force.
+        filed: the link as in the floor file.
     """
+
+    link: Link
+    filed: Link
+
+    @property
+    def problem(self) -> str | None:
+        """The reason why the link cannot operate with the parameters in force; None if it can."""
+        reason = link_problem(self.link)
+        return None if reason is None else f"parameters do not fit: {reason}; {_PROPOSE_FILED}"
+
+    def meter(self, meter_id: str) -> Meter:
+        """Return a meter with the parameters in force.
+
+        Raises:
+            ActError: ``unknown_meter``.
+        """
+        return _meter_of(self.link, meter_id)
+
+    def after(self, meter: Meter) -> Link:
+        """Return the link with a changed meter, and with only one of the tables that are alike."""
+        meters = tuple(
+            meter if each.meter_id == meter.meter_id else each for each in self.link.meter
+        )
+        return msgspec.structs.replace(self.link, meter=meters, table=self._tables)
+
+    @cached_property
+    def _tables(self) -> tuple[Table, ...]:
+        return differing_tables(self.link)
+
+    def changed(self, meter_id: str, parameter: Parameter, value: int | str) -> Meter:
+        """Return a meter in which one parameter has a new value.
+
+        Raises:
+            ActError: ``unknown_meter``; ``bad_value`` if the law, the meter, a game that feeds the
+                meter, or another meter of the same wager does not allow the value; ``no_change`` if
+                the parameter already has this value.
+        """
+        meter = self.meter(meter_id)
+        changed = _with_value(meter, parameter, value)
+        if changed == meter:
+            message = f"{_said(parameter)} is {words_of(meter, parameter)} already"
+            raise ActError("no_change", message)
+        if wrong := self._wrong(changed, parameter):
+            raise ActError("bad_value", wrong)
+        return changed
+
+    def paytables(self, meter: Meter) -> tuple[str, ...]:
+        """Return the present paytable of a meter and those that can be proposed.
+
+        The result is empty if the games have no choice of paytables.
+        """
+        letters = (
+            letter
+            for game in meter.fed_in or ("",)
+            for letter in meter_terms.paytable_choices(meter.kind, meter.games, game)
+        )
+        return tuple(
+            letter
+            for letter in dict.fromkeys(letters)
+            if letter == meter.paytable or self._allows(meter, "paytable", letter)
+        )
+
+    def wagers(self, meter: Meter) -> tuple[int, ...]:
+        """Return the present wager of a meter and the wagers that can be proposed, in cents.
+
+        The result is empty if there is no list, because the games allow every amount.
+        """
+        listed = {
+            cents
+            for game in meter.fed_in or ("",)
+            for cents in meter_terms.wager_choices(meter.kind, meter.games, game)
+        }
+        if not listed and not self._shares_wager(meter):
+            return ()
+        known = {*listed, meter.wager, _meter_of(self.filed, meter.meter_id).wager}
+        return tuple(
+            cents
+            for cents in sorted(known)
+            if cents == meter.wager or self._allows(meter, "wager", cents)
+        )
+
+    def _allows(self, meter: Meter, parameter: Parameter, value: int | str) -> bool:
+        return self._wrong(_with_value(meter, parameter, value), parameter) is None
+
+    def _wrong(self, changed: Meter, parameter: Parameter) -> str | None:
+        """Return why the link cannot have a changed meter; None if it can.
+
+        If the parameters in force do not fit, the value of the floor file is always possible. So
+        several meters can be put right one after the other.
+        """
+        link = self.after(changed)
+        if wrong := tier_problem(link):
+            wrong = f"{wrong}; {_NEW_METERS}"
+        elif not (wrong := feeding_problem(link)):
+            return None
+        elif parameter in _OF_TERMS and len(changed.fed_in) > 1:
+            games = " and ".join(changed.fed_in)
+            wrong = f"{wrong}; propose a value that has the same terms in {games}"
+        filed = _meter_of(self.filed, changed.meter_id)
+        is_filed: bool = getattr(changed, parameter) == getattr(filed, parameter)
+        return None if is_filed and self.problem else wrong
+
+    def _shares_wager(self, meter: Meter) -> bool:
+        """Check if a wager of a game at the link feeds this meter together with other meters."""
+        return any(
+            meter.kind in wager.fed and len(wager.fed) > 1
+            for game in meter.fed_in
+            for wager in meter.games[game].wager
+        )
+
+
+def _meter_of(link: Link, meter_id: str) -> Meter:
+    for meter in link.meter:
+        if meter.meter_id == meter_id:
+            return meter
+    raise ActError("unknown_meter", f"link {link.id} has no meter {meter_id}")
+
+
+def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
     if parameter == "paytable":
         if not isinstance(value, str):
             raise ActError("bad_value", "a paytable is a letter")
-        changed = msgspec.structs.replace(meter, paytable=value)
-    elif isinstance(value, str):
+        return msgspec.structs.replace(meter, paytable=value)
+    if isinstance(value, str):
         raise ActError("bad_value", f"{parameter} is a whole number")
-    elif parameter == "wager":
+    if parameter == "wager":
         if not 1 <= value <= WAGER_CENTS_MAX:
             raise ActError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
-        changed = msgspec.structs.replace(meter, wager=value)
-    elif parameter in _BOUNDS:
-        changed = _with_bound(meter, parameter, value)
-    else:
-        changed = _with_draw(meter, parameter, value)
-    if changed == meter:
-        raise ActError("no_change", f"{_said(parameter)} is {words_of(meter, parameter)} already")
-    try:
-        wrong = limit_problem(changed)
-    except ValueError as error:
-        wrong = str(error)
-    if wrong:
-        raise ActError("bad_value", wrong)
-    return changed
+        return msgspec.structs.replace(meter, wager=value)
+    if parameter in _BOUNDS:
+        return _with_bound(meter, parameter, value)
+    return _with_draw(meter, parameter, value)
 
 
 def words_of(meter: Meter, parameter: Parameter) -> str:

@@ -16,7 +16,7 @@ from meters.floor_api.types import (
     ProposalRow,
     ProposalState,
 )
-from meters.links.parameters import return_warning, with_parameter, words_of
+from meters.links.parameters import return_warning, words_of
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -64,19 +64,21 @@ _CHANGE: Final = msgspec.json.Decoder(Change)
 
 
 def parameter_change(
-    proposal: str, by: str, meter: Meter, positions: int, request: ParameterChange
+    proposal: str, by: str, request: ParameterChange, *, before: Meter, after: Meter, positions: int
 ) -> Change:
     """Make the record of a proposed change of a parameter.
 
-    `positions` is the number of positions at the smallest table with this meter.
-
-    Raises:
-        ActError: ``bad_value`` or ``no_change``.
+    Args:
+        proposal: the id of the proposal.
+        by: the person who proposes the change.
+        request: the requested change.
+        before: the meter with the parameters in force.
+        after: the meter with the proposed value.
+        positions: the number of positions at the smallest table with this meter.
     """
-    after = with_parameter(meter, request.parameter, request.value)
     return Change(
-        proposal, "parameter", meter.meter_id, by,
-        words_of(meter, request.parameter),
+        proposal, "parameter", before.meter_id, by,
+        words_of(before, request.parameter),
         f"{words_of(after, request.parameter)}{return_warning(after, positions)}",
         parameter=request.parameter, value=request.value, reason=request.reason,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
+from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
 from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
 from meters.selfcheck.approval_checks import Configuration
@@ -195,10 +196,14 @@ class LinkService:
             MarkError: the ledger mark cannot be written.
             RedisError: Redis failed.
         """
-        await self._open()
+        wrong = await self._open()
         state, values_seen = await self._read()
         await must_keep(self.store.redis)
         self._set_mark(state.head)
+        if wrong is not None:
+            self._fail(wrong, audit=False)
+            self._ring()
+            return
         self._publish_state(state, values_seen)
         self.publish_heartbeat()
 
@@ -359,7 +364,8 @@ class LinkService:
             self._note_step()
             await self.configuration.adopt(SERVICE)
             self._note_step()
-            await self._open()
+            if (wrong := await self._open()) is not None:
+                return wrong, False
             self._note_step()
             await self._hits.show_waiting()
         self._note_step()
@@ -419,11 +425,17 @@ class LinkService:
             return unapproved, unapproved != self._problem
         return unbalanced, False
 
-    async def _open(self) -> None:
-        """Read the link's current parameters from Redis and begin to use them."""
+    async def _open(self) -> str | None:
+        """Read the link's current parameters from Redis and begin to use them.
+
+        Return the reason if the games of the link's tables cannot use these parameters.
+        """
         await self.store.open(SERVICE)
-        self.announcer.adopt(self.store.link)
-        self._adopt(self.store.link)
+        wrong = LinkParameters(self.store.link, self.store.filed).problem
+        if wrong is None:
+            self.announcer.adopt(self.store.link)
+            self._adopt(self.store.link)
+        return wrong
 
     async def _read(self) -> tuple[LinkState, int]:
         """Read the link's state from Redis.

@@ -315,11 +315,12 @@ async def test_audit_finds_a_link_whose_state_differs_from_its_ledger(
     assert said in " ".join((await pit.audit()).problems)
 
 
+@pytest.mark.parametrize("error", [TermsError("another floor file"), ValueError("not a number")])
 async def test_act_that_was_done_is_reported_as_done_though_displays_fail(
-    pit: Pit, monkeypatch: pytest.MonkeyPatch
+    pit: Pit, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     async def fail(_: str) -> None:
-        raise TermsError("another floor file")
+        raise error
 
     monkeypatch.setattr(pit.store, "open", fail)
     assert (await pit.link_acts.close(LINK, "sue", "shift")).state == "closed"

@@ -308,6 +308,7 @@ class LinksInMemory(Links):
     def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
         self.done: list[tuple[str, ...]] = []
         self.links_by_id = {link.id: _standing(floor, link.id) for link in floor.link}
+        self._meters = {id_: view.meters for id_, view in self.links_by_id.items()}
         self._acts: dict[str, list[ActRow]] = {link.id: [] for link in floor.link}
         self._bell = bell
         self._numbers = itertools.count(1)
@@ -344,6 +345,25 @@ class LinksInMemory(Links):
         """Make the floor file differ from the approved one."""
         self._put(link, state="inoperable", reason="not as approved", unapproved=row)
 
+    def put_parameters(
+        self, link: str, meter: str, *, wagers: tuple[int, ...], paytables: tuple[str, ...]
+    ) -> None:
+        """Set the wagers and the paytables that can be proposed for a meter."""
+        meters = tuple(
+            msgspec.structs.replace(one, wagers=wagers, paytables=paytables)
+            if one.meter == meter
+            else one
+            for one in self._view_of(link).meters
+        )
+        self._put(link, meters=meters)
+
+    def put_wrong_parameters(self, link: str) -> None:
+        """Make a closed link inoperable because its parameters do not fit."""
+        self._put(
+            link, state="inoperable", reason="parameters do not fit", wrong_parameters=True,
+            closed_by="Sue", closed_at=AT,
+        )  # fmt: skip
+
     async def propose(
         self,
         link: str,
@@ -361,7 +381,7 @@ class LinksInMemory(Links):
             before, after = money(meter.amount), f"{sign}{money(abs(change.amount))}"
             parameter, amount, reason = None, change.amount, change.reason
         else:
-            if standing.state != "closed":
+            if standing.closed_at is None:
                 raise ActError("not_closed", "a parameter is changed only while the link is closed")
             before, after = str(getattr(meter, change.parameter)), str(change.value)
             parameter, amount, reason = change.parameter, None, change.reason
@@ -397,7 +417,10 @@ class LinksInMemory(Links):
     def reset(self) -> None:
         """Open every link, and delete all proposals."""
         for link in self.links_by_id:
-            self._put(link, state="operable", closed_by=None, proposals=(), unapproved=None)
+            self._put(
+                link, state="operable", closed_by=None, closed_at=None, proposals=(),
+                unapproved=None, wrong_parameters=False, meters=self._meters[link],
+            )  # fmt: skip
 
     def put_proposal(self, link: str, row: ProposalRow) -> None:
         """Set the pending proposal."""
@@ -471,7 +494,9 @@ def _standing(floor: Floor, link_id: str) -> LinkView:
     meters = tuple(
         MeterParameters(
             meter=meter.meter_id, name=meter.title, kind=meter.kind, wager=meter.wager,
-            paytable=meter.paytable, paytables=("A", "B") if meter.paytable else (),
+            wagers=() if meter.kind == "five_card_hand_bonus" else (100, 500),
+            paytable=meter.paytable,
+            paytables=("A", "B") if meter.paytable else (),
             magic_card_every=None, lucky_every=None, seed=100_000, reseed=100_000,
             primary_bps=2_000, reserve_bps=500, amount=112_362, reserve=3_000, cycle=1, pending=0,
             limit=None, contribution_max=None, overflow=0, accounting=COUNTED, highest=150_000,

@@ -242,6 +242,40 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
     assert room.stand.links.done[-1] == ("parameter", "tcp-main", "Sam", "P-1")
 
 
+async def test_only_values_that_can_be_proposed_are_offered(room: FloorRoom) -> None:
+    """A wager and a paytable with only the present value cannot be changed."""
+    sue, links = await room.signed_in("Sue", "links"), room.stand.links
+    await links.close("tcp-main", "Sue", "New wager")
+    links.put_parameters("tcp-main", "progressive", wagers=(100, 250), paytables=("A",))
+    await press(meter(sue), "Change a parameter")
+    choices = dialog(sue).get_by_role("radio")
+    await expect(choices).to_have_count(3)
+    options = dialog(sue).get_by_label("New: wager").get_by_role("option")
+    await expect(options).to_have_text(["$1.00", "$2.50"])
+    await sue.keyboard.press("Escape")
+    links.put_parameters("tcp-main", "progressive", wagers=(100,), paytables=())
+    await press(meter(sue), "Change a parameter")
+    await expect(choices).to_have_count(2)
+    await expect(dialog(sue).get_by_label("New: limit")).to_be_visible()
+
+
+async def test_parameters_that_do_not_fit_can_be_put_right(room: FloorRoom) -> None:
+    """The link is inoperable. People can change its parameters, but cannot open it."""
+    sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")
+    room.stand.links.put_wrong_parameters("tcp-main")
+    shown = link(sue, "tcp-main")
+    await expect(shown).to_contain_text("Parameters do not fit.")
+    await expect(shown.get_by_role("button", name="Open the link")).to_have_count(0)
+    await press(meter(sue), "Change a parameter")
+    await dialog(sue).get_by_label("New: wager").select_option("500")
+    await dialog(sue).get_by_label("Why?").fill("As in the floor file")
+    await answer(sue, "Propose")
+    await press(link(sam, "tcp-main"), "Confirm")
+    await answer(sam, "Confirm")
+    await expect(shown.locator("[data-proposal]")).to_have_count(0)
+    assert room.stand.links.done[-1] == ("parameter", "tcp-main", "Sam", "P-1")
+
+
 async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> None:
     """Duty D15: a recorded act with a reason."""
     sue, ada = await room.signed_in("Sue", "links", "phone"), await room.signed_in("Ada", "links")

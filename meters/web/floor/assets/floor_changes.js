@@ -104,18 +104,18 @@ const readEvery = (input) => {
 
 /* The parameters of a meter that can be changed. Each has its current value as text, the
    properties of a field for the new value, and a function that reads the field. A parameter with
-   `options` has a select. */
+   `options` has a select. A wager or a paytable is not among them if it has only the present value. */
 const parameters = (meter) => ({
-  wager: {
+  ...(meter.wagers.length !== 1 && { wager: {
     now: money(meter.wager),
-    ...(meter.kind === "five_card_hand_bonus"
-      ? { field: typed, read: (input) => readAmount(input, "An amount such as 2.50 is needed.", 1) }
-      : {
-        field: { options: [100, 500].map((cents) => [String(cents), money(cents)]), chosen: String(meter.wager) },
+    ...(meter.wagers.length
+      ? {
+        field: { options: meter.wagers.map((cents) => [String(cents), money(cents)]), chosen: String(meter.wager) },
         read: (input) => Number(input.value),
-      }),
-  },
-  ...(meter.paytables.length && { paytable: {
+      }
+      : { field: typed, read: (input) => readAmount(input, "An amount such as 2.50 is needed.", 1) }),
+  } }),
+  ...(meter.paytables.length > 1 && { paytable: {
     now: `paytable ${meter.paytable}`,
     field: { options: meter.paytables.map((letter) => [letter, `Paytable ${letter}`]), chosen: meter.paytable },
     read: (input) => input.value,
@@ -130,7 +130,7 @@ const parameters = (meter) => ({
 });
 
 const ParameterFields = ({ offered }) => {
-  const [chosen, setChosen] = useState("wager");
+  const [chosen, setChosen] = useState(Object.keys(offered)[0]);
   const { now, field } = offered[chosen];
   return html`
     <${Choice} legend="Which parameter?" name="parameter" chosen=${chosen} onChoose=${setChosen}

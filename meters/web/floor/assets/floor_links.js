@@ -72,10 +72,15 @@ const AllUnapproved = ({ found, canAct, done }) => html`
       </div>`}
   </section>`;
 
+/* A link with wrong parameters is inoperable, but they can be changed as on a closed link. */
+const canChange = (link) => link.state !== "inoperable" || link.wrong_parameters;
+const isClosed = (link) => link.state === "closed" || (link.wrong_parameters && link.closed_at !== null);
+
 const LinkActs = ({ link, done }) => {
-  if (link.state === "inoperable") {
+  if (!canChange(link)) {
     return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
   }
+  if (link.wrong_parameters && isClosed(link)) return null;
   return html`
     <div class="acts">
       ${link.state === "closed"
@@ -88,7 +93,7 @@ const LinkActs = ({ link, done }) => {
 
 const whyNotConfirm = (link, proposal, me) => {
   if (proposal.by === me.name) return "You proposed it: another person confirms.";
-  return proposal.kind === "parameter" && link.state !== "closed"
+  return proposal.kind === "parameter" && !isClosed(link)
     ? "The link is open: a parameter is confirmed while it is closed." : "";
 };
 
@@ -142,7 +147,7 @@ const parameters = (meter) => [
 ];
 
 const whyNotChange = (link) => {
-  if (link.state !== "closed") return "Parameters can change only while the link is closed.";
+  if (!isClosed(link)) return "Parameters can change only while the link is closed.";
   return link.rounds_open ? "Parameters can change once the open rounds are finished." : "";
 };
 
@@ -155,7 +160,7 @@ const Meter = ({ link, meter, canAct, done }) => {
       <p class="amount">${money(meter.amount)}</p>
       <${Facts} pairs=${parameters(meter)} />
       <details><summary>Accounting meters</summary><${Facts} pairs=${accounting(meter.accounting)} /></details>
-      ${canAct && link.state !== "inoperable" && html`
+      ${canAct && canChange(link) && html`
         <div class="acts">
           <${Action} label="Change a parameter" about=${about} off=${off}
             onClick=${() => changes.parameter(link, meter, done)} />

@@ -1,0 +1,315 @@
+"""Proposals of parameters of a meter that several games feed, or that shares a wager (duty D12)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+from meters.books.link_changes import ChangeBook, NewTerms
+from meters.books.money_terms import LinkTerms, terms_text
+from meters.books.two_people import PinSetters
+from meters.floor.floor_file import Meter
+from meters.floor_api.errors import ActError
+from meters.floor_api.types import LinkView, MeterParameters, Parameter, ParameterChange
+from meters.links.links import Links
+from meters.links.parameters import words_of
+from meters.links.proposals import Change
+from meters.selfcheck.approval_checks import Configuration
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.naive import HOUSE
+from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
+from tests.model.pit import CENT, Pit
+from tests.model.running import running
+from tests.servers import eventually_async
+
+LINK = "pit"
+TIERS = ("keystone_mega", "keystone_major", "keystone_minor")
+MINOR = TIERS[-1]
+HOUSE_FLOOR = floor_text(
+    link_text(
+        LINK,
+        *map(meter_text, TIERS),
+        table_text("T-1", *TIERS, game="river_duel"),
+        table_text("T-2", *TIERS, game="keystone_stud"),
+    ),
+    games=str(HOUSE),
+)
+"""River Duel has no Envy Bonuses. Keystone Stud has them for a wager of $1 only."""
+
+FIVE = """
+[[wager.envy.schedule]]
+wager = "$5"
+pays = { royal_flush = "$2,500" }
+"""
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D12")]
+
+
+def choice_wager(name: str, letters: str, reseeds: Sequence[str]) -> str:
+    """Return the text of a wager on the meter `m` with a choice of paytables."""
+
+    def cells(values: Sequence[str]) -> str:
+        return "[" + ", ".join(f'"{value}"' for value in values) + "]"
+
+    seed = "$100 for 1"
+    text = wager_text(name, "m", seed=seed).replace(
+        '[[wager.table]]\nrule = "H.4"',
+        f'[[wager.table]]\nrule = "H.4"\nchoices = {cells(letters)}',
+    )
+    for key, cell in (ROWS | {"seed": seed, "reseed": seed, "primary": "5%"}).items():
+        values = reseeds if key == "reseed" else [cell] * len(letters)
+        text = text.replace(f'\n{key} = "{cell}"', f"\n{key} = {cells(values)}")
+    return text
+
+
+def floor_of(games: Path, meters: Mapping[str, str | None], *games_of_tables: str) -> str:
+    """Return a floor file with a table for each game. Every table feeds every meter.
+
+    `meters` has the paytable of each meter, None if there is no choice.
+    """
+    tables = [
+        table_text(f"T-{number}", *meters, game=game, positions=6)
+        for number, game in enumerate(games_of_tables, 1)
+    ]
+    texts = [meter_text(meter, paytable=paytable) for meter, paytable in meters.items()]
+    return floor_text(link_text(LINK, *texts, *tables), games=str(games))
+
+
+def write(directory: Path, **games: str) -> Path:
+    """Write game files, and return their directory."""
+    for name, text in games.items():
+        (directory / f"{name}.toml").write_text(text)
+    return directory
+
+
+async def opened(redis: Redis, text: str, *, closed: bool = True) -> Pit:
+    """Return a link with its meters seeded."""
+    pit = Pit(redis, text)
+    await pit.open()
+    if closed:
+        await pit.link_acts.close(LINK, "sue", "new parameters")
+    return pit
+
+
+def change(meter: str, parameter: Parameter, value: int | str) -> ParameterChange:
+    return ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")
+
+
+async def view_of(links: Links) -> LinkView:
+    (view,) = await links.links()
+    return view
+
+
+async def meter_of(pit: Pit, meter: str) -> MeterParameters:
+    return next(one for one in (await view_of(pit.link_acts)).meters if one.meter == meter)
+
+
+async def refused(links: Links, request: ParameterChange) -> str:
+    """Propose a value that must be refused. Return the reason."""
+    with pytest.raises(ActError) as error:
+        await links.propose(LINK, "sue", request)
+    assert error.value.code == "bad_value"
+    return error.value.message
+
+
+async def carry(links: Links, request: ParameterChange) -> None:
+    """Have one person propose and another confirm."""
+    proposed = await links.propose(LINK, "sue", request)
+    assert (await links.confirm(LINK, proposed.proposal, "tim")).state == "confirmed"
+
+
+async def stored(pit: Pit) -> Mapping[str, str]:
+    """Return the terms of the link's meters in Redis."""
+    meters = (await pit.store.snapshot()).meters
+    return {name: value for name, value in meters.items() if name.startswith("terms")}
+
+
+async def proposed_before(pit: Pit, request: ParameterChange, before: str) -> Change:
+    """Store a proposal as an earlier build did, which did not check all games."""
+    proposal = Change(
+        f"P-{request.meter}", "parameter", request.meter, "sue", before, str(request.value),
+        parameter=request.parameter, value=request.value,
+    )  # fmt: skip
+    await ChangeBook(pit.store).propose(
+        proposal.proposal, "parameter", "sue", msgspec.json.encode(proposal)
+    )
+    return proposal
+
+
+async def changed_before(pit: Pit, meter_id: str, wager: int) -> None:
+    """Change the wager of a meter as an earlier build did, which did not check all games."""
+    meter = next(one for one in pit.store.link.meter if one.meter_id == meter_id)
+    request = change(meter_id, "wager", wager)
+    proposal = await proposed_before(pit, request, words_of(meter, "wager"))
+    after: Meter = msgspec.structs.replace(meter, wager=wager)
+    meters = tuple(after if one is meter else one for one in pit.store.link.meter)
+    digest = LinkTerms(msgspec.structs.replace(pit.store.link, meter=meters)).digest
+    await ChangeBook(pit.store).decide(
+        proposal.proposal,
+        "confirm",
+        "tim",
+        msgspec.json.encode(
+            msgspec.structs.replace(proposal, confirmed_by="tim", terms=terms_text(after))
+        ),
+        meter=meter_id,
+        terms=NewTerms(terms_text(meter), terms_text(after), digest),
+        setters=PinSetters(),
+    )
+    await pit.store.open("service")
+
+
+@pytest.mark.parametrize("value", [500, 50])
+async def test_the_wager_of_one_tier_cannot_be_proposed(keeping_redis: Redis, value: int) -> None:
+    pit = await opened(keeping_redis, HOUSE_FLOOR)
+    said = await refused(pit.link_acts, change(MINOR, "wager", value))
+    assert "keystone_bonus of river_duel feeds keystone_mega and keystone_minor" in said
+    assert "both need the same wager and paytable; a proposal changes only one meter" in said
+    assert "write new meters with the new terms, each with another id, into the floor file" in said
+    assert (await meter_of(pit, MINOR)).wagers == (100,)
+
+
+async def test_a_wager_without_envy_bonuses_that_feeds_two_meters_is_refused(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    tiered = wager_text("tiered", "mega", "minor", rows=tier_rows("mega", "minor"))
+    games = write(tmp_path, g=game_text("g", ["mega", "minor"], tiered))
+    pit = await opened(keeping_redis, floor_of(games, {"mega": None, "minor": None}, "g"))
+    said = await refused(pit.link_acts, change("mega", "wager", 50))
+    assert said.startswith("tiered of g feeds mega and minor: both need the same wager")
+    assert (await meter_of(pit, "mega")).wagers == (100,)
+    # A limit belongs to one meter alone.
+    await carry(pit.link_acts, change("mega", "limit", 1_000_000))
+
+
+async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """The refusal names this way. The old meters remain in the floor file, without tables."""
+    tiered = wager_text("tiered", "mega", "minor", rows=tier_rows("mega", "minor"))
+    games = write(tmp_path, g=game_text("g", ["mega", "minor"], tiered))
+    text = floor_of(games, {"mega": None, "minor": None}, "g")
+    pit = await opened(keeping_redis, text, closed=False)
+    new = [meter_text(meter, 50, id=f"{meter}-50") for meter in ("mega", "minor")]
+    head, tables = text.split("[[link.table]]")
+    tables = tables.replace('"mega"', '"mega-50"').replace('"minor"', '"minor-50"')
+    again = Pit(keeping_redis, "\n".join([head, *new, f"[[link.table]]{tables}"]))
+    approvals = Configuration(again.floor, again.store)
+    found = await approvals.unapproved()
+    assert found is not None
+    await approvals.approve("Ada Lane", found.digest)
+    await again.open()
+    positions = [{"position": 1, "wagers": {"tiered": 50}}]
+    reply = await again.event("T-1", "wagers", "R1", positions=positions)
+    assert reply.status == "accepted"
+    assert await again.meter("mega-50") == (50 * 100 * CENT) + 50 * 500
+    assert await again.meter("mega") == await pit.meter("mega") == 100 * 100 * CENT
+    assert (await again.audit()).balanced
+
+
+async def test_a_proposal_of_an_earlier_build_cannot_be_confirmed(keeping_redis: Redis) -> None:
+    """A refused confirmation has written nothing."""
+    pit = await opened(keeping_redis, HOUSE_FLOOR)
+    before = await stored(pit)
+    proposal = await proposed_before(pit, change(MINOR, "wager", 50), "$1.00")
+    with pytest.raises(ActError, match="feeds keystone_mega and keystone_minor") as error:
+        await pit.link_acts.confirm(LINK, proposal.proposal, "tim")
+    assert error.value.code == "bad_value"
+    assert await stored(pit) == before
+    assert [one.state for one in (await view_of(pit.link_acts)).proposals] == ["open"]
+    await pit.adopt()
+    assert (await pit.audit()).balanced
+
+
+async def test_a_paytable_that_only_one_of_the_games_has_cannot_be_proposed(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    games = write(
+        tmp_path,
+        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
+        two=game_text("two", ["m"], choice_wager("w2", "A", ["$100 for 1"])),
+    )
+    pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
+    assert (await meter_of(pit, "m")).paytables == ("A",)
+    said = await refused(pit.link_acts, change("m", "paytable", "B"))
+    assert said == (
+        "in two, m: H.4 has the paytables A, not 'B'; propose a value that has the same terms in"
+        " one and two"
+    )
+    proposal = await proposed_before(pit, change("m", "paytable", "B"), "paytable A")
+    before = await stored(pit)
+    with pytest.raises(ActError, match="in two"):
+        await pit.link_acts.confirm(LINK, proposal.proposal, "tim")
+    assert await stored(pit) == before
+
+
+async def test_a_paytable_with_another_reseed_in_a_game_cannot_be_proposed(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    games = write(
+        tmp_path,
+        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
+        two=game_text("two", ["m"], choice_wager("w2", "AB", ["$100 for 1", "$200 for 1"])),
+    )
+    pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
+    assert (await meter_of(pit, "m")).paytables == ("A",)
+    said = await refused(pit.link_acts, change("m", "paytable", "B"))
+    assert said == (
+        "two and one cannot feed the same m meter: its reseed is $200.00 in two, but"
+        " $100.00 in one; propose a value that has the same terms in one and two"
+    )
+
+
+async def test_a_value_that_all_games_allow_can_be_proposed(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """One game has Envy Bonuses for $1 and $5. The other game allows every amount."""
+    envy = envy_text(royal_flush="$500")
+    both = ["$100 for 1", "$100 for 1"]
+    games = write(
+        tmp_path,
+        one=game_text("one", ["m"], choice_wager("w1", "AB", both)),
+        two=game_text("two", ["m"], choice_wager("w2", "BA", both) + envy + FIVE),
+    )
+    pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
+    meter = await meter_of(pit, "m")
+    assert (meter.wagers, meter.paytables) == ((100, 500), ("A", "B"))
+    assert "in two, m: the wager is $1 or $5" in await refused(
+        pit.link_acts, change("m", "wager", 200)
+    )
+    await carry(pit.link_acts, change("m", "paytable", "B"))
+    await pit.adopt()
+    assert (await meter_of(pit, "m")).paytable == "B"
+    assert (await pit.audit()).balanced
+
+
+@pytest.mark.parametrize("changed", [[MINOR], [MINOR, TIERS[0]]], ids=["one", "two"])
+async def test_a_link_with_parameters_that_do_not_fit_is_put_right_by_proposals(
+    keeping_redis: Redis, tmp_path: Path, changed: list[str]
+) -> None:
+    """The link is inoperable until each meter has the value of the floor file again."""
+    pit = await opened(keeping_redis, HOUSE_FLOOR)
+    for meter in changed:
+        await changed_before(pit, meter, 500)
+    again = Pit(keeping_redis, HOUSE_FLOOR)
+    async with running(again, tmp_path) as link:
+        links = Links({LINK: link.service}, {LINK: ()})
+        await link.goes_down("parameters do not fit: keystone_bonus of river_duel feeds")
+        view = await view_of(links)
+        assert (view.state, view.wrong_parameters) == ("inoperable", True)
+        minor = next(one for one in view.meters if one.meter == MINOR)
+        assert (minor.wager, minor.wagers) == (500, (100, 500))
+        await refused(links, change(MINOR, "wager", 200))
+        with pytest.raises(ActError) as error:
+            await links.open(LINK, "sue")
+        assert error.value.code == "link_inoperable"
+        for meter in changed:
+            await carry(links, change(meter, "wager", 100))
+        await eventually_async(
+            lambda: link.service.problem is None and link.beat().state == "closed",
+            what="a closed link",
+        )
+        assert not (await view_of(links)).wrong_parameters
+        assert (await links.open(LINK, "sue")).state == "operable"
+    assert (await again.audit()).balanced
