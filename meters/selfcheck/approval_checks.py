@@ -17,7 +17,7 @@ from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_clai
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.floor.floor_file import Floor, Link
+from meters.floor.floor_file import Floor, Link, link_problem
 from meters.selfcheck.check_result import Check
 from meters.users.roles import Right, roles_in_words
 
@@ -356,7 +356,13 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
         if name.startswith("terms:") and name not in named:
             meter_id = name.removeprefix("terms:")
             return f"Redis has meter {meter_id}: put it back into the floor file"
-    for meter in adopted(link, meters).meter:
+    in_force = adopted(link, meters)
+    if reason := link_problem(in_force):
+        return (
+            f"with the parameters that were changed by proposal, {reason}: set the floor file and"
+            " the game files back"
+        )
+    for meter in in_force.meter:
         held = meters.get(f"terms:{meter.meter_id}")
         if held is not None and held != terms_text(meter):
             return (

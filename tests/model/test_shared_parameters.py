@@ -313,3 +313,23 @@ async def test_a_link_with_parameters_that_do_not_fit_is_put_right_by_proposals(
         assert not (await view_of(links)).wrong_parameters
         assert (await links.open(LINK, "sue")).state == "operable"
     assert (await again.audit()).balanced
+
+
+async def test_a_floor_file_that_does_not_fit_a_changed_parameter_cannot_be_approved(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """A proposal made it paytable B. The new table's game has only A."""
+    games = write(
+        tmp_path,
+        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
+        two=game_text("two", ["m"], choice_wager("w2", "A", ["$100 for 1"])),
+    )
+    pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one"))
+    await carry(pit.link_acts, change("m", "paytable", "B"))
+    again = Pit(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
+    found = await Configuration(again.floor, again.store).unapproved()
+    assert found is not None
+    assert found.barred == (
+        "with the parameters that were changed by proposal, in two, m: H.4 has the paytables A, not"
+        " 'B': set the floor file and the game files back"
+    )
