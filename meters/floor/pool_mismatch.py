@@ -1,6 +1,6 @@
 """The text about two games that cannot feed the same meter."""
 
-from bonus.display import money
+from bonus.display import money, rate_text
 from bonus.law.meter_terms import MeterTerms
 
 
@@ -13,12 +13,8 @@ def pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) 
         if here != there
     ]
     name, here, there = differing[0]
-    shown = money if name.endswith("seed") else _percent
+    shown = money if name.endswith("seed") else rate_text
     return (
         f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
         f" in {game}, but {shown(there)} in {other}"
     )
-
-
-def _percent(rate_bps: int) -> str:
-    return f"{rate_bps // 100}.{rate_bps % 100:02}%"
