@@ -34,7 +34,7 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.paytables import Paytable, Rates, paytables_of
-from bonus.law.reference_checks import check_consistency
+from bonus.law.reference_checks import check_cards, check_consistency
 
 _Worth = tuple[int, int, int]
 """Sort key of payouts, as in ``Payout.worth``."""
@@ -46,6 +46,7 @@ def check_chapter(chapter: Chapter) -> None:
     Raises:
         ChapterError: a part is wrong; the message names the wager and the subsection.
     """
+    check_cards(chapter.deal)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
         with placed("main"):

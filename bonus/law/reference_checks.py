@@ -15,6 +15,7 @@ from bonus.law.chapter_file import (
     OF_DEALER,
     CardsOf,
     Chapter,
+    Deal,
     Limit,
     Main,
     OneTable,
@@ -26,7 +27,29 @@ from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 _NUMBERS: Final = ("version", "mini_royal")
 """Names of choices that any chapter can have, in addition to the choices that its file names."""
 
+_CARDS_MAX: Final = 7
+"""Largest number of cards of a hand, of the dealer and of the community.
+
+Every result can carry this number. A message to the service has room for eight cards of each.
+"""
+
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
+
+
+def check_cards(deal: Deal) -> None:
+    """Check that a result can carry the cards of each hand, of the dealer and of the community.
+
+    Raises:
+        ChapterError: there are more cards.
+    """
+    for what, cards in (
+        ("hand", deal.hand),
+        ("dealer", deal.dealer),
+        ("community", deal.community),
+    ):
+        if cards > _CARDS_MAX:
+            reason = f"{what} has {cards} cards; at most {_CARDS_MAX} are possible"
+            raise ChapterError(reason, ("deal", what))
 
 
 def check_consistency(chapter: Chapter) -> None:

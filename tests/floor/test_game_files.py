@@ -4,8 +4,10 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from bonus.cards import RANKS
 from bonus.errors import UserError
 from bonus.law.games import Games
 from bonus.settling.settle import settle_line
@@ -13,8 +15,10 @@ from meters.floor import game_files
 from meters.floor.floor_file import FloorError, parse_floor
 from meters.floor.game_dates import check_dates
 from meters.floor.game_files import GameError, parse_game, read_games
+from meters.wire.messages import TABLE_EVENT, DealtPosition, Result
 from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.games.naive import HOUSE
+from tests.games.texts import game_text, wager_text
 
 STUD = (HOUSE / "keystone_stud.toml").read_text()
 PAGE = Path(__file__).parents[2] / "deploy" / "docs" / "reference" / "game-files.md"
@@ -80,6 +84,9 @@ def parse_hands(ranking: str) -> tuple[str, ...]:
         ('primary = "8%"', "primary = 8", "[[wager.table]]", "primary is a text in quotes"),
         ('rule = "KS.4(c)"', 'rule = "XX.4(c)"', "XX.4(c)", "names no subsection of KS"),
         ("community = 3\n", "community = 0\n", "[[wager]]", "hands are not formed of hand_and"),
+        ("hand = 2", "hand = 8", "hand = 8", "hand has 8 cards; at most 7 are possible"),
+        ("dealer = 0", "dealer = 9", "dealer = 9", "dealer has 9 cards; at most 7 are possible"),
+        ("community = 3", "community = 8", "community = 8", "community has 8 cards; at most 7"),
         ("positions = 7", "positions = 30", "[deal]", "one deck is not enough for 30 hands"),
         ('short = ["Key"]\n', "", "[[wager]]", "needs one short name"),
         ('cards = ["hand_and_community"]', 'cards = ["hand_and_comunity"]', "cards = ",
@@ -110,6 +117,27 @@ def test_each_error_names_the_line_and_what_to_write(
         read_games(tmp_path)
     assert str(refused.value).startswith(f"{path}:{line_of(text, at)}: "), refused.value
     assert reason in str(refused.value)
+
+
+def test_a_game_can_deal_as_many_cards_as_a_result_can_carry(tmp_path: Path) -> None:
+    """A result has room for the cards of every game file that is accepted."""
+    wager = wager_text("seven", "grand", cards="hand")
+    (tmp_path / "seven.toml").write_text(
+        game_text("seven", ["grand"], wager, hand=7, dealer=7, community=7).replace(
+            "positions = 6", "positions = 5"
+        )
+    )
+    deal = read_games(tmp_path)["seven"].deal
+    cards = [f"{rank}{suit}" for suit in "cdhs" for rank in RANKS][: deal.hand]
+    result = Result(
+        seq=1,
+        at=datetime(2026, 11, 20, tzinfo=UTC),
+        round="R1",
+        positions=[DealtPosition(position=1, cards=cards)],
+        dealer=cards,
+        community=cards,
+    )
+    assert TABLE_EVENT.decode(msgspec.json.encode(result)) == result
 
 
 def test_a_directory_is_read_without_what_is_elsewhere(
