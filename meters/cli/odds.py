@@ -20,6 +20,7 @@ from bonus.law.games import Games, chapter_games
 from bonus.odds.hit_times import with_hit_times
 from bonus.odds.offers import DrawOdds, Offer, offers_of
 from bonus.odds.query import OddsQuery, asked_for
+from bonus.odds.tier_edges import has_tiers
 from meters.floor.floor_file import read_floor
 from meters.floor.game_files import read_games
 from meters.odds.counting import count_entries
@@ -72,7 +73,8 @@ PlotOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.png",
-        help="Also draw the edge against the meter of each progressive that is shown.",
+        help="Also draw the edge against the meter of each progressive that is shown, if its edge"
+        " depends on one meter alone.",
     ),
 ]
 MagicCardOption = Annotated[
@@ -246,8 +248,15 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
     from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
 
-    if not any(offer.tables and offer.tables.fed for offer in offers):
+    fed = [offer.tables for offer in offers if offer.tables and offer.tables.fed]
+    if not fed:
         reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
+        raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
+    if all(has_tiers(tables) for tables in fed):
+        reason = (
+            "each wager shown feeds several meters or can win a fixed sum: a plot needs a wager"
+            " whose edge depends on one meter alone"
+        )
         raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
     try:
         check_plot(path)

@@ -19,6 +19,7 @@ from meters.cli.odds import odds
 from meters.floor.floor_file import parse_floor
 from meters.odds.floor_offers import floor_offers
 from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.naive import HOUSE
 
 CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
 
@@ -325,6 +326,26 @@ def test_a_plot_that_cannot_be_written_is_refused(run: Run, tmp_path: Path) -> N
     error = refused(run("--wager", "progressive", "--plot", str(plot)))
     assert "there is no directory" in str(error)
     assert error.exit_status == 2
+
+
+@pytest.mark.parametrize("others", [(), ("--wager", "pair_plus")])
+def test_wagers_with_tiers_alone_cannot_be_plotted(
+    others: tuple[str, ...], run: Run, tmp_path: Path
+) -> None:
+    """Their edge depends on several meters, so there is no line to draw."""
+    plot = tmp_path / "edge.png"
+    tiers = ("--games", str(HOUSE), "--wager", "keystone_bonus", *others)
+    error = refused(run(*tiers, "--plot", str(plot)))
+    assert "a plot needs a wager whose edge depends on one meter alone" in str(error)
+    assert error.exit_status == 2
+    assert not plot.exists()
+
+
+def test_wagers_with_tiers_are_left_out_of_a_plot(run: Run, tmp_path: Path) -> None:
+    plot = tmp_path / "edge.png"
+    chosen = ("--games", str(HOUSE), "--wager", "keystone_bonus", "--wager", "progressive")
+    assert listed(run("--json", "--plot", str(plot), *chosen))
+    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
 def test_counts_are_kept_in_the_cache_directory_by_default(
