@@ -183,7 +183,8 @@ class HitTimes(_Part, frozen=True):
     """Average times between the wins of a wager that feeds a meter, for a number of wagers.
 
     Attributes:
-        wagers_per_hour: the number of wagers in an hour, at all tables together.
+        wagers_per_hour: the number of wagers in an hour, at all tables together. All of them are
+            wagers of one game.
         meters: the times of each meter that the wager feeds.
         hands: the time between wins of each hand, in hours, as an exact fraction. A hand that
             cannot occur has an empty text.

@@ -125,7 +125,7 @@ RoundsPerHourOption = Annotated[
         max=1_000_000,
         metavar="N",
         help="Also the average time between hits of each meter, with N wagers on it an hour at all"
-        " tables together.",
+        " tables together. The times of a game are true if all N are wagers of this game.",
     ),
 ]
 NoCacheOption = Annotated[

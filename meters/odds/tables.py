@@ -214,7 +214,7 @@ def _times(times: HitTimes, names: GameNames) -> Table:
     """Return a table with the average time between wins: of each meter, and of each hand."""
     number = f"{times.wagers_per_hour:,} wager{'s' if times.wagers_per_hour > 1 else ''}"
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"With {number} an hour")
+    table.add_column(f"With {number} an hour, all in this game")
     table.add_column("On average", justify="right")
     for meter in times.meters:
         name = names.meter(meter.meter)

@@ -387,7 +387,7 @@ def test_a_cache_that_cannot_be_written_is_noticed_and_no_more(
 def test_the_command_prints_times_for_people_and_for_programs(run: Run) -> None:
     asked = ("--wager", "progressive", "--paytable", "A", "--rounds-per-hour", "600")
     text = run(*asked).stdout
-    assert "With 600 wagers an hour" in text
+    assert "With 600 wagers an hour, all in this game" in text
     row = next(line for line in text.splitlines() if line.split()[:2] == ["progressive,", "whole"])
     assert row.split()[2:] == ["about", "once", "in", "37", "hours"]
     (entry,) = listed(run(*asked, "--json"))
@@ -396,6 +396,27 @@ def test_the_command_prints_times_for_people_and_for_programs(run: Run) -> None:
     assert times["wagers_per_hour"] == 600
     assert times["meters"] == [{"meter": "progressive", "hours": "221/6", "hours_whole": "221/6"}]
     assert "hit_times" not in listed(run(*asked[:4], "--json"))[0]
+
+
+def test_times_of_a_shared_meter_are_those_of_one_game(run: Run) -> None:
+    """Two games share the meter, and have different chances. So the command names its condition."""
+    asked = ("--games", str(HOUSE), "--rounds-per-hour", "600")
+    games = ("keystone_stud", "river_duel")
+    entries = listed(run(*asked, "--json", *(part for game in games for part in ("--game", game))))
+    times = [entry["hit_times"] for entry in entries if "hit_times" in entry]
+    minor = [
+        meter["hours"]
+        for each in times
+        if isinstance(each, dict)
+        for meter in each["meters"]
+        if meter["meter"] == "keystone_minor"
+    ]
+    assert len(set(minor)) == 2
+    text = run(*asked, *(part for game in games for part in ("--game", game))).stdout
+    assert text.count("With 600 wagers an hour, all in this game") == 2
+    assert "all N are wagers of this game" in " ".join(
+        run("--help").stdout.replace("│", " ").split()
+    )
 
 
 def test_a_wager_without_a_meter_has_no_times(run: Run) -> None:
