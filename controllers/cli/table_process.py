@@ -16,7 +16,6 @@ from controllers.agent.http_address import ListeningAddress
 from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.panel.table_pages import TablePages
 from meters.floor.floor_file import Floor, Link, Table, read_floor
-from meters.floor.game_dates import check_table_date
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
@@ -47,7 +46,6 @@ def run_agent(
     found = floor.find_table(table_id)
     if found is None:
         raise UserError(f"{config}: there is no table {table_id}")
-    check_table_date(floor, found[1])
     path = outbox or outbox_path(floor, table_id)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import structlog
 import typer
 import uvloop
 from msgspec.structs import replace
@@ -10,13 +9,10 @@ from msgspec.structs import replace
 from meters.floor.address_checks import is_listening_address
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_floor
-from meters.floor.game_dates import check_dates
 from meters.logs.options import LogLevel, LogLevelOption, LogOption
 from meters.logs.setup import log_to_stderr
 from meters.service.process import serve as run
 from meters.service.service import ServeOptions
-
-_log = structlog.get_logger()
 
 
 def serve(
@@ -63,10 +59,7 @@ def serve(
         floor = _with_pages_at(floor, http)
     if demo_users and not floor.facility.demonstration:
         raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
-    expiring = check_dates(floor)
     log_to_stderr(log, log_level)
-    for reason in expiring:
-        _log.warning("game expires", reason=reason)
     uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_users)))
 
 

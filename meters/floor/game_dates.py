@@ -1,4 +1,8 @@
-"""Dates between which a game can be played: `effective` and `expires` of its file."""
+"""Dates between which a game can be played: `effective` and `expires` of its file.
+
+Outside these dates, the tables of the game begin no round, and the service refuses their wagers. An
+open round can still be settled or voided, and its wins can be paid.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -6,62 +10,60 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.law.chapter_file import Chapter
-from meters.floor.floor_file import Floor, FloorError, Table
+from meters.floor.floor_file import Floor
 
 EXPIRES_SOON_DAYS: Final = 30
 """Number of days before the last day of a game from which there are warnings."""
 
+GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
+"""Refusal code for a game outside its dates; the service and the table use it."""
 
-def check_dates(floor: Floor, now: datetime | None = None) -> tuple[str, ...]:
-    """Check that every game of a floor's tables can be played now.
 
-    Return a warning for each game that expires within `EXPIRES_SOON_DAYS` days. `now` is the
+def date_warnings(floor: Floor, now: datetime | None = None) -> tuple[str, ...]:
+    """Return a warning for each game of a floor's tables that cannot be played now.
+
+    There is also a warning for a game that expires within `EXPIRES_SOON_DAYS` days. `now` is the
     present time unless it is given; days are those of the facility's time zone.
-
-    Raises:
-        FloorError: a game is not effective yet, or expired.
     """
-    today = _today(floor, now)
-    for game in _played(floor):
-        _check(game, today)
-    return tuple(warning for game in _played(floor) if (warning := date_warning(game, today)))
+    today = _today(floor.facility.timezone, now)
+    return tuple(warning for game in _played(floor) if (warning := _warning(game, today)))
 
 
-def check_table_date(floor: Floor, table: Table, now: datetime | None = None) -> None:
-    """Check that the game of a table can be played now.
+def problem_now(game: Chapter, timezone: str, now: datetime | None = None) -> str:
+    """Return the reason why a game cannot be played now; empty if it can be played.
 
-    Raises:
-        FloorError: the game is not effective yet, or expired.
+    `now` is the present time unless it is given; days are those of `timezone`.
     """
-    _check(table.chapter, _today(floor, now))
+    if game.effective is None and game.expires is None:
+        return ""
+    return _problem(game, _today(timezone, now))
 
 
-def date_problem(game: Chapter, today: date) -> str:
-    """Return the reason why a game cannot be played today; empty if it can be played."""
+def _problem(game: Chapter, today: date) -> str:
     if game.effective and today < date.fromisoformat(game.effective):
-        return f"{game.game} cannot be played before {game.effective}: its file says effective"
+        return f"{_name(game)} cannot be played before {game.effective}: its file says effective"
     if game.expires and today > date.fromisoformat(game.expires):
-        return f"{game.game} cannot be played after {game.expires}: its file says expires"
+        return f"{_name(game)} cannot be played after {game.expires}: its file says expires"
     return ""
 
 
-def date_warning(game: Chapter, today: date) -> str:
-    """Return a warning if a game expires within `EXPIRES_SOON_DAYS` days; empty if it does not."""
+def _warning(game: Chapter, today: date) -> str:
+    if problem := _problem(game, today):
+        return f"{problem}; its tables accept no wagers"
     if game.expires is None:
         return ""
     left = date.fromisoformat(game.expires) - today
-    if not 0 <= left.days <= EXPIRES_SOON_DAYS:
+    if left.days > EXPIRES_SOON_DAYS:
         return ""
-    return f"{game.game} expires: it cannot be played after {game.expires}"
+    return f"{_name(game)} expires: it cannot be played after {game.expires}"
 
 
-def _check(game: Chapter, today: date) -> None:
-    if problem := date_problem(game, today):
-        raise FloorError(problem)
+def _name(game: Chapter) -> str:
+    return f"{game.title} ({game.game})"
 
 
-def _today(floor: Floor, now: datetime | None) -> date:
-    return (now or datetime.now(UTC)).astimezone(ZoneInfo(floor.facility.timezone)).date()
+def _today(timezone: str, now: datetime | None) -> date:
+    return (now or datetime.now(UTC)).astimezone(ZoneInfo(timezone)).date()
 
 
 def _played(floor: Floor) -> Iterator[Chapter]:

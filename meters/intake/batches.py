@@ -44,6 +44,7 @@ from meters.intake.text_checks import check_round_id, check_texts
 from meters.intake.validation import (
     ValidatedResult,
     check_declared,
+    check_game_dates,
     judge_result,
     judge_wagers,
     wagers_work,
@@ -158,8 +159,9 @@ class LinkIntake:
         metrics: the metrics for Prometheus.
         draw: the function that makes the bonus draws of a round.
         replays: True for a restore. Its events are from outboxes, and were answered before Redis
-            was lost. So four checks are left out. Unprintable text is accepted, because an earlier
-            release can have accepted it. Wagers are accepted even if their table is held now. A
+            was lost. So five checks are left out. Unprintable text is accepted, because an earlier
+            release can have accepted it. Wagers are accepted even if their table is held now, and
+            even if the game of their table cannot be played any more. A
             correction needs no confirmation, because the ledger entry with its confirmation is
             lost. A hand that the dealer declared to win nothing is accepted even if the present
             floor file requires all hands.
@@ -326,6 +328,7 @@ class LinkIntake:
     def _judge_wagers(self, known: CatalogTable, event: Wagers, payload: bytes) -> _Judged:
         added = self._repeated.added(known, event)
         if not self._replays:
+            check_game_dates(known)
             # The patrons of repeated wagers are already checked.
             check_round_id(event.round) if added else check_texts(event, None)
         draw = self._draw(known, event)

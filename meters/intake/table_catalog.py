@@ -52,7 +52,8 @@ class CatalogTable:
 
     `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager: its terms
     for each meter that it feeds. `rules`
-    are the rules for the wagers of the table's game that feed a meter.
+    are the rules for the wagers of the table's game that feed a meter. `timezone` is the
+    facility's time zone, for the dates of the game.
     """
 
     link: str
@@ -62,6 +63,7 @@ class CatalogTable:
     offers: Mapping[str, tuple[WagerTerms, ...]]
     rules: TableRules
     validate_from_cents: int
+    timezone: str
     confirm_corrections: bool = False
     require_all_hands: bool = False
 
@@ -85,6 +87,7 @@ class CatalogTable:
             offers,
             rules,
             facility.validate_from,
+            facility.timezone,
             facility.confirm_corrections,
             facility.require_all_hands,
         )

@@ -29,6 +29,7 @@ from meters.books.script_steps import (
     ResultWork,
     WagersWork,
 )
+from meters.floor.game_dates import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.result_steps import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
@@ -50,6 +51,16 @@ class ValidatedResult:
     work: ResultWork
     reply: ReplyParts
     claims: tuple[OpenedClaim, ...]
+
+
+def check_game_dates(known: CatalogTable) -> None:
+    """Refuse new wagers if the table's game cannot be played today.
+
+    Raises:
+        EventRefusal: ``game_not_in_effect``.
+    """
+    if problem := problem_now(known.table.chapter, known.timezone):
+        raise EventRefusal(GAME_NOT_IN_EFFECT, problem, None)
 
 
 def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]:

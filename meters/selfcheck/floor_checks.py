@@ -4,8 +4,8 @@ from bonus.errors import UserError
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
-from meters.floor.floor_file import Floor, FloorError, fewest_positions
-from meters.floor.game_dates import check_dates
+from meters.floor.floor_file import Floor, fewest_positions
+from meters.floor.game_dates import date_warnings
 from meters.floor.logo import read_logo
 from meters.selfcheck.check_result import Check
 
@@ -16,20 +16,20 @@ def facility_checks(floor: Floor) -> list[Check]:
     return [
         Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
         _check_branding(floor),
-        *_check_dates(floor),
+        *date_checks(floor),
         *_check_offers(floor),
         *_check_returns(floor),
         *_check_bounds(floor),
     ]
 
 
-def _check_dates(floor: Floor) -> list[Check]:
-    """Check that the games of the floor's tables can be played, and warn before they expire."""
-    try:
-        warnings = check_dates(floor)
-    except FloorError as error:
-        return [Check("games", holds=False, seen=str(error))]
-    if warnings:
+def date_checks(floor: Floor) -> list[Check]:
+    """Warn of the games that cannot be played now, or that expire soon.
+
+    Such a game does not stop a link: other tables can play other games, and a table of the game can
+    have an open round.
+    """
+    if warnings := date_warnings(floor):
         return [Check("games", holds=False, seen=each, warns=True) for each in warnings]
     house = ", ".join(floor.games.digests)
     return [Check("games", holds=True, seen=f"of the house: {house}")] if house else []

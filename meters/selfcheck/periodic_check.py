@@ -7,7 +7,7 @@ import structlog
 
 from meters.floor.floor_file import Floor
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.floor_checks import date_checks, facility_checks
 from meters.selfcheck.software import Software, read_software
 
 log = structlog.get_logger()
@@ -35,13 +35,20 @@ class SelfCheck:
         return self._problem
 
     async def run(self) -> None:
-        """Check everything once. Then check the software every hour until canceled (D9, D10)."""
+        """Check everything once. Then check parts of it every hour until canceled (D9, D10).
+
+        These parts are the software and the dates of the games. Dates are logged only when a game
+        has come to one of its dates.
+        """
         started = await asyncio.to_thread(read_software)
+        dates = date_checks(self._floor)
         checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
         self._settle(checks)
         while self._problem is None:
             await asyncio.sleep(SOFTWARE_EVERY_S)
-            self._settle([since(started, await asyncio.to_thread(read_software))])
+            software = since(started, await asyncio.to_thread(read_software))
+            before, dates = dates, date_checks(self._floor)
+            self._settle([software, *(check for check in dates if check not in before)])
         await asyncio.Event().wait()
 
     def _settle(self, checks: list[Check]) -> None:

@@ -13,7 +13,7 @@ from bonus.law.games import Games
 from bonus.settling.settle import settle_line
 from meters.floor import game_files
 from meters.floor.floor_file import FloorError, parse_floor
-from meters.floor.game_dates import check_dates
+from meters.floor.game_dates import date_warnings, problem_now
 from meters.floor.game_files import GameError, parse_game, read_games
 from meters.wire.messages import TABLE_EVENT, DealtPosition, Result
 from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
@@ -178,13 +178,17 @@ def test_a_changed_file_makes_other_games(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("today", "problem", "warned"),
     [
-        ("2026-11-30T12:00:00", "cannot be played before 2026-12-01", False),
+        (
+            "2026-11-30T12:00:00",
+            "cannot be played before 2026-12-01: its file says effective",
+            False,
+        ),
         ("2026-12-01T12:00:00", "", False),
         ("2027-10-31T12:00:00", "", True),
         ("2027-11-30T12:00:00", "", True),
         # Midnight in New York is later than in Greenwich.
         ("2027-12-01T04:59:00", "", True),
-        ("2027-12-01T05:01:00", "cannot be played after 2027-11-30", False),
+        ("2027-12-01T05:01:00", "cannot be played after 2027-11-30: its file says expires", False),
     ],
 )
 def test_a_game_is_played_on_the_days_of_its_file(
@@ -198,11 +202,13 @@ def test_a_game_is_played_on_the_days_of_its_file(
     table = table_text("T-1", game="keystone_stud")
     floor = parse_floor(floor_text(link_text("one", table), games=str(tmp_path)))
     now = datetime.fromisoformat(today).replace(tzinfo=UTC)
+    game = floor.games["keystone_stud"]
+    found = problem_now(game, floor.facility.timezone, now)
+    assert found == (f"Keystone Stud (keystone_stud) {problem}" if problem else "")
+    warnings = date_warnings(floor, now)
+    assert bool(warnings) == (warned or bool(problem))
     if problem:
-        with pytest.raises(FloorError, match=problem):
-            check_dates(floor, now)
-    else:
-        assert bool(check_dates(floor, now)) == warned
+        assert warnings == (f"{found}; its tables accept no wagers",)
 
 
 def test_a_game_that_expires_before_it_is_effective_is_refused() -> None:

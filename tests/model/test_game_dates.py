@@ -1,0 +1,132 @@
+"""Tables whose game expires, or is not effective yet, while money is open.
+
+The time zone of the facility decides the date of today. So a floor file with another time zone has
+another date: a day later in the east than in the west, at every moment.
+"""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.intake.batches import LinkIntake
+from meters.wire.messages import REPLY, Reply
+from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text
+from tests.games.texts import game_text, wager_text
+from tests.model.pit import Pit, event_bytes
+
+WEST: Final = "Etc/GMT+12"
+EAST: Final = "Pacific/Kiritimati"
+BET: Final = [{"position": 1, "wagers": {"own": 100}}]
+ROYAL: Final = "As Ks"
+COMMUNITY: Final = "Qs Js Ts"
+
+
+def dated_floor(directory: Path, timezone: str, **dates: str) -> str:
+    """Return a floor of two games: `dated`, whose file has the dates, and `other`."""
+    dated = game_text("dated", ["m"], wager_text("own", "m"))
+    lines = "".join(f'{name} = "{day}"\n' for name, day in dates.items())
+    (directory / "dated.toml").write_text(dated.replace("title = ", f"{lines}title = ", 1))
+    other = game_text("other", ["n"], wager_text("theirs", "n"))
+    (directory / "other.toml").write_text(other)
+    return floor_text(
+        link_text(
+            "pit",
+            meter_text("m"),
+            meter_text("n"),
+            table_text("T-1", "m", asset="1", game="dated", positions=6),
+            table_text("T-2", "m", asset="2", game="dated", positions=6),
+            table_text("T-3", "n", asset="3", game="other", positions=6),
+        ),
+        games=str(directory),
+        timezone=timezone,
+        two_people_reject_above=ONE_REJECTS,
+    )
+
+
+def today_in_the_west() -> str:
+    """Return the date of today in the west."""
+    return datetime.now(ZoneInfo(WEST)).date().isoformat()
+
+
+def after(pit: Pit, floor: str) -> Pit:
+    """Return the same link on another day, with the sequence numbers of its tables."""
+    later = Pit(pit.redis, floor)
+    later.seq.update(pit.seq)
+    return later
+
+
+async def royal(pit: Pit, table: str, round_id: str = "R1") -> Reply:
+    """Settle a round with a royal flush, which wins the meter."""
+    positions = [{"position": 1, "cards": ROYAL.split()}]
+    return await pit.event(
+        table, "result", round_id, positions=positions, dealer=[], community=COMMUNITY.split()
+    )
+
+
+async def test_an_open_round_is_finished_and_paid_after_its_game_has_expired(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    day = today_in_the_west()
+    pit = Pit(keeping_redis, dated_floor(tmp_path, WEST, expires=day))
+    await pit.open()
+    for table in ("T-1", "T-2"):
+        assert (await pit.event(table, "wagers", "R1", positions=BET)).status == "accepted"
+    pit = after(pit, dated_floor(tmp_path, EAST, expires=day))
+    await pit.adopt()
+    settled = await royal(pit, "T-1")
+    assert settled.status == "accepted"
+    (claim,) = settled.claims or ()
+    await pit.decide(claim.claim, "validate")
+    await pit.decide(claim.claim, "pay")
+    assert (await pit.void(table="T-2")).status == "accepted"
+    before = await pit.accounts()
+    refused = await pit.event("T-1", "wagers", "R2", positions=BET)
+    assert refused.status == "refused"
+    assert refused.error is not None
+    assert refused.error.code == "game_not_in_effect"
+    assert refused.error.message == (
+        f"Dated (dated) cannot be played after {day}: its file says expires"
+    )
+    assert await pit.accounts() == before
+    theirs = [{"position": 1, "wagers": {"theirs": 100}}]
+    assert (await pit.event("T-3", "wagers", "R1", positions=theirs)).status == "accepted"
+    assert (await pit.audit()).balanced
+
+
+async def test_repeated_wagers_of_an_expired_game_get_the_reply_of_their_day(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    day = today_in_the_west()
+    pit = Pit(keeping_redis, dated_floor(tmp_path, WEST, expires=day))
+    await pit.open()
+    wagers = event_bytes(1, "wagers", "R1", positions=BET)
+    reply = await pit.send("T-1", wagers)
+    assert reply is not None
+    assert REPLY.decode(reply).status == "accepted"
+    pit = after(pit, dated_floor(tmp_path, EAST, expires=day))
+    await pit.adopt()
+    assert await pit.send("T-1", wagers) == reply
+
+
+@pytest.mark.parametrize(("timezone", "status"), [(EAST, "accepted"), (WEST, "refused")])
+async def test_a_game_is_played_from_its_first_day(
+    keeping_redis: Redis, tmp_path: Path, timezone: str, status: str
+) -> None:
+    tomorrow = datetime.now(ZoneInfo(WEST)).date() + timedelta(days=1)
+    pit = Pit(keeping_redis, dated_floor(tmp_path, timezone, effective=tomorrow.isoformat()))
+    await pit.open()
+    assert (await pit.event("T-1", "wagers", "R1", positions=BET)).status == status
+
+
+async def test_a_restore_accepts_the_wagers_of_an_expired_game(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """They were accepted while the game could be played."""
+    pit = Pit(keeping_redis, dated_floor(tmp_path, WEST, expires="2020-01-01"))
+    await pit.open()
+    pit.intakes[0] = LinkIntake(pit.store, pit.metrics, replays=True)
+    assert (await pit.event("T-1", "wagers", "R1", positions=BET)).status == "accepted"
