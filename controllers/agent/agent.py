@@ -32,6 +32,7 @@ from controllers.table.replies import SequenceComparison, compare, events_lost
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
+from meters.floor.game_dates import GAME_NOT_IN_EFFECT, problem_now
 from meters.wire.broker_client import BrokerClient
 from meters.wire.holds import HELD, HELD_MESSAGE
 from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
@@ -83,6 +84,7 @@ class Agent:
 
     `broker` is the broker's address, or a function that the agent calls before each connection to
     get the address. `require_all_hands` is true if the floor file requires the cards of every hand.
+    `timezone` is the facility's time zone, for the dates of the game.
 
     Attributes:
         layout: fixed properties of the table.
@@ -98,8 +100,11 @@ class Agent:
         timing: Timing = _USUAL,
         connect: Connect = BrokerClient,
         require_all_hands: bool = False,
+        timezone: str = "UTC",
     ) -> None:
         self.layout: Final = Layout.of(link, table, require_all_hands=require_all_hands)
+        self._chapter = table.chapter
+        self._timezone = timezone
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
         self._delivery = EventDelivery(
@@ -181,8 +186,9 @@ class Agent:
         """State of the table for displays: the name of its phase, or ``events_lost``.
 
         An open table is shown as ``locked_out`` while it cannot accept progressive wagers, for
-        example because the link is down. ``events_lost`` means that the service has lost events to
-        which it had replied. The agent publishes the state for displays in the table's status.
+        example because the link is down, or because its game has expired. ``events_lost`` means
+        that the service has lost events to which it had replied. The agent publishes the state for
+        displays in the table's status.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -228,11 +234,14 @@ class Agent:
         if self._behind >= _BEHIND_SURE:
             return events_lost()
         fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
-        if fault is None and not self._acquainted:
+        if fault is not None:
+            return fault
+        if not self._acquainted:
             return DeviceRefusal(
                 "link_down", "the service has not confirmed this table's state yet"
             )
-        return fault
+        problem = problem_now(self._chapter, self._timezone)
+        return DeviceRefusal(GAME_NOT_IN_EFFECT, problem) if problem else None
 
     async def handle(self, line: bytes) -> DeviceAnswer:
         """Handle one device event, a line of JSON, and return the answer.

@@ -76,8 +76,14 @@ async def _serve(
     task = asyncio.current_task()
     if task is not None:
         on_stop(task.cancel, [signal.SIGTERM])
-    all_hands = floor.facility.require_all_hands
-    async with Agent(*found, broker_of(floor, *found), path, require_all_hands=all_hands) as agent:
+    facility = floor.facility
+    async with Agent(
+        *found,
+        broker_of(floor, *found),
+        path,
+        require_all_hands=facility.require_all_hands,
+        timezone=facility.timezone,
+    ) as agent:
         if panel is None and metrics is None:
             return await _read_lines(agent)
         pages = TablePages(floor, agent, panel, metrics)

@@ -23,6 +23,7 @@ from controllers.panel.views import (
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.state import Layout, Phase, Returned, TableState
+from meters.floor.game_dates import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
 _TITLES: Final[Mapping[str, str]] = {
@@ -31,6 +32,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "closed": "Link closed",
     "events_lost": "Call a floorperson",
     "locked_out": "Table locked out",
+    GAME_NOT_IN_EFFECT: "Game not in effect",
 }
 _RELEASED: Final = "when the link is back and the payment is recorded"
 _EVERY_OTHER: Final = "Ante, Play and all other wagers too."
@@ -127,7 +129,7 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
 
 
 def _controller(fault: DeviceRefusal | None) -> str:
-    if fault is None:
+    if fault is None or fault.code == GAME_NOT_IN_EFFECT:
         return "operable"
     return fault.code if fault.code in {"inoperable", "closed"} else "not reached"
 
@@ -143,8 +145,8 @@ def _closed_view(
         fault = DeviceRefusal("locked_out", state.reason)
     if fault is None:
         return None
-    # A closed link accepts no wagers but continues the open rounds.
-    closed = fault.code == "closed"
+    # A closed link, or a game that has expired, accepts no wagers but continues the open rounds.
+    closed = fault.code in {"closed", GAME_NOT_IN_EFFECT}
     then = "Lit wagers may be withdrawn."
     if unanswered is not None:
         then = "The event that was sent is completed"
@@ -312,7 +314,7 @@ def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list
     match state.phase:
         case Phase.OPEN:
             may = {
-                "lockout": True,
+                "lockout": fault is None or fault.code != GAME_NOT_IN_EFFECT,
                 "next": state.settled is not None
                 and not (state.settled.undecided and len(state.waiting) >= WAITING_MAX),
                 "repeat": bool(state.last_wagers) and not state.wagers and fault is None,

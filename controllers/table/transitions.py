@@ -46,6 +46,7 @@ from controllers.table.device_events import (
 )
 from controllers.table.pending_claims import acknowledge, begin, end, go_on
 from controllers.table.state import Hand, Layout, Phase, Returned, TableState, TakenBack
+from meters.floor.game_dates import GAME_NOT_IN_EFFECT
 from meters.wire.messages import (
     DealtPosition,
     EnteredCards,
@@ -210,9 +211,11 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
     sent. If the service has lost earlier events, it would refuse the wagers, so the lock-out is
-    refused.
+    refused. It is also refused if the game cannot be played today: no new round begins.
     """
     check_open(state)
+    if fault is not None and fault.code == GAME_NOT_IN_EFFECT:
+        raise fault
     if state.wagers and fault is not None and fault.code == EVENTS_LOST:
         raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)

@@ -120,6 +120,31 @@ def test_duty_d13_no_new_wager_without_a_live_link_but_the_round_goes_on() -> No
     assert [type(event) for event in table.sent] == [Wagers, Result]
 
 
+@pytest.mark.parametrize("lit", ["", "wager 3 progressive"])
+def test_a_table_begins_no_round_of_a_game_that_has_expired(lit: str) -> None:
+    """Wagers that were lit before can be withdrawn."""
+    table = HandTable()
+    if lit:
+        table.say_all(lit)
+    table.fault = DeviceRefusal("game_not_in_effect", "cannot be played after 2026-11-23")
+    for event in ("wager 4 progressive", "lockout"):
+        refused = table.say_short(event)
+        assert isinstance(refused.error, ErrorDetail)
+        assert refused.error.code == "game_not_in_effect"
+    assert table.sent == []
+    if lit:
+        assert table.say_short("withdraw 3 progressive").ok
+
+
+@pytest.mark.parametrize("end", ["hand 3 As Ks Qs; dealer 2c 3c 4c; settle", "void misdeal"])
+def test_a_table_finishes_the_round_of_a_game_that_has_expired(end: str) -> None:
+    table = HandTable()
+    table.say_all("wager 3 progressive; lockout")
+    table.fault = DeviceRefusal("game_not_in_effect", "cannot be played after 2026-11-23")
+    table.say_all(f"chips 1; {end}")
+    assert len(table.sent) == 2
+
+
 def test_duty_d13_a_wager_may_be_withdrawn_without_a_live_link() -> None:
     table = HandTable()
     table.say_all("wager 3 progressive")

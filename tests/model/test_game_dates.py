@@ -1,8 +1,4 @@
-"""Tables whose game expires, or is not effective yet, while money is open.
-
-The time zone of the facility decides the date of today. So a floor file with another time zone has
-another date: a day later in the east than in the west, at every moment.
-"""
+"""Tables whose game expires, or is not effective yet, while money is open."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,42 +10,12 @@ from redis.asyncio import Redis
 
 from meters.intake.batches import LinkIntake
 from meters.wire.messages import REPLY, Reply
-from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text
-from tests.games.texts import game_text, wager_text
+from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
 from tests.model.pit import Pit, event_bytes
 
-WEST: Final = "Etc/GMT+12"
-EAST: Final = "Pacific/Kiritimati"
 BET: Final = [{"position": 1, "wagers": {"own": 100}}]
 ROYAL: Final = "As Ks"
 COMMUNITY: Final = "Qs Js Ts"
-
-
-def dated_floor(directory: Path, timezone: str, **dates: str) -> str:
-    """Return a floor of two games: `dated`, whose file has the dates, and `other`."""
-    dated = game_text("dated", ["m"], wager_text("own", "m"))
-    lines = "".join(f'{name} = "{day}"\n' for name, day in dates.items())
-    (directory / "dated.toml").write_text(dated.replace("title = ", f"{lines}title = ", 1))
-    other = game_text("other", ["n"], wager_text("theirs", "n"))
-    (directory / "other.toml").write_text(other)
-    return floor_text(
-        link_text(
-            "pit",
-            meter_text("m"),
-            meter_text("n"),
-            table_text("T-1", "m", asset="1", game="dated", positions=6),
-            table_text("T-2", "m", asset="2", game="dated", positions=6),
-            table_text("T-3", "n", asset="3", game="other", positions=6),
-        ),
-        games=str(directory),
-        timezone=timezone,
-        two_people_reject_above=ONE_REJECTS,
-    )
-
-
-def today_in_the_west() -> str:
-    """Return the date of today in the west."""
-    return datetime.now(ZoneInfo(WEST)).date().isoformat()
 
 
 def after(pit: Pit, floor: str) -> Pit:

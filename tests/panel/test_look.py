@@ -75,6 +75,7 @@ def test_duty_d1_a_meter_that_is_not_current_or_not_open_shows_none() -> None:
         ("inoperable", "Link inoperable", "inoperable"),
         ("closed", "Link closed", "closed"),
         ("events_lost", "Call a floorperson", "not reached"),
+        ("game_not_in_effect", "Game not in effect", "operable"),
     ],
 )
 def test_duty_d14_a_fault_shuts_the_table_with_its_reason(
@@ -108,6 +109,20 @@ def test_a_round_under_way_can_be_entered_though_the_link_is_down() -> None:
     assert (waiting.can, waiting.unanswered, waiting.positions[2].can) == ([], "settle", [])
     assert waiting.shut is not None
     assert "enter it" not in waiting.shut.then
+
+
+def test_a_game_that_has_expired_begins_no_round_and_its_open_round_is_settled_now() -> None:
+    expired = DeviceRefusal("game_not_in_effect", "Stud (stud) cannot be played after 2026-11-23")
+    lit = played("wager 3 progressive")
+    assert "lockout" in view_of(lit).can
+    lit.fault = expired
+    assert "lockout" not in view_of(lit).can
+    table = played(TO_DEAL)
+    table.fault = expired
+    view = view_of(table)
+    assert view.shut is not None
+    assert view.shut.then == "This round continues: enter it. It is settled now."
+    assert view.positions[2].can == ["hand", "fold", "join"]
 
 
 @pytest.mark.section("649a.11(c)")

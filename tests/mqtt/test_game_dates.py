@@ -1,0 +1,58 @@
+"""Programs whose game expires while a round is open: `pitlink serve` and `pitlink table`."""
+
+from pathlib import Path
+
+from tests.controllers.test_command import station
+from tests.floor_text import Value
+from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
+from tests.mqtt.stand import Service
+from tests.servers import Mosquitto, RedisServer, free_port
+
+BEGUN = "wager 1 own; lockout; chips 1"
+FINISHED = "hand 1 As Ks; community Qs Js Ts; settle"
+
+
+async def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
+    tmp_path: Path,
+) -> None:
+    """Both programs start. The link and all other links operate."""
+    day, config = today_in_the_west(), tmp_path / "floor.toml"
+    games = tmp_path / "games"
+    games.mkdir()
+    with RedisServer() as store, Mosquitto() as broker:
+        port = free_port()
+        settings: dict[str, Value] = {
+            "broker": broker.url,
+            "redis": store.url,
+            "http": f"127.0.0.1:{port}",
+            "data": tmp_path / "data",
+        }
+        service = Service(config, port)
+        try:
+            config.write_text(dated_floor(games, WEST, service=settings, expires=day))
+            service.start()
+            async with station(config) as table:
+                for event in BEGUN.split(";"):
+                    answer = await table.ask(event.strip())
+                    assert answer["ok"], answer
+            config.write_text(dated_floor(games, EAST, service=settings, expires=day))
+            service.start()
+            async with station(config) as table:
+                for event in FINISHED.split(";"):
+                    answer = await table.ask(event.strip())
+                    assert answer["ok"], answer
+                assert answer["claims"], answer
+                (claim,) = service.claims()
+                service.decide(claim["claim"], "validate")
+                service.decide(claim["claim"], "pay", slip="S-1")
+                for event in ("wager 1 own", "lockout"):
+                    answer = await table.ask(event)
+                    assert answer["ok"] is False
+                    error = answer["error"]
+                    assert isinstance(error, dict)
+                    assert error["code"] == "game_not_in_effect", answer
+                    assert f"cannot be played after {day}" in error["message"]
+            assert service.ready()
+            assert service.audit()["balanced"]
+        finally:
+            service.close()
