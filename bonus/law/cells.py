@@ -119,7 +119,8 @@ def _read_part(cell: str) -> Payout:
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
     raise ChapterError(
-        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter', '$N' or 'N/A'"
+        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter' ('N% of' its name if"
+        " the wager feeds several), '$N' or 'N/A'"
     )
 
 
@@ -133,7 +134,7 @@ def read_times(cell: str, of: str) -> int:
     """
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
-        raise ChapterError(f"{cell!r} has no odds: write 'N {of} 1'")
+        raise ChapterError(f"{cell!r} has not the form 'N {of} 1'")
     return _number(match[1])
 
 

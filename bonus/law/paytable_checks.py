@@ -111,8 +111,13 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: the first of its readings must be its ranking")
     for name in rankings:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
-        if not counts <= _ranking(of, name).cards:
-            raise ChapterError(f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}")
+        possible = _ranking(of, name).cards
+        if not counts <= possible:
+            given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
+            raise ChapterError(
+                f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}, which is"
+                f" {given} cards: {needed} are needed"
+            )
         paytables = _check_tables(
             of, tables.table, name, tables.lowest, meters=_percent_names(tables)
         )

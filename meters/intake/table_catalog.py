@@ -51,9 +51,8 @@ class CatalogTable:
     """A table of the floor, with the data for the validation of the table's events.
 
     `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager: its terms
-    for each meter that it feeds. `rules`
-    are the rules for the wagers of the table's game that feed a meter. `timezone` is the
-    facility's time zone, for the dates of the game.
+    for each meter that it feeds. `rules` are the rules for the wagers of the table's game that feed
+    a meter. `timezone` is the facility's time zone, for the dates of the game.
     """
 
     link: str

@@ -262,7 +262,7 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
     yield Text(
         f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
         f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, minus "
-        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers on it."
+        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers in it."
     )
     yield _break_even(entry)
     if entry.when_folding:
@@ -308,7 +308,7 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
     table.add_column("Seed", justify="right")
     table.add_column("Won, in part or whole", justify="right")
     table.add_column("Won whole", justify="right")
-    table.add_column("Points for 1,000 wagers on it", justify="right")
+    table.add_column("Edge points for 1,000 wagers in it", justify="right")
     for cents in entry.tiers[0].break_even_meter:
         table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
     for tier in entry.tiers:

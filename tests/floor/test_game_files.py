@@ -35,9 +35,13 @@ def line_of(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 
 
-def test_the_example_of_the_document_is_a_game() -> None:
-    example = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+def test_the_examples_of_the_document_are_a_game_and_a_floor_file(tmp_path: Path) -> None:
+    example, floor, *_ = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
     game = parse_game(example)
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "five.toml").write_text(example)
+    (link,) = parse_floor(floor, "floor.toml", tmp_path).link
+    assert link.table[0].chapter == game
     round_text = (
         b'{"game": "lucky_five", "positions": [{"position": 1, "cards": ["As", "Ks"],'
         b' "wagers": {"lucky_bonus_bet": 100}}], "community": ["Qs", "Js", "Ts"],'

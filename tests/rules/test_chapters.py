@@ -203,7 +203,7 @@ def test_the_wagers_of_each_chapter_are_in_the_order_of_settling() -> None:
         ("times = [2, 4]", "times = [4, 2]", "the multiples of a wager must rise"),
         ("times = [2, 4]", "times = []", "the multiples of a wager must rise"),
         ('highest = "four_of_a_kind"', 'highest = "pair"', "four_card hands cannot begin with"),
-        ('odds = "3 to 1"', 'odds = "3 for 1"', "has no odds: write 'N to 1'"),
+        ('odds = "3 to 1"', 'odds = "3 for 1"', "has not the form 'N to 1'"),
         ("dealer = 5\n", "dealer = 3\n", "hands are not formed of 3 cards"),
         ('settled = ["river_bonus"]', 'settled = ["blind"]', "'blind' is not an optional wager"),
         ('rule = "690a.12(b)"', 'rule = "649a.12(b)"', "names no subsection of 690a"),
@@ -235,7 +235,7 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
     ("chapter", "was", "becomes", "reason"),
     [
         ("649a", 'among = "649a.12(d)"', 'among = "649a.12(e)"', "no table to add a mini-royal"),
-        ("649a", 'least = "40 to 1"', 'least = "40"', "has no odds"),
+        ("649a", 'least = "40 to 1"', 'least = "40"', "has not the form"),
         ("649a", 'of = "ante"', 'of = "antes"', "it must limit one wager by another"),
         ("649a", 'returns = "play"', 'returns = "pair_plus"', "'pair_plus' is not one of them"),
         (
@@ -266,7 +266,7 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
         ("649a", "[deal]", '[[meter]]\nname = "x"\ntitle = "X"\n\n[deal]', "x: no wager feeds"),
         ("649a", 'name = "progressive"', 'name = "five_card_hand_bonus"', "the name of two meters"),
         ("649a", 'short = ["Hand", "Dealer"]', 'short = ["Hand"]', "needs one short name"),
-        ("649a", 'least = "500 for 1"', 'least = "500 to 1"', "has no odds"),
+        ("649a", 'least = "500 for 1"', 'least = "500 to 1"', "has not the form"),
         ("649a", 'stays = "649a.11(c)(5)(iv)"', 'stays = "649.1"', "names no subsection"),
         ("679a", "paid_from", "electronic = true\npaid_from", "it feeds no meter, so leave out"),
         ("679a", 'covers = ["679a.12(a)", ', 'covers = ["679a.12(z)", ', "679a.12(z) pays nothing"),

@@ -302,7 +302,7 @@ def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(
         ('names = ["five_card_progressive"]', 'names = ["progressive"]', "two entries"),
         ('names = ["five_card_progressive"]', "names = []", "no name or no paytable"),
         ('names = ["five_card_progressive"]', 'names = ["Jackpot"]', "Expected `str` match"),
-        ('magic_card = "20 for 1"', 'magic_card = "N/A"', "'N/A' has no odds"),
+        ('magic_card = "20 for 1"', 'magic_card = "N/A"', "'N/A' has not the form 'N for 1'"),
         ('chapter = "649a"', "chapter = 649a", "Expected newline or end of document"),
     ],
 )
