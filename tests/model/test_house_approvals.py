@@ -21,6 +21,10 @@ from tests.model.pit import Pit
 FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
 BESIDES = FIRST.replace('"10% of meter"', '"10% of meter + $100"')
+OPEN_ROUND = (
+    "table {table} has an open round: leave its game, game file and meters as they were until the"
+    " round is settled, or voided at the panel"
+)
 SUITED, STRAIGHT = ["9s", "8s"], ["7s", "6s", "5s"]
 
 
@@ -138,10 +142,7 @@ async def test_a_game_file_cannot_change_under_an_open_round(
     (games / "first.toml").write_text(BESIDES)
     _, found = await restarted(pit, text)
     assert found is not None
-    assert found.barred == (
-        "table T-2 has an open round: leave its game, game file and meters as they were until the"
-        " round is settled, or voided at the panel"
-    )
+    assert found.barred == OPEN_ROUND.format(table="T-2")
     await win(pit, "T-2", "R1")
     more, found = await restarted(pit, text)
     await approve(more, found)
@@ -156,6 +157,7 @@ async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, g
     assert found is not None
     assert found.barred is not None
     assert "not by the floor file or a game file: set it back" in found.barred
+    assert "meter m rate to the meter: 5.00% → 6.00%" in found.changed
 
 
 async def test_an_audit_continues_with_the_names_of_the_last_approval(
@@ -196,10 +198,7 @@ async def test_a_table_cannot_lose_a_meter_under_an_open_round(
     await wager(pit, "T-1", "own", "R1")
     _, found = await restarted(pit, less)
     assert found is not None
-    assert found.barred == (
-        "table T-1 has an open round: leave its game, game file and meters as they were until the"
-        " round is settled, or voided at the panel"
-    )
+    assert found.barred == OPEN_ROUND.format(table="T-1")
     await win(pit, "T-1", "R1")
     more, found = await restarted(pit, less)
     await approve(more, found)

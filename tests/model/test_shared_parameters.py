@@ -64,6 +64,15 @@ def choice_wager(name: str, letters: str, reseeds: Sequence[str]) -> str:
     return text
 
 
+def one_has_more_paytables(directory: Path) -> Path:
+    """Write two games that feed one meter: `one` has the paytables A and B, `two` only A."""
+    return write(
+        directory,
+        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
+        two=game_text("two", ["m"], choice_wager("w2", "A", ["$100 for 1"])),
+    )
+
+
 def floor_of(games: Path, meters: Mapping[str, str | None], *games_of_tables: str) -> str:
     """Return a floor file with a table for each game. Every table feeds every meter.
 
@@ -225,11 +234,7 @@ async def test_a_proposal_of_an_earlier_build_cannot_be_confirmed(keeping_redis:
 async def test_a_paytable_that_only_one_of_the_games_has_cannot_be_proposed(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    games = write(
-        tmp_path,
-        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
-        two=game_text("two", ["m"], choice_wager("w2", "A", ["$100 for 1"])),
-    )
+    games = one_has_more_paytables(tmp_path)
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
     assert (await meter_of(pit, "m")).paytables == ("A",)
     said = await refused(pit.link_acts, change("m", "paytable", "B"))
@@ -319,11 +324,7 @@ async def test_a_floor_file_that_does_not_fit_a_changed_parameter_cannot_be_appr
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
     """A proposal made it paytable B. The new table's game has only A."""
-    games = write(
-        tmp_path,
-        one=game_text("one", ["m"], choice_wager("w1", "AB", ["$100 for 1"] * 2)),
-        two=game_text("two", ["m"], choice_wager("w2", "A", ["$100 for 1"])),
-    )
+    games = one_has_more_paytables(tmp_path)
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one"))
     await carry(pit.link_acts, change("m", "paytable", "B"))
     again = Pit(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
