@@ -2,8 +2,9 @@
 
 This part has the link's meters and tables, and the facility's amounts in cents. It also says
 whether a floorperson must confirm corrections of entered cards, and whether tables must send the
-cards of all hands. Names of links and tables, the look of pages, and network addresses are not in
-the text.
+cards of all hands. If games of the house feed a meter, the text has the names of its wagers and its
+seed, reseed and rates. Names of links and tables, the look of pages, and network addresses are not
+in the text.
 
 Two people can later change a parameter of a meter with a proposal. Such a proposal does not change
 the floor file or this text. So the parameters in the text can differ from the parameters in force.

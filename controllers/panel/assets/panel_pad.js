@@ -38,7 +38,8 @@ const send = async (target, names) => {
   update(answer.ok ? { picks: [], typed: "", chosen: null } : { picks: [] });
 };
 
-const example = (size) => ["As", "Kd", "Qh", "Jc", "Ts"].slice(0, size).join(" ");
+// A game deals at most seven cards to a hand.
+const example = (size) => ["As", "Kd", "Qh", "Jc", "Ts", "9d", "8h"].slice(0, size).join(" ");
 
 const pick = (name) => {
   const { view, target, picks } = current();
