@@ -5,6 +5,11 @@ fail() {
   exit 1
 }
 
+# Prints the comment at the beginning of the script.
+print_usage() {
+  sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+}
+
 # Prints the first suitable Python: 3.11 or later, able to make virtual environments.
 find_python() {
   local candidate seen=""
@@ -23,9 +28,12 @@ find_python() {
 }
 
 # make_environment DIRECTORY EXTRAS: installs pitlink there, editable, so code changes take effect.
-# It installs only if pyproject.toml, the directory or the Python has changed.
+# It installs only if pyproject.toml, the last release, the directory or the Python has changed.
 make_environment() {
   local directory=$1 extras=$2 python stamp
+  # The commit is not in the version: the installation is editable, so it is right for later commits too.
+  local -x SETUPTOOLS_SCM_PRETEND_VERSION_FOR_PITLINK
+  SETUPTOOLS_SCM_PRETEND_VERSION_FOR_PITLINK=$(last_release)+checkout
   if [ -x "$directory/bin/python" ]; then
     stamp=$(environment_stamp "$directory/bin/python" "$extras" 2>/dev/null || true)
     [ -n "$stamp" ] && [ "$stamp" = "$(cat "$directory/stamp" 2>/dev/null)" ] && return
@@ -39,21 +47,30 @@ make_environment() {
   environment_stamp "$directory/bin/python" "$extras" >"$directory/stamp"
 }
 
+# Prints the version of the last tag, for example 0.1.0 for v0.1.0, and 0.0.0 without a tag or git.
+last_release() {
+  local tag
+  tag=$(git -C "$root" describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null || echo v0.0.0)
+  printf '%s' "${tag#v}"
+}
+
 environment_stamp() {
   "$1" - "$root" "$2" <<'PYTHON'
-import hashlib, pathlib, sys
+import hashlib, os, pathlib, sys
 root, extras = sys.argv[1:]
-parts = [root, extras, sys.version, (pathlib.Path(root) / "pyproject.toml").read_text()]
+version = os.environ["SETUPTOOLS_SCM_PRETEND_VERSION_FOR_PITLINK"]
+parts = [root, extras, version, sys.version, (pathlib.Path(root) / "pyproject.toml").read_text()]
 print(hashlib.sha256("\0".join(parts).encode()).hexdigest())
 PYTHON
 }
 
-# Makes a separate environment with the tools that lock and audit the dependencies.
+# Makes a separate environment with the tools that lock, audit and list the dependencies, and build the wheel.
 make_tools_environment() {
   local directory=$root/.venv-tools python
-  [ -x "$directory/bin/uv" ] && [ -x "$directory/bin/pip-audit" ] && return
+  [ -x "$directory/bin/uv" ] && [ -x "$directory/bin/pip-audit" ] && [ -x "$directory/bin/cyclonedx-py" ] && return
   python=$(find_python)
   "$python" -m venv --clear "$directory"
-  "$directory/bin/python" -m pip --disable-pip-version-check -q install "uv>=0.5,<1" "pip-audit>=2.7,<3" ||
+  "$directory/bin/python" -m pip --disable-pip-version-check -q install \
+    "uv>=0.5,<1" "pip-audit>=2.7,<3" "cyclonedx-bom>=7,<8" ||
     fail "the installation failed; see pip's messages above"
 }

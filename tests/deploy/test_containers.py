@@ -14,7 +14,7 @@ from meters.floor.floor_file import read_floor
 from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
 
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
-_PINNED: Final = re.compile(r"pitlink:\d+\.\d+\.\d+|[a-z/-]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}")
+_PINNED: Final = re.compile(r"pitlink:checkout|[a-z/-]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}")
 
 
 def compose_command() -> list[str] | None:
@@ -138,9 +138,5 @@ def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> 
     assert "--require-hashes -r requirements.lock" in CONTAINERFILE
     assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["10001:10001"]
     bases = re.findall(r"^FROM (\S+)", CONTAINERFILE, re.MULTILINE)
-    assert {base.partition("@")[0] for base in bases} == {"python:3.12-slim-bookworm"}
-    version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert version is not None
-    assert f"ARG VERSION={version[1]}\n" in CONTAINERFILE
-    ours = {each["image"] for each in compose()["services"].values() if "pitlink" in each["image"]}
-    assert ours == {f"pitlink:{version[1]}"}
+    assert set(bases) == {"${BASE}"}
+    assert re.search(r"^ARG BASE=docker\.io/library/python:3\.12-slim-bookworm@sha256:", CONTAINERFILE, re.MULTILINE)

@@ -154,7 +154,7 @@ def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
     text = (deploy / "kubernetes" / "30-broker.yaml").read_text()
     assert "image: eclipse-mosquitto:2.0.18@sha256:" in text
     assert (
-        "FROM python:3.12-slim-bookworm@sha256:"
+        "ARG BASE=docker.io/library/python:3.12-slim-bookworm@sha256:"
         in (deploy / "container" / "Containerfile").read_text()
     )
     kept = text

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -38,6 +39,14 @@ def test_every_object_is_valid_and_of_our_namespace() -> None:
     kinds = Counter(each["kind"] for each in found)
     assert kinds["StatefulSet"] == 3
     assert {"PodDisruptionBudget", "CronJob", "NetworkPolicy"} <= set(kinds)
+
+
+def test_the_image_is_that_of_the_latest_version_in_the_changelog() -> None:
+    changelog = (DEPLOY / "docs" / "compliance" / "changelog.md").read_text()
+    latest = re.search(r"^## ([^,\n]+), ", changelog, re.MULTILINE)
+    assert latest is not None
+    ours = {each["image"] for one in RUNNING for each in containers(one)}
+    assert [each for each in ours if "pitlink" in each] == [f"pitlink:{latest[1]}"]
 
 
 def test_an_object_with_a_mistake_is_not() -> None:

@@ -1,0 +1,137 @@
+"""`deploy/release`: what it refuses, and that everybody who builds a commit gets the same bytes."""
+
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.deploy.tree import ROOT
+from tests.selfcheck.installed import Installed
+
+VERSION: Final = "9.9.9"
+ENTRY: Final = f"## {VERSION}, 2026-11-26\n"
+
+
+def git(place: Path, *arguments: str) -> None:
+    """Run git without the settings of this machine's user."""
+    names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
+    own = {f"GIT_{name}": "tester@pit.example" for name in names}
+    subprocess.run(
+        ["git", *arguments], cwd=place, check=True, capture_output=True,
+        env=os.environ | own | {"GIT_CONFIG_GLOBAL": os.devnull},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a repository with the files of this checkout, an entry of the changelog, and a tag."""
+    place = tmp_path / "checkout"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, place / name)
+    changelog = place / "deploy" / "docs" / "compliance" / "changelog.md"
+    changelog.write_text(changelog.read_text().replace("## ", f"{ENTRY}\nNothing.\n\n## ", 1))
+    git(place, "init", "--quiet")
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message", "Release")
+    git(place, "tag", f"v{VERSION}")
+    return place
+
+
+def release(
+    place: Path, *arguments: object, umask: int = 0o022
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [place / "deploy" / "release", *map(str, arguments)],
+        capture_output=True, text=True, check=False, umask=umask,
+    )  # fmt: skip
+
+
+def refusal(place: Path, *arguments: object) -> str:
+    """Return the error message of a release that makes nothing."""
+    done = release(place, *arguments, "wheel")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert not (place / "dist").exists()
+    return done.stderr
+
+
+def test_a_changed_tree_is_refused(checkout: Path) -> None:
+    (checkout / "meters" / "more.py").touch()
+    assert "changes that are not committed" in refusal(checkout)
+
+
+def test_a_commit_without_a_tag_is_refused(checkout: Path) -> None:
+    git(checkout, "commit", "--quiet", "--allow-empty", "--message", "After the release")
+    assert "this commit has no tag such as v0.1.0" in refusal(checkout)
+
+
+@pytest.mark.parametrize("tag", ["v9.9.8", "v9.9.99", "v9x9.9"])
+def test_a_version_without_an_entry_in_the_changelog_is_refused(checkout: Path, tag: str) -> None:
+    git(checkout, "tag", "--delete", f"v{VERSION}")
+    git(checkout, "tag", tag)
+    reason = "is not a version" if "x" in tag else f"no line '## {tag[1:]}, YYYY-MM-DD'"
+    assert reason in refusal(checkout)
+
+
+def test_an_earlier_release_is_not_replaced(checkout: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    assert f"{out} exists already" in refusal(checkout, "--out", out)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"), [("rpm", "unknown argument rpm"), ("--out", "--out needs a directory")]
+)
+def test_a_wrong_argument_is_refused(wrong: str, reason: str) -> None:
+    done = release(ROOT, wrong)
+    assert (done.returncode, reason in done.stderr) == (1, True)
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D9")
+def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_path: Path) -> None:
+    """In another directory, with other times and permissions of the files, too."""
+    tools = ". deploy/environment.sh; root=$PWD; make_tools_environment"
+    subprocess.run(["bash", "-euc", tools], cwd=ROOT, check=True)
+    other = tmp_path / "elsewhere" / "other"
+    other.parent.mkdir()
+    old_umask = os.umask(0o077)
+    try:
+        git(tmp_path, "clone", "--quiet", str(checkout), str(other))
+    finally:
+        os.umask(old_umask)
+    for path in (other / "meters").rglob("*"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    for place, umask in ((checkout, 0o022), (other, 0o077)):
+        (place / ".venv-tools").symlink_to(ROOT / ".venv-tools")
+        done = release(place, "--out", place.parent / "out", "wheel", "sbom", umask=umask)
+        assert done.returncode == 0, done.stderr
+    first, second = (place.parent / "out" for place in (checkout, other))
+    sums = (first / "SHA256SUMS").read_text()
+    assert sums == (second / "SHA256SUMS").read_text()
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=first, check=True)
+
+    wheel = first / f"pitlink-{VERSION}-py3-none-any.whl"
+    bom = first / f"pitlink-{VERSION}.cdx.json"
+    assert [line.split()[1] for line in sums.splitlines()] == [wheel.name, bom.name]
+    with zipfile.ZipFile(wheel) as packed:
+        changelog = f"pitlink-{VERSION}.data/data/share/doc/pitlink/changelog.md"
+        assert ENTRY in packed.read(changelog).decode()
+    installed = Installed(wheel, tmp_path / "installed")
+    assert installed.run("--version").stdout == f"pitlink {VERSION}\n"
+    check = installed.run("check", "--config", str(checkout / "deploy" / "floor.toml"))
+    assert "as the wheel recorded it" in " ".join(check.stdout.split())
+    listed = json.loads(bom.read_text())
+    assert listed["metadata"]["component"]["version"] == VERSION
+    redis = next(each for each in listed["components"] if each["name"] == "redis")
+    assert redis["externalReferences"][0]["hashes"][0]["alg"] == "SHA-256"
